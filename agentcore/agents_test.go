@@ -22,15 +22,21 @@ import (
 // custom is an agent that a program could register.
 func custom() *agent.Definition {
 	return &agent.Definition{
-		Slug: "haiku", Title: "Haiku", Description: "Writes a haiku.", Categories: []agent.Category{agent.Primary}, Mode: agent.Agentic,
-		Limits: agent.Limits{MaxTurns: 2, Timeout: time.Minute}, Tools: []string{"read_file"}, Subagents: []string{"explore"},
-		Aliases: []string{"poet"}, ID: "the-id", Prompt: "Write of {{topic}}.", Variables: map[string]string{"topic": "frogs"},
+		Slug: "haiku", Title: "Haiku", Description: "Writes a haiku.", Categories: []agent.Category{agent.Primary},
+		Mode:   agent.Agentic,
+		Limits: agent.Limits{MaxTurns: 2, Timeout: time.Minute}, Tools: []string{"read_file"},
+		Subagents: []string{"explore"},
+		Aliases:   []string{"poet"}, ID: "the-id", Prompt: "Write of {{topic}}.",
+		Variables: map[string]string{"topic": "frogs"},
 	}
 }
 
 func TestRegisteredAgentsAreThereAfterARestart(t *testing.T) {
 	w := newWorld(t, map[string]string{"a.txt": "a\n"},
-		script.Turn{Expect: []script.Expect{script.Tools("read"), script.NoTools("grep", "edit")}, Answer: []script.Step{script.Text("A frog.")}},
+		script.Turn{
+			Expect: []script.Expect{script.Tools("read"), script.NoTools("grep", "edit")},
+			Answer: []script.Step{script.Text("A frog.")},
+		},
 		script.Turn{Answer: []script.Step{script.Text("A pond.")}},
 	)
 	d := custom()
@@ -60,7 +66,8 @@ func TestRegisteredAgentsAreThereAfterARestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows, err := w.engine.Store().Agents(w.ctx)
-	if err != nil || len(rows) != 1 || rows[0].Slug != "haiku" || rows[0].ID != "the-id" || rows[0].Created.IsZero() || !rows[0].Updated.After(rows[0].Created) {
+	if err != nil || len(rows) != 1 || rows[0].Slug != "haiku" || rows[0].ID != "the-id" || rows[0].Created.IsZero() ||
+		!rows[0].Updated.After(rows[0].Created) {
 		t.Errorf("the rows are %v, %v", rows, err)
 	}
 	w.closeEngine()
@@ -95,15 +102,31 @@ func TestWrongDefinitionsAreNotRegistered(t *testing.T) {
 		wants  []string
 	}{
 		"everything": {func(d *agent.Definition) {
-			*d = agent.Definition{Slug: "Not A Slug", Tools: []string{"raed"}, Subagents: []string{"explor"}, Model: "openia/x", Skills: []string{"agentsl"}, Categories: []agent.Category{"primry"}, Prompt: "{{naem}}"}
-		}, []string{`name is "Not A Slug"`, `no tool "raed"`, `no agent "explor"`, `no provider "openia"`, "did you mean openai?", `category is "primry"`, "no variable naem", `no skill "agentsl"`}},
+			*d = agent.Definition{
+				Slug: "Not A Slug", Tools: []string{"raed"}, Subagents: []string{"explor"},
+				Model: "openia/x", Skills: []string{"agentsl"}, Categories: []agent.Category{"primry"},
+				Prompt: "{{naem}}",
+			}
+		}, []string{
+			`name is "Not A Slug"`, `no tool "raed"`, `no agent "explor"`, `no provider "openia"`,
+			"did you mean openai?", `category is "primry"`, "no variable naem", `no skill "agentsl"`,
+		}},
 		"registered already": {func(*agent.Definition) {}, []string{"there is already an agent haiku"}},
-		"taken alias":        {func(d *agent.Definition) { d.Slug, d.Aliases = "other", []string{"Explore"} }, []string{"the alias Explore is taken by the agent explore"}},
+		"taken alias": {
+			func(d *agent.Definition) { d.Slug, d.Aliases = "other", []string{"Explore"} },
+			[]string{"the alias Explore is taken by the agent explore"},
+		},
 		"cycle": {func(d *agent.Definition) {
 			d.Slug, d.Aliases, d.Tools, d.Subagents = "other", nil, nil, []string{"other"}
 		}, []string{"the delegation never ends"}},
-		"prompt of a file": {func(d *agent.Definition) { d.Slug, d.Aliases, d.Prompt, d.PromptFile = "other", nil, "", "x.md" }, []string{"no folder to read prompt_file from"}},
-		"limits":           {func(d *agent.Definition) { d.Slug, d.Aliases, d.Limits.MaxTurns = "other", nil, -1 }, []string{`max_turns is "-1"`}},
+		"prompt of a file": {func(d *agent.Definition) {
+			d.Slug, d.Aliases, d.Prompt, d.PromptFile = "other", nil, "",
+				"x.md"
+		}, []string{"no folder to read prompt_file from"}},
+		"limits": {
+			func(d *agent.Definition) { d.Slug, d.Aliases, d.Limits.MaxTurns = "other", nil, -1 },
+			[]string{`max_turns is "-1"`},
+		},
 	} {
 		d := custom()
 		test.change(d)
@@ -134,11 +157,17 @@ func TestWrongDefinitionsAreNotRegistered(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if _, problems, err := w.engine.Registry().UpdateText(w.ctx, "haiku", agent.TOML, "[[agents]]\nname='other'\ncategory='primary'\ndescription='d'\nprompt='p'\n"); err != nil || !agent.Failed(problems) || problems[len(problems)-1].Span.StartLine != 1 {
+	if _, problems, err := w.engine.Registry().UpdateText(w.ctx, "haiku", agent.TOML,
+		"[[agents]]\nname='other'\ncategory='primary'\ndescription='d'\nprompt='p'\n"); err != nil ||
+		!agent.Failed(problems) || problems[len(problems)-1].Span.StartLine != 1 {
 		t.Errorf("an update with another name: %v, %v", problems, err)
 	}
-	for _, text := range []string{"", "[[agents]]\nname='o'\ncategory='primary'\nprompt='p'\n[[agents]]\nname='p'\ncategory='primary'\nprompt='p'\n"} {
-		if d, problems, err := w.engine.Registry().RegisterText(w.ctx, agent.TOML, text); d != nil || err != nil || !agent.Failed(problems) {
+	for _, text := range []string{
+		"",
+		"[[agents]]\nname='o'\ncategory='primary'\nprompt='p'\n[[agents]]\nname='p'\ncategory='primary'\nprompt='p'\n",
+	} {
+		if d, problems, err := w.engine.Registry().RegisterText(w.ctx, agent.TOML, text); d != nil || err != nil ||
+			!agent.Failed(problems) {
 			t.Errorf("%q: %v, %v, %v", text, d, problems, err)
 		}
 	}
@@ -156,7 +185,10 @@ func TestWrongDefinitionsAreNotRegistered(t *testing.T) {
 func TestARunKeepsItsDefinition(t *testing.T) {
 	w := newWorld(t, map[string]string{"a.txt": "a\n"},
 		script.Turn{Answer: []script.Step{script.Gate("unregistered"), call("read", `{"path": "a.txt"}`)}},
-		script.Turn{Expect: []script.Expect{script.Tools("read"), script.NoTools("grep")}, Answer: []script.Step{script.Text("Done.")}})
+		script.Turn{
+			Expect: []script.Expect{script.Tools("read"), script.NoTools("grep")},
+			Answer: []script.Step{script.Text("Done.")},
+		})
 	if err := w.engine.Registry().Register(w.ctx, custom()); err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +252,10 @@ func ExampleEngine_Registry() {
 		Prompt:      "Look for errors that are dropped in {{project}}, and report each.",
 	})
 	fmt.Println(err)
-	err = engine.Registry().Register(ctx, &agent.Definition{Slug: "broken", Description: "Does nothing.", Categories: []agent.Category{agent.Primary}, Tools: []string{"raed"}, Prompt: "Read."})
+	err = engine.Registry().Register(ctx, &agent.Definition{
+		Slug: "broken", Description: "Does nothing.",
+		Categories: []agent.Category{agent.Primary}, Tools: []string{"raed"}, Prompt: "Read.",
+	})
 	fmt.Println(err)
 	d, err := engine.Agents().Find("go-reviewer")
 	fmt.Println(d.Slug, d.Source, d.Tools, err)
@@ -244,19 +279,41 @@ func TestForeignDefinitionsAreRegisteredWhole(t *testing.T) {
 		"custom": {agent.JSON, `{"Agents": {"Custom": [{"Slug": "x", "Name": "X", "Description": "d", "SystemPrompt": "p", "CanSpawnSubagents": true,
 			"ProviderId": "nobody", "ModelId": "m", "AllowedSubagentTypes": ["explore", "nobody"],
 			"Tools": {"Mode": "OnlyThese", "ToolList": ["fly", "read"], "Overrides": {"read": {"DefaultArguments": {"lmit": 1}}}}}]}}`, []string{
-			`there is no tool "fly"`, `there is no agent "nobody"`, `no provider "nobody"`, `read has no argument "lmit"`,
+			`there is no tool "fly"`, `there is no agent "nobody"`, `no provider "nobody"`,
+			`read has no argument "lmit"`,
 		}},
-		"role":           {agent.JSON, `{"AgentRoles": {"Roles": [{"RoleId": "x", "SystemPrompt": "p", "CanDelegate": true, "AllowedDelegations": ["nobody"]}]}}`, []string{`there is no agent "nobody"`}},
-		"a role alone":   {"", `{"RoleId": "x", "SystemPrompt": "p", "CanDelegate": true, "AllowedDelegations": ["nobody"]}`, []string{`there is no agent "nobody"`}},
-		"a custom alone": {agent.JSON, `{"Name": "X", "Slug": "x", "SystemPrompt": "p", "Tools": {"Mode": "OnlyThese", "ToolList": ["fly"]}}`, []string{`there is no tool "fly"`}},
+		"role": {
+			agent.JSON,
+			`{"AgentRoles": {"Roles": [{"RoleId": "x", "SystemPrompt": "p", "CanDelegate": true, "AllowedDelegations": ["nobody"]}]}}`,
+			[]string{`there is no agent "nobody"`},
+		},
+		"a role alone": {
+			"",
+			`{"RoleId": "x", "SystemPrompt": "p", "CanDelegate": true, "AllowedDelegations": ["nobody"]}`,
+			[]string{`there is no agent "nobody"`},
+		},
+		"a custom alone": {
+			agent.JSON,
+			`{"Name": "X", "Slug": "x", "SystemPrompt": "p", "Tools": {"Mode": "OnlyThese", "ToolList": ["fly"]}}`,
+			[]string{`there is no tool "fly"`},
+		},
 		"a right role":   {"", `{"RoleId": "x", "SystemPrompt": "p"}`, nil},
 		"a right custom": {"", `{"Name": "X", "Slug": "x", "SystemPrompt": "p"}`, nil},
 		"one in a list":  {"", `[{"Name": "X", "Slug": "x", "SystemPrompt": "p"}]`, nil},
 		"custom, one":    {"", `{"Custom": [{"Name": "X", "Slug": "x", "SystemPrompt": "p"}]}`, nil},
 		"roles, one":     {"", `{"Roles": [{"RoleId": "x", "SystemPrompt": "p"}]}`, nil},
-		"typed":          {agent.TOML, "[[agents]]\nagent_type = 'x'\nwhen_to_use = 'd'\ntools = ['fly']\n", []string{`there is no tool "fly"`}},
-		"claude":         {agent.Claude, "---\nname: x\ndescription: d\ntools: Fly\nskills: none-such\n---\nDo.\n", []string{`there is no tool "Fly"`, `there is no skill "none-such"`}},
-		"right":          {agent.Claude, "---\nname: x\ndescription: d\ntools: Read, Grep\nmodel: sonnet\n---\nDo.\n", nil},
+		"typed": {
+			agent.TOML, "[[agents]]\nagent_type = 'x'\nwhen_to_use = 'd'\ntools = ['fly']\n",
+			[]string{`there is no tool "fly"`},
+		},
+		"claude": {
+			agent.Claude, "---\nname: x\ndescription: d\ntools: Fly\nskills: none-such\n---\nDo.\n",
+			[]string{`there is no tool "Fly"`, `there is no skill "none-such"`},
+		},
+		"right": {
+			agent.Claude, "---\nname: x\ndescription: d\ntools: Read, Grep\nmodel: sonnet\n---\nDo.\n",
+			nil,
+		},
 	} {
 		d, problems, err := w.engine.Registry().RegisterText(w.ctx, test.format, test.text)
 		if err != nil || (d != nil) != (test.wants == nil) {
@@ -264,7 +321,8 @@ func TestForeignDefinitionsAreRegisteredWhole(t *testing.T) {
 		}
 		for _, want := range test.wants {
 			if !slices.ContainsFunc(problems, func(p agent.Problem) bool {
-				return p.Severity == event.SeverityError && strings.Contains(p.Message, want) && !strings.Contains(p.Message, "left out")
+				return p.Severity == event.SeverityError && strings.Contains(p.Message, want) &&
+					!strings.Contains(p.Message, "left out")
 			}) {
 				t.Errorf("%s: %s is not an error among %v", name, want, problems)
 			}
@@ -280,7 +338,8 @@ func TestForeignDefinitionsAreRegisteredWhole(t *testing.T) {
 // TestTakenAliasIsToldOnce: that a name is taken is one problem of a definition that is registered.
 func TestTakenAliasIsToldOnce(t *testing.T) {
 	w := newWorld(t, nil)
-	_, problems, err := w.engine.Registry().RegisterText(w.ctx, agent.TOML, "[[agents]]\nname = 'x'\ncategory = 'primary'\ndescription = 'd'\nprompt = 'p'\naliases = ['explore']\n")
+	_, problems, err := w.engine.Registry().RegisterText(w.ctx, agent.TOML,
+		"[[agents]]\nname = 'x'\ncategory = 'primary'\ndescription = 'd'\nprompt = 'p'\naliases = ['explore']\n")
 	if err != nil || len(problems) != 1 || problems[0].Severity != event.SeverityError {
 		t.Errorf("the problems are %v, %v", problems, err)
 	}

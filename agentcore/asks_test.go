@@ -58,14 +58,16 @@ func TestAskAllowedOnce(t *testing.T) {
 	)
 	id := w.start(coder())
 	ask := w.asked()
-	if !strings.HasPrefix(ask.Title, "coder wants to write .vscode/settings.json") || !strings.Contains(ask.Detail, "settings.json") || ask.Run != id || ask.Expires.IsZero() {
+	if !strings.HasPrefix(ask.Title, "coder wants to write .vscode/settings.json") ||
+		!strings.Contains(ask.Detail, "settings.json") || ask.Run != id || ask.Expires.IsZero() {
 		t.Errorf("unexpected question: %+v", ask)
 	}
 	w.answer(ask, authority.Answer{Allow: true})
 	if got := w.resolved(); got.Decision != "allow" || got.Ask != ask.ID {
 		t.Errorf("resolved as %+v", got)
 	}
-	if err := w.engine.Answer(ask.ID, authority.Answer{}); err == nil || !strings.Contains(err.Error(), "answered before") {
+	if err := w.engine.Answer(ask.ID, authority.Answer{}); err == nil ||
+		!strings.Contains(err.Error(), "answered before") {
 		t.Errorf("a second answer: %v", err)
 	}
 	// Once was for that call alone.
@@ -79,7 +81,8 @@ func TestAskAllowedOnce(t *testing.T) {
 		t.Errorf("questions are left: %+v", left)
 	}
 	stored, err := w.engine.Store().Asks(w.ctx, w.session.ID)
-	if err != nil || len(stored) != 2 || stored[0].Decision != "allow" || stored[1].Decision != "deny" || stored[0].State != "answered" {
+	if err != nil || len(stored) != 2 || stored[0].Decision != "allow" || stored[1].Decision != "deny" ||
+		stored[0].State != "answered" {
 		t.Errorf("stored: %+v, %v", stored, err)
 	}
 }
@@ -88,7 +91,10 @@ func TestGrantsHoldAndAreRevoked(t *testing.T) {
 	turns := func() []script.Turn {
 		return []script.Turn{
 			{Answer: []script.Step{call("write", writeSettings)}},
-			{Expect: []script.Expect{script.Result("write", ".vscode/settings.json")}, Answer: []script.Step{script.Text("done")}},
+			{
+				Expect: []script.Expect{script.Result("write", ".vscode/settings.json")},
+				Answer: []script.Step{script.Text("done")},
+			},
 		}
 	}
 	w := newWorld(t, nil, append(append(turns(), turns()...), append(turns(), turns()...)...)...)
@@ -123,7 +129,10 @@ func TestGrantsHoldAndAreRevoked(t *testing.T) {
 func TestAskExpires(t *testing.T) {
 	w := newWorld(t, nil,
 		script.Turn{Answer: []script.Step{call("write", writeSettings)}},
-		script.Turn{Expect: []script.Expect{script.Result("write", "denied: nobody answered within 1ms")}, Answer: []script.Step{script.Text("done")}},
+		script.Turn{
+			Expect: []script.Expect{script.Result("write", "denied: nobody answered within 1ms")},
+			Answer: []script.Step{script.Text("done")},
+		},
 	)
 	w.closeEngine()
 	cfg := config.Default()
@@ -158,7 +167,10 @@ func TestCancelWhileItAsks(t *testing.T) {
 func TestNobodyIsAskedForAChild(t *testing.T) {
 	w := newWorld(t, map[string]string{"a.txt": "a\n"},
 		script.Turn{Answer: []script.Step{call("write", writeSettings)}},
-		script.Turn{Expect: []script.Expect{script.Result("write", "denied: nobody is asked for a subagent")}, Answer: []script.Step{script.Text("done")}},
+		script.Turn{
+			Expect: []script.Expect{script.Result("write", "denied: nobody is asked for a subagent")},
+			Answer: []script.Step{script.Text("done")},
+		},
 	)
 	request := coder()
 	request.Each = []string{w.path("a.txt")}

@@ -16,7 +16,10 @@ func TestFileOfARunInTheBackground(t *testing.T) {
 	w := newWorld(
 		t, map[string]string{"a.txt": "one\n"},
 		script.Turn{Match: "Go.", Answer: []script.Step{task("explore", "Look.", inBackground)}},
-		script.Turn{Match: "Look.", Answer: []script.Step{script.Text("The first half is well."), call("read", `{"path":"a.txt"}`)}},
+		script.Turn{
+			Match:  "Look.",
+			Answer: []script.Step{script.Text("The first half is well."), call("read", `{"path":"a.txt"}`)},
+		},
 		script.Turn{Match: "Look.", Answer: []script.Step{script.Gate("look")}},
 		script.Turn{Match: "Go.", Answer: []script.Step{script.Gate("go")}},
 	)
@@ -53,7 +56,8 @@ func TestFileOfARunInTheBackground(t *testing.T) {
 	}
 	working := says("while it works", "(it still runs: turn 2, 1 tool call so far)\n\nThe first half is well.\n")
 	w.closeEngine()
-	resume := "to go on with it: task with resume = \"" + string(child.ID) + "\", or the user by `agentls sessions resume " + string(child.ID) + "`"
+	resume := "to go on with it: task with resume = \"" + string(child.ID) +
+		"\", or the user by `agentls sessions resume " + string(child.ID) + "`"
 	says("after a shutdown", `status="interrupted"`, resume)
 	// One that is killed leaves the file as it is.
 	if err := os.WriteFile(child.Output, []byte(working), 0o600); err != nil {

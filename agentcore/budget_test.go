@@ -54,9 +54,12 @@ func TestBudgetOfARandomTree(t *testing.T) {
 			case what == "ask" && !n.waiting:
 				reached, busy := false, false
 				for a := n; a != nil; a = a.parent {
-					used, asked := a.sum(func(n *node) amount { return n.answered }), a.sum(func(n *node) amount { return n.request })
-					reached = reached || a.limit.tokens > 0 && used.tokens >= a.limit.tokens || a.limit.cost > 0 && used.cost >= a.limit.cost
-					busy = busy || a.limit.tokens > 0 && used.tokens+asked.tokens >= a.limit.tokens || a.limit.cost > 0 && used.cost+asked.cost >= a.limit.cost
+					used, asked := a.sum(func(n *node) amount { return n.answered }),
+						a.sum(func(n *node) amount { return n.request })
+					reached = reached || a.limit.tokens > 0 && used.tokens >= a.limit.tokens || a.limit.cost > 0 &&
+						used.cost >= a.limit.cost
+					busy = busy || a.limit.tokens > 0 && used.tokens+asked.tokens >= a.limit.tokens ||
+						a.limit.cost > 0 && used.cost+asked.cost >= a.limit.cost
 				}
 				ctx, cancel := context.WithCancel(context.Background())
 				if busy && !reached {
@@ -65,7 +68,8 @@ func TestBudgetOfARandomTree(t *testing.T) {
 				_, goAhead, err := n.ask(ctx, draw("estimate", 0, 20), func() {})
 				cancel()
 				if goAhead == (reached || busy) || (err != nil) != (busy && !reached) {
-					t.Fatalf("go ahead: %t, %v; limit reached: %t, room taken by others: %t", goAhead, err, reached, busy)
+					t.Fatalf("go ahead: %t, %v; limit reached: %t, room taken by others: %t", goAhead, err,
+						reached, busy)
 				}
 				n.waiting = goAhead
 			case what == "answer" && n.waiting:
@@ -144,7 +148,8 @@ func TestHandOverIsReserved(t *testing.T) {
 	run := session.child(amount{tokens: 100})
 	ask := func(b *budget, wantReason string, wantGo bool) {
 		t.Helper()
-		if reason, goAhead, err := b.ask(t.Context(), amount{tokens: 1}, func() {}); reason != wantReason || goAhead != wantGo || err != nil {
+		if reason, goAhead, err := b.ask(t.Context(), amount{tokens: 1}, func() {}); reason != wantReason ||
+			goAhead != wantGo || err != nil {
 			t.Fatalf("%q, %t, %v; want %q, %t; the budget is %+v", reason, goAhead, err, wantReason, wantGo, b)
 		}
 	}

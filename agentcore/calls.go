@@ -275,7 +275,7 @@ func (r *run) perform(c *call) (status event.CallStatus, text, summary string) {
 	}
 	c.exit = result.ExitCode
 	text = r.bounded(c, result.Text)
-	if c.images, err = r.keepImages(result.Images); err != nil {
+	if c.images, err = r.commands.KeepImages(result.Images); err != nil {
 		text += fmt.Sprintf("\n(the image is not shown: %v)", err)
 	}
 	if result.Failed {

@@ -38,7 +38,8 @@ type cancelState struct {
 }
 
 const (
-	bossMark, stuckMark, grandMark, siblingMark = "You are BOSS.", "You are STUCK.", "You are GRAND.", "You are SIBLING."
+	bossMark, stuckMark, grandMark, siblingMark = "You are BOSS.", "You are STUCK.", "You are GRAND.",
+		"You are SIBLING."
 
 	// stubborn leaves processes in a session of their own, twice forked, that take no signal but SIGKILL.
 	stubborn = `trap '' TERM INT HUP; (setsid sh -c 'trap "" TERM INT HUP; (sleep 1009; sleep 1009) & sleep 1009; sleep 1009' &); sleep 1009; true`
@@ -85,29 +86,43 @@ func cancelStates() []cancelState {
 	reading := make(chan struct{}, 64)
 	return []cancelState{
 		{
-			name: "in the queue of the session", unbegun: true, reached: whileWaiting("waits for a free place, number 1"),
-			change: configure(func(c *config.Config) { c.MaxChildrenPerSession = 1 }),
+			name: "in the queue of the session", unbegun: true,
+			reached: whileWaiting("waits for a free place, number 1"),
+			change:  configure(func(c *config.Config) { c.MaxChildrenPerSession = 1 }),
 		},
 		{
-			name: "in the queue of the machine", unbegun: true, reached: whileWaiting("waits for a free place on this machine"),
-			change: configure(func(c *config.Config) { c.MaxChildrenPerMachine = 1 }),
+			name: "in the queue of the machine", unbegun: true,
+			reached: whileWaiting("waits for a free place on this machine"),
+			change:  configure(func(c *config.Config) { c.MaxChildrenPerMachine = 1 }),
 		},
-		{name: "before the first answer", unbegun: true, turns: []script.Turn{stuckTurn(script.Gate("asked"))}, reached: atGate("asked")},
-		{name: "waiting for an answer", turns: []script.Turn{stuckTurn(script.Gate("asked"))}, reached: atGate("asked")},
 		{
-			name: "streaming", turns: []script.Turn{stuckTurn(script.Text("so far"), call("list", `{}`), script.Text(" and"), script.Gate("streams"))},
+			name: "before the first answer", unbegun: true, turns: []script.Turn{stuckTurn(script.Gate("asked"))},
+			reached: atGate("asked"),
+		},
+		{
+			name: "waiting for an answer", turns: []script.Turn{stuckTurn(script.Gate("asked"))},
+			reached: atGate("asked"),
+		},
+		{
+			name: "streaming",
+			turns: []script.Turn{stuckTurn(script.Text("so far"), call("list", `{}`), script.Text(" and"),
+				script.Gate("streams"))},
 			reached: atGate("streams"),
 		},
 		{
-			name: "in a tool that reads", turns: []script.Turn{stuckTurn(call("glob", `{"pattern":"*"}`), call("glob", `{"pattern":"*.txt"}`))},
+			name:  "in a tool that reads",
+			turns: []script.Turn{stuckTurn(call("glob", `{"pattern":"*"}`), call("glob", `{"pattern":"*.txt"}`))},
 			change: func(o *agentcore.Options) {
 				o.Tools = tool.Builtin()
 				at := slices.IndexFunc(o.Tools, func(t tool.Tool) bool { return t.Spec().Name == "glob" })
-				o.Tools[at] = probe{Tool: o.Tools[at], title: func() string { return "find" }, run: func(ctx context.Context) (tool.Result, error) {
-					reading <- struct{}{}
-					<-ctx.Done()
-					return tool.Result{}, ctx.Err()
-				}}
+				o.Tools[at] = probe{
+					Tool: o.Tools[at], title: func() string { return "find" },
+					run: func(ctx context.Context) (tool.Result, error) {
+						reading <- struct{}{}
+						<-ctx.Done()
+						return tool.Result{}, ctx.Err()
+					},
+				}
 			},
 			reached: func(w *world, _ event.RunID) {
 				for range 2 {
@@ -119,8 +134,14 @@ func cancelStates() []cancelState {
 				}
 			},
 		},
-		{name: "in a command", turns: []script.Turn{stuckTurn(bash(stubborn))}, change: allowed(config.SandboxAuto), reached: runsCommands(4)},
-		{name: "in a command without a sandbox", turns: []script.Turn{stuckTurn(bash(stubborn))}, change: allowed(config.SandboxOff), reached: runsCommands(4)},
+		{
+			name: "in a command", turns: []script.Turn{stuckTurn(bash(stubborn))}, change: allowed(config.SandboxAuto),
+			reached: runsCommands(4),
+		},
+		{
+			name: "in a command without a sandbox", turns: []script.Turn{stuckTurn(bash(stubborn))},
+			change: allowed(config.SandboxOff), reached: runsCommands(4),
+		},
 		{
 			name:   "with a command in the background",
 			turns:  []script.Turn{stuckTurn(bash(stubborn, "background=true")), stuckTurn(script.Gate("asked"))},
@@ -136,12 +157,17 @@ func cancelStates() []cancelState {
 			reached: whileWaiting("waits for an answer: "),
 		},
 		{
-			name: "waiting for the user to give a child tools", turns: []script.Turn{stuckTurn(task("grand", "Look.", `,"allowed_tools":["read","edit"]`))},
+			name:    "waiting for the user to give a child tools",
+			turns:   []script.Turn{stuckTurn(task("grand", "Look.", `,"allowed_tools":["read","edit"]`))},
 			change:  configure(func(c *config.Config) { c.SubagentAsk = config.AskBubble }),
 			reached: whileWaiting("waits for an answer: "),
 		},
 		{
-			name: "waiting for its children", turns: []script.Turn{stuckTurn(task("grand", "Look.", ""), task("grand", "Look there.", "")), {Match: grandMark, Times: 2, Answer: []script.Step{script.Gate("grand")}}},
+			name: "waiting for its children",
+			turns: []script.Turn{
+				stuckTurn(task("grand", "Look.", ""), task("grand", "Look there.", "")),
+				{Match: grandMark, Times: 2, Answer: []script.Step{script.Gate("grand")}},
+			},
 			reached: func(w *world, _ event.RunID) {
 				if err := w.model.Reached(w.ctx, "grand", 2); err != nil {
 					w.t.Fatal(err)
@@ -149,7 +175,11 @@ func cancelStates() []cancelState {
 			},
 		},
 		{
-			name: "waiting for a child that has no place", turns: []script.Turn{stuckTurn(task("grand", "Look.", ""), task("grand", "Look there.", "")), grandWaits},
+			name: "waiting for a child that has no place",
+			turns: []script.Turn{
+				stuckTurn(task("grand", "Look.", ""), task("grand", "Look there.", "")),
+				grandWaits,
+			},
 			change: configure(func(c *config.Config) { c.MaxChildrenPerSession = 2 }),
 			reached: func(w *world, _ event.RunID) {
 				w.until(func(e event.Event) bool {
@@ -160,25 +190,48 @@ func cancelStates() []cancelState {
 			},
 		},
 		{
-			name:  "waiting at its end for a child in the background",
-			turns: []script.Turn{stuckTurn(task("grand", "Look.", inBackground)), stuckTurn(script.Text("done")), grandWaits},
+			name: "waiting at its end for a child in the background",
+			turns: []script.Turn{
+				stuckTurn(task("grand", "Look.", inBackground)),
+				stuckTurn(script.Text("done")), grandWaits,
+			},
 			reached: func(w *world, stuck event.RunID) {
 				w.reached("grand")
 				whileWaiting("waits for 1 child in the background")(w, stuck)
 			},
 		},
 		{
-			name:    "in task_wait",
-			turns:   []script.Turn{stuckTurn(task("grand", "Look.", inBackground)), stuckTurn(call("task_wait", `{}`)), grandWaits},
-			reached: func(w *world, stuck event.RunID) { w.reached("grand"); whileWaiting("waits for grand")(w, stuck) },
+			name: "in task_wait",
+			turns: []script.Turn{
+				stuckTurn(task("grand", "Look.", inBackground)),
+				stuckTurn(call("task_wait", `{}`)), grandWaits,
+			},
+			reached: func(w *world, stuck event.RunID) {
+				w.reached("grand")
+				whileWaiting("waits for grand")(w, stuck)
+			},
 		},
 		{
-			name:    "in task_output",
-			turns:   []script.Turn{stuckTurn(task("grand", "Look.", inBackground)), {Match: stuckMark, Capture: started, Answer: []script.Step{call("task_output", `{"id":"${id}","wait_ms":300000}`)}}, grandWaits},
-			reached: func(w *world, stuck event.RunID) { w.reached("grand"); whileWaiting("waits for grand")(w, stuck) },
+			name: "in task_output",
+			turns: []script.Turn{
+				stuckTurn(task("grand", "Look.", inBackground)),
+				{
+					Match: stuckMark, Capture: started,
+					Answer: []script.Step{call("task_output", `{"id":"${id}","wait_ms":300000}`)},
+				},
+				grandWaits,
+			},
+			reached: func(w *world, stuck event.RunID) {
+				w.reached("grand")
+				whileWaiting("waits for grand")(w, stuck)
+			},
 		},
 		{
-			name: "waiting to ask again", turns: []script.Turn{stuckTurn(script.Text("half a"), script.Error{Kind: model.ErrOverloaded, RetryAfter: 30 * time.Second})},
+			name: "waiting to ask again",
+			turns: []script.Turn{
+				stuckTurn(script.Text("half a"),
+					script.Error{Kind: model.ErrOverloaded, RetryAfter: 30 * time.Second}),
+			},
 			change:  configure(func(c *config.Config) { c.RetryMaxElapsed = time.Hour }),
 			reached: whileWaiting("waits "),
 		},
@@ -194,7 +247,8 @@ func cancelStates() []cancelState {
 			name: "while it is summed up for a child",
 			turns: []script.Turn{
 				{Match: "You sum up a conversation", Answer: []script.Step{script.Gate("sums")}},
-				stuckTurn(readOf("a"), readOf("b")), stuckTurn(task("heir", "Look.", ""), task("heir", "Look there.", "")),
+				stuckTurn(readOf("a"), readOf("b")),
+				stuckTurn(task("heir", "Look.", ""), task("heir", "Look there.", "")),
 			},
 			reached: atGate("sums"),
 		},
@@ -249,8 +303,14 @@ func cancelIn(t *testing.T, state cancelState, how string) {
 	if alone {
 		turns = append(
 			turns,
-			script.Turn{Match: bossMark, Expect: []script.Expect{script.Result("task", `status="cancelled"`)}, Answer: []script.Step{script.Gate("told"), script.Text("I wait.")}},
-			script.Turn{Match: bossMark, Expect: []script.Expect{script.Last("Sibling is done.")}, Answer: []script.Step{script.Text("Told.")}},
+			script.Turn{
+				Match: bossMark, Expect: []script.Expect{script.Result("task", `status="cancelled"`)},
+				Answer: []script.Step{script.Gate("told"), script.Text("I wait.")},
+			},
+			script.Turn{
+				Match: bossMark, Expect: []script.Expect{script.Last("Sibling is done.")},
+				Answer: []script.Step{script.Text("Told.")},
+			},
 		)
 	}
 	if state.limits.Tokens > 0 {
@@ -260,7 +320,10 @@ func cancelIn(t *testing.T, state cancelState, how string) {
 	}
 	w := newWorld(t, bigFiles())
 	define := func(slug, prompt string, category agent.Category, below ...string) *agent.Definition {
-		return &agent.Definition{Slug: slug, Prompt: prompt, Categories: []agent.Category{category}, Subagents: append([]string{}, below...)}
+		return &agent.Definition{
+			Slug: slug, Prompt: prompt, Categories: []agent.Category{category},
+			Subagents: append([]string{}, below...),
+		}
 	}
 	heir := define("heir", grandMark, agent.Subagent)
 	heir.ContextMode = "summary"
@@ -268,7 +331,8 @@ func cancelIn(t *testing.T, state cancelState, how string) {
 	stuckOne.Limits = state.limits
 	grand := define("grand", grandMark, agent.Subagent)
 	grand.Tools = []string{"read"}
-	w.with(script.New("test", turns...), state.change, define("boss", bossMark, agent.Primary, "stuck", "sibling", "grand", "heir"),
+	w.with(script.New("test", turns...), state.change,
+		define("boss", bossMark, agent.Primary, "stuck", "sibling", "grand", "heir"),
 		stuckOne, define("sibling", siblingMark, agent.Subagent), grand, heir)
 	w.model.Context = state.context
 	w.session.SetTrusted(true)
@@ -284,7 +348,10 @@ func cancelIn(t *testing.T, state cancelState, how string) {
 	})
 	state.reached(w, stuck)
 	begin := time.Now()
-	want := map[string]event.Status{"boss": event.StatusCancelled, "sibling": event.StatusCancelled, "": event.StatusCancelled}
+	want := map[string]event.Status{
+		"boss": event.StatusCancelled, "sibling": event.StatusCancelled,
+		"": event.StatusCancelled,
+	}
 	switch how {
 	case "alone":
 		want["boss"], want["sibling"] = event.StatusCompleted, event.StatusCompleted
@@ -331,9 +398,13 @@ func TestCancelWhileMergesAreHeld(t *testing.T) {
 			w := newWorld(t, map[string]string{"a.txt": "one\n"})
 			w.with(script.New("test",
 				script.Turn{Match: bossMark, Answer: []script.Step{task("stuck", "Stuck.", "")}},
-				stuckTurn(call("edit", `{"path":"a.txt","old_string":"one","new_string":"two"}`)), stuckTurn(script.Text("done")),
+				stuckTurn(call("edit", `{"path":"a.txt","old_string":"one","new_string":"two"}`)),
+				stuckTurn(script.Text("done")),
 			), nil, &agent.Definition{Slug: "boss", Prompt: bossMark, Categories: []agent.Category{agent.Primary}},
-				&agent.Definition{Slug: "stuck", Prompt: stuckMark, Categories: []agent.Category{agent.Subagent}, Subagents: []string{}})
+				&agent.Definition{
+					Slug: "stuck", Prompt: stuckMark, Categories: []agent.Category{agent.Subagent},
+					Subagents: []string{},
+				})
 			release := w.session.HoldMerges()
 			defer release()
 			root := w.start(agentcore.RunRequest{Agent: "boss", Prompt: "Go."})
@@ -429,7 +500,8 @@ func (w *world) counted(from string) int {
 func (w *world) nothingOpen() {
 	w.t.Helper()
 	for _, from := range []string{
-		"FROM run WHERE status IN ('pending', 'running', 'waiting')", "FROM ask WHERE state = 'open'", "FROM layer_file", "FROM tool_call WHERE status = ''",
+		"FROM run WHERE status IN ('pending', 'running', 'waiting')", "FROM ask WHERE state = 'open'",
+		"FROM layer_file", "FROM tool_call WHERE status = ''",
 	} {
 		if n := w.counted(from); n != 0 {
 			w.t.Errorf("%d rows %s", n, from)

@@ -1,6 +1,7 @@
 package agentcore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -23,41 +24,34 @@ const (
 	checkerScript = `"$@" 2>"${TMPDIR:-/tmp}/.checker"; status=$?; printf '\036agentls\036'; head -c 1000000 "${TMPDIR:-/tmp}/.checker"; exit $status`
 )
 
-// check runs a checker for the diagnostics tool. It is no command of the model's: nobody sees it, what it writes is
-// dropped, and the rules of the agent on commands do not bind it. Those of the configuration do.
-func (c *commands) check(ctx context.Context, command tool.CheckerCommand) (tool.CheckerOutput, error) {
-	if !c.run.session.isTrusted() {
+// RunChecker runs a checker for the diagnostics tool. It is no command of the model's: nobody sees it, what it writes
+// is dropped, and the rules of the agent on commands do not bind it. Those of the configuration do.
+func (h hostChecks) RunChecker(ctx context.Context, command tool.CheckerCommand) (tool.CheckerOutput, error) {
+	r := h.run
+	if !r.session.isTrusted() {
 		return tool.CheckerOutput{}, &tool.WithheldError{
 			Reason: "it runs code of this workspace, which the user does not trust yet",
 		}
 	}
-	level := c.run.rights.Level()
-	if level != permission.Full {
+	if r.rights.Level() != permission.Full {
 		return tool.CheckerOutput{}, &tool.WithheldError{
 			Reason: "it runs code of this workspace, and there is no full sandbox to run it in",
 		}
 	}
-	policy := permission.New(permission.Setup{
-		Layers: authority.Layers(&agent.Definition{}, c.run.config), Session: c.run.session.ID, Run: c.run.id,
-		Roots: c.run.session.view.Folders(), Home: authority.UserHome(),
-	})
-	decision := policy.Decide(permission.Request{
-		Tool: "bash", Effect: permission.Execute, Command: quoted(command.Argv), Dir: command.Dir, Sandbox: level,
-	}, nil)
-	if decision.Action != permission.Allow {
-		return tool.CheckerOutput{}, &tool.WithheldError{Reason: decision.Reason}
+	if reason := ruledOut(r, command.Argv, command.Dir); reason != "" {
+		return tool.CheckerOutput{}, &tool.WithheldError{Reason: reason}
 	}
 	select {
-	case c.run.engine.checking <- struct{}{}:
-		defer func() { <-c.run.engine.checking }()
+	case r.engine.checking <- struct{}{}:
+		defer func() { <-r.engine.checking }()
 	case <-ctx.Done():
 		return tool.CheckerOutput{}, ctx.Err()
 	}
-	box, err := c.open(ctx)
+	box, err := r.commands.Box(ctx)
 	if err != nil {
 		return tool.CheckerOutput{}, err
 	}
-	_, overlay := c.look()
+	_, overlay := r.commands.Look(r.layer)
 	done, err := box.Run(ctx, sandbox.Command{
 		Argv: append([]string{"sh", "-c", checkerScript, "sh"}, command.Argv...), Dir: command.Dir,
 		Timeout: command.Timeout, Overlay: overlay, Offline: true,
@@ -79,6 +73,22 @@ func (c *commands) check(ctx context.Context, command tool.CheckerCommand) (tool
 		out.Stdout, out.Stderr = text[:i], text[i+len(checkerMark):]
 	}
 	return out, nil
+}
+
+// ruledOut is why the rules of the configuration on commands keep a program from a full sandbox, or nothing. Those of
+// the agent do not bear on it.
+func ruledOut(r *run, argv []string, dir string) string {
+	policy := permission.New(permission.Setup{
+		Layers: authority.Layers(&agent.Definition{}, r.config), Session: r.session.ID, Run: r.id,
+		Roots: r.session.view.Folders(), Home: authority.UserHome(),
+	})
+	decision := policy.Decide(permission.Request{
+		Tool: "bash", Effect: permission.Execute, Command: quoted(argv), Dir: dir, Sandbox: permission.Full,
+	}, nil)
+	if decision.Action == permission.Allow {
+		return ""
+	}
+	return cmp.Or(decision.Reason, "the rules on commands do not allow it")
 }
 
 // takeOutput reads the file with a long output, which nobody else is to have.

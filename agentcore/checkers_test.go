@@ -32,7 +32,8 @@ func projectWithEslint(t *testing.T, port, home string) map[string]string {
 	t.Helper()
 	program := strings.NewReplacer("PORT", port, "HOME", home).Replace(hostileEslint)
 	return map[string]string{
-		"eslint.config.js": "", "a.ts": "disk\n", ".env": "SECRET=1\n", ".git/config": "[core]\n", ".gitignore": "node_modules\n",
+		"eslint.config.js": "", "a.ts": "disk\n", ".env": "SECRET=1\n", ".git/config": "[core]\n",
+		".gitignore":               "node_modules\n",
 		"node_modules/.bin/eslint": program,
 	}
 }
@@ -65,7 +66,9 @@ func TestHostileChecker(t *testing.T) {
 	}
 	check := call("diagnostics", `{"path":"a.ts"}`)
 	for name, open := range map[string]func(*config.Config){
-		"closed": func(*config.Config) {}, "single hosts": func(c *config.Config) { c.NetworkAllow = []string{outside.Addr().String()} }, "open": func(c *config.Config) { c.SandboxNetwork = true },
+		"closed":       func(*config.Config) {},
+		"single hosts": func(c *config.Config) { c.NetworkAllow = []string{outside.Addr().String()} },
+		"open":         func(c *config.Config) { c.SandboxNetwork = true },
 	} {
 		files := projectWithEslint(t, port, home)
 		w := newWorld(t, files,
@@ -104,16 +107,29 @@ func TestCheckerIsWithheld(t *testing.T) {
 		trusted    bool
 		change     func(*config.Config)
 	}{
-		{"untrusted", "Not run: eslint, since it runs code of this workspace, which the user does not trust yet.", false, func(*config.Config) {}},
-		{"no sandbox", "Not run: eslint, since it runs code of this workspace, and there is no full sandbox to run it in.", true, func(c *config.Config) { c.Sandbox = config.SandboxOff }},
+		{
+			"untrusted", "Not run: eslint, since it runs code of this workspace, which the user does not trust yet.",
+			false, func(*config.Config) {},
+		},
+		{
+			"no sandbox",
+			"Not run: eslint, since it runs code of this workspace, and there is no full sandbox to run it in.", true,
+			func(c *config.Config) { c.Sandbox = config.SandboxOff },
+		},
 		{"denied", "Not run: eslint, since ", true, func(c *config.Config) {
 			c.Permissions = []config.Permission{{Tool: "bash", Pattern: "*", Action: permission.Deny}}
 		}},
-		{"an agent without commands", "a.ts:1:1: warning: seen [eslint r]\nChecked with eslint.", true, func(*config.Config) {}},
+		{
+			"an agent without commands", "a.ts:1:1: warning: seen [eslint r]\nChecked with eslint.", true,
+			func(*config.Config) {},
+		},
 	} {
 		w := newWorld(t, map[string]string{
 			"eslint.config.js": "", "a.ts": "disk\n",
-			"node_modules/.bin/eslint": fmt.Sprintf("#!/bin/sh\ntouch %s\necho '[{\"messages\":[{\"ruleId\":\"r\",\"severity\":1,\"message\":\"seen\",\"line\":1,\"column\":1}]}]'\n", ran),
+			"node_modules/.bin/eslint": fmt.Sprintf(
+				"#!/bin/sh\ntouch %s\necho "+
+					"'[{\"messages\":[{\"ruleId\":\"r\",\"severity\":1,\"message\":\"seen\",\"line\":1,\"column\":1}]}]'\n",
+				ran),
 		}, script.Turn{Answer: []script.Step{call("diagnostics", `{"path":"a.ts"}`)}}, diagnosed([]string{test.want}))
 		if err := os.Chmod(w.path("node_modules/.bin/eslint"), 0o755); err != nil {
 			t.Fatal(err)
@@ -138,13 +154,22 @@ func TestCheckerWithCompiler(t *testing.T) {
 	}
 	files := map[string]string{
 		"go.mod": "module example.org/m\n\ngo 1.20\n",
-		"c.go":   "package m\n\n// #cgo CFLAGS: -DTWO=2\n// static int two(void) { return TWO; }\nimport \"C\"\n\nimport \"fmt\"\n\nfunc F() { fmt.Printf(\"%s\\n\", int(C.two())) }\n",
+		"c.go": "package m\n\n// #cgo CFLAGS: -DTWO=2\n// static int two(void) { return TWO; }\nimport " +
+			"\"C\"\n\nimport \"fmt\"\n\nfunc F() { fmt.Printf(\"%s\\n\", int(C.two())) }\n",
 	}
 	w := newTrusted(t, files,
 		script.Turn{Answer: []script.Step{call("diagnostics", `{"path":"c.go"}`)}},
-		diagnosed([]string{"c.go:9:", "warning: fmt.Printf format %s has arg int((_Cfunc_two)()) of wrong type int [go vet printf]", "Checked with go syntax, gofmt, go vet."},
-			call("edit", `{"path":"c.go","old_string":"%s","new_string":"%d"}`), call("edit", `{"path":"c.go","old_string":"C.two()","new_string":"C.three()"}`)),
-		script.Turn{Expect: []script.Expect{script.Result("edit", "")}, Answer: []script.Step{call("diagnostics", `{"path":"c.go"}`)}},
+		diagnosed([]string{
+			"c.go:9:",
+			"warning: fmt.Printf format %s has arg int((_Cfunc_two)()) of wrong type int [go vet printf]",
+			"Checked with go syntax, gofmt, go vet.",
+		},
+			call("edit", `{"path":"c.go","old_string":"%s","new_string":"%d"}`),
+			call("edit", `{"path":"c.go","old_string":"C.two()","new_string":"C.three()"}`)),
+		script.Turn{
+			Expect: []script.Expect{script.Result("edit", "")},
+			Answer: []script.Step{call("diagnostics", `{"path":"c.go"}`)},
+		},
 		diagnosed([]string{"three"}),
 	)
 	w.finishes(coder())

@@ -15,11 +15,15 @@ func TestCommandMakesARepository(t *testing.T) {
 	eachLevel(t, func(t *testing.T, level sandbox.Level) {
 		w := newWorld(t, nil,
 			script.Turn{Answer: []script.Step{
-				call("write", `{"path":"sub/objects/x","content":"x\n"}`), call("write", `{"path":"sub/refs/x","content":"x\n"}`),
+				call("write", `{"path":"sub/objects/x","content":"x\n"}`),
+				call("write", `{"path":"sub/refs/x","content":"x\n"}`),
 			}},
 			script.Turn{Answer: []script.Step{bash(`mkdir -p sub own/objects own/refs && echo x > sub/HEAD && echo x > sub/config &&
 				echo x > own/objects/x && echo x > own/refs/x && echo x > own/HEAD && echo x > own/config && echo x > free`)}},
-			answered([]string{"sub/HEAD", "sub/config", "own/HEAD", "own/config", "needs a question", "looks like a git repository"}),
+			answered([]string{
+				"sub/HEAD", "sub/config", "own/HEAD", "own/config", "needs a question",
+				"looks like a git repository",
+			}),
 		)
 		w.atLevel(level)
 		if result := w.wait(w.start(coder())); result.Status != event.StatusCompleted {

@@ -88,11 +88,16 @@ func TestCommandSeesUnsavedText(t *testing.T) {
 	const unsaved = "package a\n\nfunc  f() { g() }\n\nfunc g() {}\n"
 	w := newTrusted(t, map[string]string{"a.go": disk, "b.txt": "b\n"},
 		script.Turn{
-			Expect: []script.Expect{script.Tools("bash", "bash_output", "bash_kill"), script.System("commands: in a sandbox without network")},
+			Expect: []script.Expect{
+				script.Tools("bash", "bash_output", "bash_kill"),
+				script.System("commands: in a sandbox without network"),
+			},
 			Answer: []script.Step{bash("cat a.go; pwd")},
 		},
-		answered([]string{"func  f() { g() }", w0, "exit code 0"}, bash("gofmt -w a.go && printf 'new\\n' > sub.txt && rm b.txt")),
-		answered([]string{"(no output)", "changed files (proposed, not written): a.go, b.txt (deleted), sub.txt (new)"}, bash("cat a.go sub.txt; ls b.txt; exit 3")),
+		answered([]string{"func  f() { g() }", w0, "exit code 0"},
+			bash("gofmt -w a.go && printf 'new\\n' > sub.txt && rm b.txt")),
+		answered([]string{"(no output)", "changed files (proposed, not written): a.go, b.txt (deleted), sub.txt (new)"},
+			bash("cat a.go sub.txt; ls b.txt; exit 3")),
 		answered([]string{"func f() { g() }", "new\n", "No such file", "exit code 3"}),
 	)
 	w.view.SetDocument(w.path("a.go"), unsaved, 3)
@@ -189,7 +194,9 @@ func (w *world) emptied(run event.RunID) {
 func module() map[string]string {
 	return map[string]string{
 		"go.mod": "module example.org/m\n\ngo 1.20\n", ".gitignore": "out/\n",
-		"m.go": "package m\n\n//go:generate sh gen.sh\n\nfunc F() int { return 1 }\n", "m_test.go": "package m\n\nimport \"testing\"\n\nfunc TestF(t *testing.T) {\n\tif F() != 1 {\n\t\tt.Fatal(F())\n\t}\n}\n",
+		"m.go": "package m\n\n//go:generate sh gen.sh\n\nfunc F() int { return 1 }\n",
+		"m_test.go": "package m\n\nimport \"testing\"\n\nfunc TestF(t *testing.T) {\n\tif F() != 1 " +
+			"{\n\t\tt.Fatal(F())\n\t}\n}\n",
 		"gen.sh": "printf 'package m\\n\\nconst G = 1\\n' > gen.go\nmkdir -p out\necho built > out/log\n",
 	}
 }
@@ -197,7 +204,8 @@ func module() map[string]string {
 func TestCommandsOfARunShareTheirSandbox(t *testing.T) {
 	w := newTrusted(t, module(),
 		script.Turn{Answer: []script.Step{bash("go generate ./... && go test ./...")}},
-		answered([]string{"ok", "example.org/m", "changed files (proposed, not written): gen.go (new)"}, bash("go test ./... && cat out/log && cat gen.go")),
+		answered([]string{"ok", "example.org/m", "changed files (proposed, not written): gen.go (new)"},
+			bash("go test ./... && cat out/log && cat gen.go")),
 		answered([]string{"(cached)", "built", "const G = 1"}),
 	)
 	w.finishes(coder())
@@ -295,7 +303,10 @@ func TestLongOutput(t *testing.T) {
 		w := newWorld(t, nil,
 			script.Turn{Answer: []script.Step{bash("seq 1 20000")}},
 			script.Turn{
-				Expect:  []script.Expect{script.Result("bash", "1\n2\n3\n"), script.Result("bash", "20000\n\nexit code 0"), script.Result("bash", "bytes are left out here")},
+				Expect: []script.Expect{
+					script.Result("bash", "1\n2\n3\n"),
+					script.Result("bash", "20000\n\nexit code 0"), script.Result("bash", "bytes are left out here"),
+				},
 				Capture: map[string]*regexp.Regexp{"whole": regexp.MustCompile(`all of it is in (\S+),`)},
 				Answer:  []script.Step{call("read", `{"path":"${whole}","offset":10000,"limit":2}`)},
 			},
@@ -303,12 +314,18 @@ func TestLongOutput(t *testing.T) {
 				Expect: []script.Expect{script.Result("read", "10000\t10000\n10001\t10001\n")},
 				Answer: []script.Step{call("read", `{"path":"/etc/hostname"}`)},
 			},
-			script.Turn{Expect: []script.Expect{script.Result("read", "denied: ")}, Answer: []script.Step{script.Text("done")}},
+			script.Turn{
+				Expect: []script.Expect{script.Result("read", "denied: ")},
+				Answer: []script.Step{script.Text("done")},
+			},
 		)
 		cfg := config.Default()
 		if !sandboxed {
 			cfg.Sandbox = config.SandboxOff
-			cfg.Permissions = []config.Permission{{Tool: "bash", Action: permission.Allow}, {Tool: "read", Action: permission.Allow}}
+			cfg.Permissions = []config.Permission{
+				{Tool: "bash", Action: permission.Allow},
+				{Tool: "read", Action: permission.Allow},
+			}
 		} else {
 			cfg.Permissions = []config.Permission{{Tool: "read", Action: permission.Allow}}
 		}
@@ -321,20 +338,34 @@ func TestLongOutput(t *testing.T) {
 func TestBackgroundCommands(t *testing.T) {
 	for _, sandboxed := range []bool{true, false} {
 		w := newWorld(t, map[string]string{"a.txt": "disk\n"},
-			script.Turn{Answer: []script.Step{bash("cat a.txt; echo lost > b.txt; exit 4", "background=true"), bash("echo started; sleep 1000", "background=true")}},
-			answered([]string{"Started in the background as bash-1", "as bash-2"}, call("bash_output", `{"id":"bash-1","wait_ms":60000}`)),
+			script.Turn{Answer: []script.Step{
+				bash("cat a.txt; echo lost > b.txt; exit 4", "background=true"),
+				bash("echo started; sleep 1000", "background=true"),
+			}},
+			answered([]string{"Started in the background as bash-1", "as bash-2"},
+				call("bash_output", `{"id":"bash-1","wait_ms":60000}`)),
 			script.Turn{
-				Expect: []script.Expect{script.Result("bash_output", map[bool]string{true: "typed\n", false: "disk\n"}[sandboxed]), script.Result("bash_output", "exit code 4")},
-				Answer: []script.Step{call("bash_output", `{"id":"bash-1"}`), call("bash_output", `{"id":"bash-2"}`), call("bash_output", `{"id":"bash-9"}`)},
+				Expect: []script.Expect{
+					script.Result("bash_output", map[bool]string{true: "typed\n", false: "disk\n"}[sandboxed]),
+					script.Result("bash_output", "exit code 4"),
+				},
+				Answer: []script.Step{
+					call("bash_output", `{"id":"bash-1"}`), call("bash_output", `{"id":"bash-2"}`),
+					call("bash_output", `{"id":"bash-9"}`),
+				},
 			},
 			script.Turn{
 				Expect: []script.Expect{
-					script.Result("bash_output", "(no new output)"), script.Result("bash_output", "it is still running"),
+					script.Result("bash_output", "(no new output)"),
+					script.Result("bash_output", "it is still running"),
 					script.Result("bash_output", "error: there is no command \"bash-9\"; there are bash-1, bash-2"),
 				},
 				Answer: []script.Step{call("bash_kill", `{"id":"bash-2"}`), bash("sleep 1000", "background=true")},
 			},
-			script.Turn{Expect: []script.Expect{script.Result("bash_kill", "ended by SIGKILL")}, Answer: []script.Step{script.Text("done")}},
+			script.Turn{
+				Expect: []script.Expect{script.Result("bash_kill", "ended by SIGKILL")},
+				Answer: []script.Step{script.Text("done")},
+			},
 		)
 		cfg := config.Default()
 		if !sandboxed {
@@ -380,7 +411,9 @@ func TestCancelLeavesNoProcess(t *testing.T) {
 		for _, how := range []string{"cancel", "close"} {
 			w := newWorld(t, nil, script.Turn{Answer: []script.Step{
 				bash("sleep 1001", "background=true"),
-				bash("trap '' TERM INT HUP; (setsid sh -c 'trap \"\" TERM; sleep 1000; sleep 1000' &); sleep 1000; true"),
+				bash(
+					"trap '' TERM INT HUP; (setsid sh -c 'trap \"\" TERM; sleep 1000; sleep 1000' &); " +
+						"sleep 1000; true"),
 			}})
 			cfg := config.Default()
 			if !sandboxed {
@@ -410,11 +443,13 @@ func TestUserTypesWhileACommandRuns(t *testing.T) {
 	const before = "one\ntwo\nthree\nfour\nfive\nsix\nseven\n"
 	w := newTrusted(t, map[string]string{"a.txt": before, "b.txt": "b\n", "c.txt": "c\n", "d.txt": "d\n"},
 		script.Turn{Answer: []script.Step{bash(
-			"sed -i 's/one/ONE/; s/seven/SEVEN/' a.txt; sed -i s/b/B/ b.txt; rm c.txt; sed -i s/d/D/ d.txt; seq 1 20000; trap 'kill %1; exit 7' USR1; sleep 1000 & wait",
+			"sed -i 's/one/ONE/; s/seven/SEVEN/' a.txt; sed -i s/b/B/ b.txt; rm c.txt; sed -i s/d/D/ d.txt; seq 1 " +
+				"20000; trap 'kill %1; exit 7' USR1; sleep 1000 & wait",
 		)}},
 		answered([]string{
 			"exit code 7", "changed files (proposed, not written): a.txt, d.txt\n",
-			"left out: a.txt was changed at line 7 while the command ran. The command made of it:\nSEVEN\nIt now reads:\n7!\n",
+			"left out: a.txt was changed at line 7 while the command ran. The command made of it:\nSEVEN\nIt now " +
+				"reads:\n7!\n",
 			"left out: b.txt: was changed on disk while the command ran", "left out: c.txt was changed at line 1",
 		}),
 	)
@@ -426,7 +461,8 @@ func TestUserTypesWhileACommandRuns(t *testing.T) {
 			dir := filepath.Dir(file)
 			name, _ := os.ReadFile(filepath.Join(dir, "comm"))
 			line, _ := os.ReadFile(filepath.Join(dir, "cmdline"))
-			if pid, err := strconv.Atoi(filepath.Base(dir)); err == nil && string(name) == "sleep\n" && strings.Contains(string(line), "1000") {
+			if pid, err := strconv.Atoi(filepath.Base(dir)); err == nil && string(name) == "sleep\n" &&
+				strings.Contains(string(line), "1000") {
 				status, _ := os.ReadFile(filepath.Join(dir, "stat"))
 				if fields := strings.Fields(string(status)); len(fields) > 3 && pid > 0 {
 					shell, _ = strconv.Atoi(fields[3]) // its parent

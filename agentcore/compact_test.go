@@ -25,7 +25,8 @@ const smallContext = 66_700
 func bigFiles() map[string]string {
 	files := map[string]string{}
 	for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
-		files[name+".txt"] = "this is " + name + "\n" + strings.Repeat("the text of "+name+" is as long as this line\n", 998)
+		files[name+".txt"] = "this is " + name + "\n" +
+			strings.Repeat("the text of "+name+" is as long as this line\n", 998)
 	}
 	return files
 }
@@ -36,7 +37,8 @@ func readOf(name string) script.Call { return call("read", fmt.Sprintf(`{"path":
 // summariser is the turn of the hidden agent.
 func summariser(text string, expect ...script.Expect) script.Turn {
 	return script.Turn{
-		Match: "You shorten the conversation", Expect: append(expect, script.NoTools(), script.NoCalls(), script.Messages(1)),
+		Match:  "You shorten the conversation",
+		Expect: append(expect, script.NoTools(), script.NoCalls(), script.Messages(1)),
 		Answer: []script.Step{script.Text(text)}, Usage: model.Usage{Input: 11, Output: 5},
 	}
 }
@@ -56,7 +58,8 @@ func summed(n int, texts ...string) script.Expect {
 	return func(r *model.Request) error {
 		var errs []error
 		if len(r.Messages) != n+2 || !r.Messages[1].Summary() {
-			return fmt.Errorf("there are %d messages, the second of which is a summary: %v; want one and %d behind it", len(r.Messages), r.Messages[1].Summary(), n)
+			return fmt.Errorf("there are %d messages, the second of which is a summary: %v; want one and %d behind it",
+				len(r.Messages), r.Messages[1].Summary(), n)
 		}
 		for _, text := range texts {
 			if !strings.Contains(r.Messages[1].Text(), text) {
@@ -73,29 +76,52 @@ const assignment = "Look at the files."
 
 func TestCompaction(t *testing.T) {
 	w := newWorld(t, bigFiles(),
-		summariser("## Task\nthe first summary", script.Last(assignment), script.Last("[call of read]"), script.Last("the text of a is")),
+		summariser("## Task\nthe first summary", script.Last(assignment), script.Last("[call of read]"),
+			script.Last("the text of a is")),
 		summariser("## Task\nthe second summary", script.Last("the first summary"), script.Last(assignment)),
-		script.Turn{Answer: []script.Step{call("todo", `{"items":[{"text":"look at b","state":"pending"},{"text":"look at a","state":"done"}]}`), readOf("a")}},
-		script.Turn{Answer: []script.Step{call("edit", `{"path":"b.txt","old_string":"this is b","new_string":"this was b"}`), readOf("b")}},
+		script.Turn{
+			Answer: []script.Step{
+				call("todo", `{"items":[{"text":"look at b","state":"pending"},{"text":"look at a","state":"done"}]}`),
+				readOf("a"),
+			},
+		},
+		script.Turn{
+			Answer: []script.Step{
+				call("edit", `{"path":"b.txt","old_string":"this is b","new_string":"this was b"}`),
+				readOf("b"),
+			},
+		},
 		script.Turn{Answer: []script.Step{script.Text("I go on."), readOf("c")}},
 		script.Turn{Answer: []script.Step{readOf("d")}},
 		script.Turn{
-			Expect: []script.Expect{first(assignment), script.System("You are a software engineer"), summed(2, "the first summary", "- [pending] look at b\n", "changed by you: b.txt\n", "looked at: a.txt, b.txt, c.txt\n"), script.Result("read", "the text of d"), script.Tools("read", "edit")},
+			Expect: []script.Expect{
+				first(assignment), script.System("You are a software engineer"),
+				summed(2, "the first summary", "- [pending] look at b\n", "changed by you: b.txt\n",
+					"looked at: a.txt, b.txt, c.txt\n"), script.Result("read", "the text of d"),
+				script.Tools("read", "edit"),
+			},
 			// What the summary stands for may be edited, and not be overwritten from memory.
-			Answer: []script.Step{call("write", `{"path":"a.txt","content":"gone"}`), call("edit", `{"path":"b.txt","old_string":"this is b","new_string":"lost"}`), readOf("e")},
+			Answer: []script.Step{
+				call("write", `{"path":"a.txt","content":"gone"}`),
+				call("edit", `{"path":"b.txt","old_string":"this is b","new_string":"lost"}`), readOf("e"),
+			},
 		},
 		script.Turn{
 			Expect: []script.Expect{script.Result("write", "read it again"), script.Result("edit", "error")},
 			Answer: []script.Step{readOf("f"), readOf("a")},
 		},
 		script.Turn{
-			Expect: []script.Expect{first(assignment), summed(2, "the second summary", "look at b", "a.txt, b.txt, c.txt, d.txt, e.txt")},
+			Expect: []script.Expect{
+				first(assignment),
+				summed(2, "the second summary", "look at b", "a.txt, b.txt, c.txt, d.txt, e.txt"),
+			},
 			Answer: []script.Step{script.Text("Done.")},
 		},
 	).holds(smallContext)
 	id := w.start(agentcore.RunRequest{Agent: "coder", Prompt: assignment})
 	result := w.wait(id)
-	if result.Status != event.StatusCompleted || result.Output != "Done." || len(result.Children) != 0 || result.Usage.InputTokens != 22 {
+	if result.Status != event.StatusCompleted || result.Output != "Done." || len(result.Children) != 0 ||
+		result.Usage.InputTokens != 22 {
 		t.Errorf("unexpected result: %+v, error %+v", result, result.Error)
 	}
 	seen := w.until(ended(id))
@@ -117,7 +143,8 @@ func TestCompaction(t *testing.T) {
 		t.Fatalf("%d hidden runs are stored: %v", len(children), err)
 	}
 	for _, c := range children {
-		if c.Role != "hidden" || c.Agent != "compaction" || c.Status != event.StatusCompleted || !strings.Contains(c.Response, "summary") || c.Usage.InputTokens != 11 {
+		if c.Role != "hidden" || c.Agent != "compaction" || c.Status != event.StatusCompleted ||
+			!strings.Contains(c.Response, "summary") || c.Usage.InputTokens != 11 {
 			t.Errorf("unexpected run: %+v", c)
 		}
 	}
@@ -141,7 +168,10 @@ func TestSteeringOutlivesCompaction(t *testing.T) {
 		script.Turn{Answer: []script.Step{readOf("c")}},
 		script.Turn{Answer: []script.Step{readOf("d")}},
 		script.Turn{Expect: []script.Expect{first(assignment), told(1)}, Answer: []script.Step{script.Text("Done.")}},
-		script.Turn{Expect: []script.Expect{first(assignment), told(1), script.Last("Go on.")}, Answer: []script.Step{script.Text("Still done.")}},
+		script.Turn{
+			Expect: []script.Expect{first(assignment), told(1), script.Last("Go on.")},
+			Answer: []script.Step{script.Text("Still done.")},
+		},
 	).holds(smallContext)
 	id := w.start(agentcore.RunRequest{Agent: "coder", Prompt: assignment})
 	w.reached("first")
@@ -206,29 +236,40 @@ func (w *world) storedWhole(id event.RunID) {
 
 // What the provider refuses as too long is shortened, and the turn begins anew.
 func TestContextOverflow(t *testing.T) {
-	tooLong := script.Turn{Answer: []script.Step{script.Error{Kind: model.ErrContext, Status: 400, Detail: "prompt is too long"}}}
+	tooLong := script.Turn{
+		Answer: []script.Step{script.Error{Kind: model.ErrContext, Status: 400, Detail: "prompt is too long"}},
+	}
 	t.Run("goes on", func(t *testing.T) {
 		w := newWorld(t, bigFiles(),
 			summariser("the summary"),
-			script.Turn{Answer: []script.Step{readOf("a")}}, script.Turn{Answer: []script.Step{readOf("b")}}, script.Turn{Answer: []script.Step{readOf("c")}},
+			script.Turn{Answer: []script.Step{readOf("a")}}, script.Turn{Answer: []script.Step{readOf("b")}},
+			script.Turn{Answer: []script.Step{readOf("c")}},
 			tooLong,
-			script.Turn{Expect: []script.Expect{first(assignment), summed(2, "the summary")}, Answer: []script.Step{script.Text("Done.")}},
+			script.Turn{
+				Expect: []script.Expect{first(assignment), summed(2, "the summary")},
+				Answer: []script.Step{script.Text("Done.")},
+			},
 		)
 		id := w.start(agentcore.RunRequest{Agent: "coder", Prompt: assignment})
-		if result := w.wait(id); result.Status != event.StatusCompleted || result.Output != "Done." || result.Turns != 4 {
+		if result := w.wait(id); result.Status != event.StatusCompleted || result.Output != "Done." ||
+			result.Turns != 4 {
 			t.Errorf("unexpected result: %+v, error %+v", result, result.Error)
 		}
 		seen := w.until(ended(id))
 		turns := bodies[event.TurnStarted](seen)
-		if want := (event.TurnStarted{Turn: 4, Attempt: 2}); len(bodies[event.Compacted](seen)) != 1 || turns[len(turns)-1] != want {
+		if want := (event.TurnStarted{Turn: 4, Attempt: 2}); len(bodies[event.Compacted](seen)) != 1 ||
+			turns[len(turns)-1] != want {
 			t.Errorf("the turns are %+v", turns)
 		}
 	})
 	t.Run("does not help", func(t *testing.T) {
 		w := newWorld(t, bigFiles(), summariser("the summary"),
-			script.Turn{Answer: []script.Step{readOf("a")}}, script.Turn{Answer: []script.Step{readOf("b")}}, tooLong, tooLong)
+			script.Turn{Answer: []script.Step{readOf("a")}}, script.Turn{
+				Answer: []script.Step{readOf("b")},
+			}, tooLong, tooLong)
 		result := w.wait(w.start(agentcore.RunRequest{Agent: "coder", Prompt: assignment}))
-		if result.Status != event.StatusFailed || result.Error == nil || result.Error.Kind != "context_overflow" || !strings.Contains(result.Error.Detail, "cannot be shortened") || result.Error.Hint == "" {
+		if result.Status != event.StatusFailed || result.Error == nil || result.Error.Kind != "context_overflow" ||
+			!strings.Contains(result.Error.Detail, "cannot be shortened") || result.Error.Hint == "" {
 			t.Errorf("unexpected result: %+v, error %+v", result, result.Error)
 		}
 	})
@@ -244,25 +285,35 @@ func TestContextOverflow(t *testing.T) {
 // Where no summary can be had, the oldest results go, and then the oldest turns.
 func TestCompactionFails(t *testing.T) {
 	for name, answer := range map[string][]script.Step{
-		"error": {script.Error{Kind: model.ErrAuth, Status: 401, Detail: "no"}}, "nothing": {}, "too long": {script.Error{Kind: model.ErrContext, Status: 400, Detail: "long"}},
+		"error": {script.Error{Kind: model.ErrAuth, Status: 401, Detail: "no"}}, "nothing": {},
+		"too long": {script.Error{Kind: model.ErrContext, Status: 400, Detail: "long"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, bigFiles(),
 				script.Turn{Match: "You shorten the conversation", Times: script.Any, Answer: answer},
-				script.Turn{Answer: []script.Step{readOf("a")}}, script.Turn{Answer: []script.Step{readOf("b")}}, script.Turn{Answer: []script.Step{readOf("c")}}, script.Turn{Answer: []script.Step{readOf("d")}},
-				script.Turn{Fresh: true, Expect: []script.Expect{first(assignment), script.Messages(9), script.Result("read", "the text of d"), func(r *model.Request) error {
-					if result := r.Messages[2].Parts[0].(model.Result); !strings.Contains(result.Text, "bytes left out") {
-						return fmt.Errorf("the oldest result is %.80q", result.Text)
-					}
-					return nil
-				}}, Answer: []script.Step{script.Text("Done.")}},
+				script.Turn{Answer: []script.Step{readOf("a")}}, script.Turn{Answer: []script.Step{readOf("b")}},
+				script.Turn{Answer: []script.Step{readOf("c")}}, script.Turn{Answer: []script.Step{readOf("d")}},
+				script.Turn{
+					Fresh: true,
+					Expect: []script.Expect{
+						first(assignment), script.Messages(9),
+						script.Result("read", "the text of d"), func(r *model.Request) error {
+							if result := r.Messages[2].Parts[0].(model.Result); !strings.Contains(result.Text,
+								"bytes left out") {
+								return fmt.Errorf("the oldest result is %.80q", result.Text)
+							}
+							return nil
+						},
+					}, Answer: []script.Step{script.Text("Done.")},
+				},
 			).holds(smallContext)
 			w.session.SetTrusted(true)
 			id := w.start(agentcore.RunRequest{Agent: "coder", Prompt: assignment})
 			if result := w.wait(id); result.Status != event.StatusCompleted || result.Output != "Done." {
 				t.Errorf("unexpected result: %+v, error %+v", result, result.Error)
 			}
-			if notices := bodies[event.Notice](w.until(ended(id))); len(notices) != 1 || !strings.Contains(notices[0].Message, "could not be summarised") {
+			if notices := bodies[event.Notice](w.until(ended(id))); len(notices) != 1 ||
+				!strings.Contains(notices[0].Message, "could not be summarised") {
 				t.Errorf("the notices are %+v", notices)
 			}
 		})
@@ -274,11 +325,24 @@ func TestCompactionFails(t *testing.T) {
 		}
 		turns := []script.Turn{{Match: "You shorten the conversation", Times: script.Any}}
 		for i := range 4 {
-			turns = append(turns, script.Turn{Answer: []script.Step{call("write", fmt.Sprintf(`{"path":"n%d.txt","content":%s}`, i, long))}})
+			turns = append(turns,
+				script.Turn{
+					Answer: []script.Step{call("write", fmt.Sprintf(`{"path":"n%d.txt","content":%s}`, i, long))},
+				})
 		}
-		turns = append(turns, script.Turn{Expect: []script.Expect{first(assignment), summed(2, "A summary could not be made", "changed by you: n0.txt, n1.txt, n2.txt, n3.txt")}, Answer: []script.Step{script.Text("Done.")}})
+		turns = append(turns,
+			script.Turn{
+				Expect: []script.Expect{
+					first(assignment),
+					summed(2, "A summary could not be made", "changed by you: n0.txt, n1.txt, n2.txt, n3.txt"),
+				},
+				Answer: []script.Step{script.Text("Done.")},
+			})
 		w := newWorld(t, nil, turns...).holds(smallContext)
-		if result := w.wait(w.start(agentcore.RunRequest{Agent: "coder", Prompt: assignment})); result.Status != event.StatusCompleted || result.Output != "Done." {
+		if result := w.wait(w.start(agentcore.RunRequest{
+			Agent:  "coder",
+			Prompt: assignment,
+		})); result.Status != event.StatusCompleted || result.Output != "Done." {
 			t.Errorf("unexpected result: %+v, error %+v", result, result.Error)
 		}
 	})
@@ -288,9 +352,15 @@ func TestCompactionFails(t *testing.T) {
 func TestLastResultsAreCut(t *testing.T) {
 	w := newWorld(t, bigFiles(),
 		script.Turn{Answer: []script.Step{readOf("a"), readOf("b"), readOf("c"), readOf("d")}},
-		script.Turn{Fresh: true, Expect: []script.Expect{script.Messages(3), script.Result("read", "the text of a"), script.Result("read", "bytes left out"), fits(smallContext)}, Answer: []script.Step{script.Text("Done.")}},
+		script.Turn{Fresh: true, Expect: []script.Expect{
+			script.Messages(3), script.Result("read", "the text of a"),
+			script.Result("read", "bytes left out"), fits(smallContext),
+		}, Answer: []script.Step{script.Text("Done.")}},
 	).holds(smallContext)
-	if result := w.wait(w.start(agentcore.RunRequest{Agent: "coder", Prompt: assignment})); result.Status != event.StatusCompleted || result.Output != "Done." {
+	if result := w.wait(w.start(agentcore.RunRequest{
+		Agent:  "coder",
+		Prompt: assignment,
+	})); result.Status != event.StatusCompleted || result.Output != "Done." {
 		t.Errorf("unexpected result: %+v, error %+v", result, result.Error)
 	}
 }
@@ -330,7 +400,8 @@ func (w *world) patient() {
 func TestCancelWhileShortening(t *testing.T) {
 	w := newWorld(t, bigFiles(),
 		script.Turn{Match: "You shorten the conversation", Answer: []script.Step{script.Gate("shortens")}},
-		script.Turn{Answer: []script.Step{readOf("a"), readOf("b")}}, script.Turn{Answer: []script.Step{readOf("c"), readOf("d")}},
+		script.Turn{Answer: []script.Step{readOf("a"), readOf("b")}},
+		script.Turn{Answer: []script.Step{readOf("c"), readOf("d")}},
 	).holds(smallContext)
 	id := w.start(agentcore.RunRequest{Agent: "coder", Prompt: assignment})
 	if err := w.model.Reached(w.ctx, "shortens", 1); err != nil {
@@ -357,16 +428,26 @@ func TestLongRunStaysSmall(t *testing.T) {
 	}
 	n := 0
 	w := newWorld(t, bigFiles(),
-		script.Turn{Match: "You shorten the conversation", Times: script.Any, Expect: []script.Expect{fits(room)}, Answer: []script.Step{script.Text("the summary")}},
-		script.Turn{Times: turns, Expect: []script.Expect{fits(room), first(assignment)}, Then: func(*model.Request) []script.Step {
-			n++
-			return []script.Step{script.Text("step"), call("read", fmt.Sprintf(`{"path":"a.txt","offset":%d,"limit":20}`, n%200+1))}
-		}},
+		script.Turn{
+			Match: "You shorten the conversation", Times: script.Any, Expect: []script.Expect{fits(room)},
+			Answer: []script.Step{script.Text("the summary")},
+		},
+		script.Turn{
+			Times: turns, Expect: []script.Expect{fits(room), first(assignment)},
+			Then: func(*model.Request) []script.Step {
+				n++
+				return []script.Step{
+					script.Text("step"),
+					call("read", fmt.Sprintf(`{"path":"a.txt","offset":%d,"limit":20}`, n%200+1)),
+				}
+			},
+		},
 		script.Turn{Answer: []script.Step{script.Text("Done.")}},
 	).holds(room)
 	w.patient()
 	id := w.start(agentcore.RunRequest{Agent: "coder", Prompt: assignment, Limits: agent.Limits{MaxTurns: turns + 10}})
-	if result := w.wait(id); result.Status != event.StatusCompleted || result.Output != "Done." || result.Turns != turns+1 {
+	if result := w.wait(id); result.Status != event.StatusCompleted || result.Output != "Done." ||
+		result.Turns != turns+1 {
 		t.Errorf("unexpected result: %s, %d turns, error %+v", result.Status, result.Turns, result.Error)
 	}
 	w.storedWhole(id)

@@ -25,23 +25,39 @@ func TestCoordinator(t *testing.T) {
 		script.Turn{Match: "Lead.", Capture: spawned("bees"), Answer: spawn("Cats.")},
 		script.Turn{Match: "Ants.", Answer: []script.Step{script.Gate("ants"), script.Text("Ants are done.")}},
 		script.Turn{Match: "Bees.", Answer: []script.Step{script.Gate("bees"), call("read", `{"path":"a.txt"}`)}},
-		script.Turn{Match: "Bees.", Expect: []script.Expect{script.Last("Ants come to you.")}, Answer: []script.Step{script.Gate("bees end"), script.Text("Bees are done.")}},
+		script.Turn{
+			Match: "Bees.", Expect: []script.Expect{script.Last("Ants come to you.")},
+			Answer: []script.Step{script.Gate("bees end"), script.Text("Bees are done.")},
+		},
 		script.Turn{Match: "Cats.", Answer: []script.Step{script.Gate("cats"), script.Text("never said")}},
 		script.Turn{
 			Match: "Lead.", Capture: spawned("cats"),
-			Answer: []script.Step{script.Gate("spawned"), call("task_send", `{"id":"${bees}","message":"Ants come to you."}`)},
+			Answer: []script.Step{
+				script.Gate("spawned"),
+				call("task_send", `{"id":"${bees}","message":"Ants come to you."}`),
+			},
 		},
-		script.Turn{Match: "Lead.", Answer: []script.Step{call("task_wait", `{"ids":["${ants}","${bees}","${cats}"],"mode":"any"}`)}},
 		script.Turn{
 			Match:  "Lead.",
-			Expect: []script.Expect{script.Result("task_wait", "Ants are done."), script.Result("task_wait", "worker running (Bees.)"), script.Result("task_wait", "worker running (Cats.)")},
+			Answer: []script.Step{call("task_wait", `{"ids":["${ants}","${bees}","${cats}"],"mode":"any"}`)},
+		},
+		script.Turn{
+			Match: "Lead.",
+			Expect: []script.Expect{
+				script.Result("task_wait", "Ants are done."),
+				script.Result("task_wait", "worker running (Bees.)"),
+				script.Result("task_wait", "worker running (Cats.)"),
+			},
 			Answer: []script.Step{call("task_cancel", `{"id":"${cats}"}`)},
 		},
 		script.Turn{
 			Match: "Lead.", Expect: []script.Expect{script.Result("task_cancel", `status="cancelled"`)},
 			Answer: []script.Step{script.Gate("cancelled"), call("task_wait", `{"mode":"all"}`)},
 		},
-		script.Turn{Match: "Lead.", Expect: []script.Expect{script.Result("task_wait", "Bees are done.")}, Answer: []script.Step{script.Text("Two of three.")}},
+		script.Turn{
+			Match: "Lead.", Expect: []script.Expect{script.Result("task_wait", "Bees are done.")},
+			Answer: []script.Step{script.Text("Two of three.")},
+		},
 	), nil,
 		&agent.Definition{Slug: "lead", Categories: []agent.Category{agent.Primary}, Subagents: []string{"worker"}},
 		&agent.Definition{Slug: "worker", Categories: []agent.Category{agent.Subagent}, Subagents: []string{}},
@@ -70,7 +86,8 @@ func TestCoordinator(t *testing.T) {
 	for _, child := range w.children(id) {
 		ends = append(ends, child.Status)
 	}
-	if len(ends) != 3 || ends[0] != event.StatusCompleted || ends[1] != event.StatusCompleted || ends[2] != event.StatusCancelled {
+	if len(ends) != 3 || ends[0] != event.StatusCompleted || ends[1] != event.StatusCompleted ||
+		ends[2] != event.StatusCancelled {
 		t.Errorf("the children ended as %v", ends)
 	}
 }

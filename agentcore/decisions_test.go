@@ -40,12 +40,19 @@ func writes(name string) script.Step { return call("write", `{"path":"`+name+`",
 func TestGrantsExpire(t *testing.T) {
 	w := newWorld(t, nil,
 		script.Turn{Answer: []script.Step{writes(".vscode/settings.json")}},
-		script.Turn{Expect: []script.Expect{script.Result("write", "settings.json")}, Answer: []script.Step{writes(".vscode/settings.json")}},
-		script.Turn{Expect: []script.Expect{script.Result("write", "settings.json")}, Answer: []script.Step{script.Text("done")}},
+		script.Turn{
+			Expect: []script.Expect{script.Result("write", "settings.json")},
+			Answer: []script.Step{writes(".vscode/settings.json")},
+		},
+		script.Turn{
+			Expect: []script.Expect{script.Result("write", "settings.json")},
+			Answer: []script.Step{script.Text("done")},
+		},
 	)
 	past := time.Now().Add(-time.Hour).UTC()
 	if err := w.engine.Store().Submit(store.Batch{Grants: []store.Grant{{
-		ID: "old", Scope: "project", Root: w.dir, Tool: "write", Pattern: ".vscode/settings.json", Decision: "allow", Created: past.Add(-time.Hour), Expires: past,
+		ID: "old", Scope: "project", Root: w.dir, Tool: "write", Pattern: ".vscode/settings.json", Decision: "allow",
+		Created: past.Add(-time.Hour), Expires: past,
 	}}}).Wait(w.ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +75,8 @@ func TestGrantsExpire(t *testing.T) {
 			t.Errorf("the grants are %+v", list)
 		}
 		explained, err := w.session.Explain("coder", "write", ".vscode/settings.json")
-		if err != nil || explained.Action != permission.Allow || !strings.Contains(explained.Reason, "until "+until.UTC().Format(time.DateTime)) {
+		if err != nil || explained.Action != permission.Allow ||
+			!strings.Contains(explained.Reason, "until "+until.UTC().Format(time.DateTime)) {
 			t.Errorf("explained: %+v, %v", explained.Decision, err)
 		}
 		w.closeEngine()
@@ -80,12 +88,32 @@ func TestGrantsExpire(t *testing.T) {
 func TestDecisionsOfOtherProcesses(t *testing.T) {
 	w := newWorld(t, nil,
 		script.Turn{Answer: []script.Step{writes(".vscode/one.json")}},
-		script.Turn{Expect: []script.Expect{script.Result("write", "one.json")}, Answer: []script.Step{writes(".vscode/one.json")}}, // granted by now
-		script.Turn{Expect: []script.Expect{script.Result("write", "one.json")}, Answer: []script.Step{bash("echo hello")}},
-		script.Turn{Expect: []script.Expect{script.Result("bash", "hello")}, Answer: []script.Step{writes(".vscode/two.json")}}, // meanwhile both are taken back
-		script.Turn{Expect: []script.Expect{script.Result("write", "two.json")}, Answer: []script.Step{call("write", `{"path":".vscode/one.json","content":"[]\n"}`)}},
-		script.Turn{Expect: []script.Expect{script.Result("write", "denied: the user said no")}, Answer: []script.Step{bash("echo hello")}},
-		script.Turn{Expect: []script.Expect{script.Result("bash", "denied: no command runs in this workspace")}, Answer: []script.Step{script.Text("done")}},
+		// granted by now
+		script.Turn{
+			Expect: []script.Expect{script.Result("write", "one.json")},
+			Answer: []script.Step{writes(".vscode/one.json")},
+		},
+		script.Turn{
+			Expect: []script.Expect{script.Result("write", "one.json")},
+			Answer: []script.Step{bash("echo hello")},
+		},
+		// meanwhile both are taken back
+		script.Turn{
+			Expect: []script.Expect{script.Result("bash", "hello")},
+			Answer: []script.Step{writes(".vscode/two.json")},
+		},
+		script.Turn{
+			Expect: []script.Expect{script.Result("write", "two.json")},
+			Answer: []script.Step{call("write", `{"path":".vscode/one.json","content":"[]\n"}`)},
+		},
+		script.Turn{
+			Expect: []script.Expect{script.Result("write", "denied: the user said no")},
+			Answer: []script.Step{bash("echo hello")},
+		},
+		script.Turn{
+			Expect: []script.Expect{script.Result("bash", "denied: no command runs in this workspace")},
+			Answer: []script.Step{script.Text("done")},
+		},
 	)
 	cfg := config.Default()
 	cfg.Sandbox = config.SandboxOff
@@ -126,7 +154,10 @@ func TestDecisionsOfOtherProcesses(t *testing.T) {
 func TestTrustLostWhileAsked(t *testing.T) {
 	w := newWorld(t, nil,
 		script.Turn{Answer: []script.Step{bash("touch made.txt")}},
-		script.Turn{Expect: []script.Expect{script.Result("bash", "denied: no command runs in this workspace")}, Answer: []script.Step{script.Text("done")}},
+		script.Turn{
+			Expect: []script.Expect{script.Result("bash", "denied: no command runs in this workspace")},
+			Answer: []script.Step{script.Text("done")},
+		},
 	)
 	cfg := config.Default()
 	cfg.Sandbox = config.SandboxOff
@@ -152,7 +183,8 @@ func TestTrustChangedElsewhere(t *testing.T) {
 	w.closeEngine()
 	told := make(chan struct{}, 10)
 	w.openWith(agentcore.Options{
-		StateDir: w.state, Getenv: func(string) string { return "" }, OpenModel: func(provider.Choice) (model.Model, error) { return w.model, nil },
+		StateDir: w.state, Getenv: func(string) string { return "" },
+		OpenModel:    func(provider.Choice) (model.Model, error) { return w.model, nil },
 		TrustChanged: func() { told <- struct{}{} },
 	})
 	hears := func() {
@@ -176,7 +208,8 @@ func TestTrustChangedElsewhere(t *testing.T) {
 	}
 	hears()
 	// To trust it again, as it is by now, is a change, too.
-	if err := other.Decisions().TrustFolder(w.ctx, w.dir, []permission.Actor{{Path: ".agentls/x.md", Hash: "1"}}); err != nil {
+	if err := other.Decisions().TrustFolder(w.ctx, w.dir,
+		[]permission.Actor{{Path: ".agentls/x.md", Hash: "1"}}); err != nil {
 		t.Fatal(err)
 	}
 	hears()

@@ -34,7 +34,9 @@ text Read.
 	}
 	w.with(turns, nil, &agent.Definition{
 		Slug: "brief", Categories: []agent.Category{agent.Primary}, Mode: agent.Agentic, Prompt: "You do.",
-		ToolOptions: map[string]agent.ToolOptions{"read": {Arguments: json.RawMessage(`{"path":"a.txt","max_lines":1}`)}},
+		ToolOptions: map[string]agent.ToolOptions{
+			"read": {Arguments: json.RawMessage(`{"path":"a.txt","max_lines":1}`)},
+		},
 	})
 	if result := w.wait(w.start(agentcore.RunRequest{Agent: "brief", Prompt: "Go."})); result.Output != "Read." {
 		t.Errorf("got %+v", result)
@@ -50,7 +52,11 @@ func TestDefaultArgumentsAreChecked(t *testing.T) {
 		want       []string
 		left       string // of the tool's defaults
 	}{
-		"right, in any spelling": {".agentls/agents/x.md", native("  Bash:\n    arguments: {timeout: 1000, run_in_background: true}\n"), nil, `{"run_in_background":true,"timeout":1000}`},
+		"right, in any spelling": {
+			".agentls/agents/x.md",
+			native("  Bash:\n    arguments: {timeout: 1000, run_in_background: true}\n"), nil,
+			`{"run_in_background":true,"timeout":1000}`,
+		},
 		"an unknown argument": {
 			".agentls/agents/x.md", native("  bash:\n    arguments: {tmeout_ms: 1000}\n"),
 			[]string{`7:17: error: bash has no argument "tmeout_ms"; did you mean timeout_ms? (timeout_ms)`},
@@ -58,20 +64,30 @@ func TestDefaultArgumentsAreChecked(t *testing.T) {
 		},
 		"a value that does not fit": {
 			".agentls/agents/x.md", native("  bash:\n    arguments:\n      timeout_ms: soon\n"),
-			[]string{`8:19: error: the default of timeout_ms for bash: "soon" does not fit; expected a whole number, such as 10, at least 1 (default 120000); write what the tool takes, or take it out`},
+			[]string{
+				`8:19: error: the default of timeout_ms for bash: "soon" does not fit; expected a whole number, such as 10, at least 1 (default 120000); write what the tool takes, or take it out`,
+			},
 			"",
 		},
 		"out of range": {
 			".agentls/agents/x.md", native("  bash:\n    arguments: {timeout_ms: 0}\n"),
-			[]string{"7:29: error: the default of timeout_ms for bash: 0 is out of range; expected a whole number, such as 10, at least 1 (default 120000); write what the tool takes, or take it out"},
+			[]string{
+				"7:29: error: the default of timeout_ms for bash: 0 is out of range; expected a whole number, such as " +
+					"10, at least 1 (default 120000); write what the tool takes, or take it out",
+			},
 			"",
 		},
-		"of an MCP server, whose tools nobody knows yet": {".agentls/agents/x.md", native("  mcp__a__b:\n    arguments: {x: 1}\n"), nil, `{"x":1}`},
+		"of an MCP server, whose tools nobody knows yet": {
+			".agentls/agents/x.md",
+			native("  mcp__a__b:\n    arguments: {x: 1}\n"), nil, `{"x":1}`,
+		},
 		"of another tool, whose faults are left out": {
 			"agents.json", `{"Agents": {"Custom": [{"Slug": "x", "Name": "X", "Description": "d", "SystemPrompt": "p", "Tools": {"Overrides": {"bash":
 {"DefaultArguments": {"timeout": 10,
 "nope": 1}}}}}]}}`,
-			[]string{`3:1: warning: bash has no argument "nope"; it is left out; the arguments are background, command, description, timeout_ms`},
+			[]string{
+				`3:1: warning: bash has no argument "nope"; it is left out; the arguments are background, command, description, timeout_ms`,
+			},
 			`{"timeout":10}`,
 		},
 		"no table": {
@@ -92,7 +108,8 @@ func TestDefaultArgumentsAreChecked(t *testing.T) {
 				got = append(got, text)
 			}
 			if !slices.Equal(got, test.want) {
-				t.Errorf("the problems are\n%s\nand should be\n%s", strings.Join(got, "\n"), strings.Join(test.want, "\n"))
+				t.Errorf("the problems are\n%s\nand should be\n%s", strings.Join(got, "\n"),
+					strings.Join(test.want, "\n"))
 			}
 			for _, options := range file.Definitions[0].ToolOptions {
 				if string(options.Arguments) != test.left {

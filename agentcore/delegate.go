@@ -10,7 +10,7 @@ import (
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/clip"
 	"github.com/agentls/agentls/agentcore/event"
-	"github.com/agentls/agentls/agentcore/mcp"
+	"github.com/agentls/agentls/agentcore/mcpname"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/tool"
 	"github.com/agentls/agentls/agentcore/toolset"
@@ -158,7 +158,7 @@ func (h hostDelegation) askForTools(ctx context.Context, child *run) error {
 	}
 	for _, name := range names {
 		usable := child.tools.Offers(name)
-		if strings.HasPrefix(name, mcp.Prefix) { // those come once it runs
+		if mcpname.Is(name) { // those come once it runs
 			usable = child.tools.MayUse(name) && !child.tools.KeepsBack(tool.Spec{Name: name, Effect: tool.Acts})
 		}
 		if !usable {

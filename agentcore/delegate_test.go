@@ -19,7 +19,8 @@ import (
 
 // task is a call of the task tool.
 func task(agent, prompt, more string) script.Call {
-	return script.Call{Name: "task", Arguments: `{"subagent_type":"` + agent + `","prompt":"` + prompt + `"` + more + `}`}
+	return script.Call{Name: "task", Arguments: `{"subagent_type":"` + agent + `","prompt":"` + prompt +
+		`"` + more + `}`}
 }
 
 // children returns the infos of a run's children in order.
@@ -36,17 +37,39 @@ func (w *world) children(parent event.RunID) []history.Run {
 func TestTasksRunInParallel(t *testing.T) {
 	w := newWorld(
 		t, map[string]string{"a.txt": "one\n"},
-		script.Turn{Match: "Go.", Answer: []script.Step{task("explore", "Look at A.", ""), task("Explore", "Look at B.", `,"success_criteria":"a line","thoroughness":"quick"`)}},
 		script.Turn{
-			Match: "Look at A.", Expect: []script.Expect{script.NoTools("task", "question", "edit"), script.Tools("submit_result"), script.System("depth 1 of 3")},
+			Match: "Go.",
+			Answer: []script.Step{
+				task("explore", "Look at A.", ""),
+				task("Explore", "Look at B.", `,"success_criteria":"a line","thoroughness":"quick"`),
+			},
+		},
+		script.Turn{
+			Match: "Look at A.", Expect: []script.Expect{
+				script.NoTools("task", "question", "edit"),
+				script.Tools("submit_result"), script.System("depth 1 of 3"),
+			},
 			Answer: []script.Step{script.Gate("a"), script.Text("A is here.")},
 		},
 		script.Turn{
-			Match: "Look at B.", Expect: []script.Expect{script.Last("you are: coder ▸ explore"), script.Last("success criteria: a line"), script.Last("thoroughness: quick")},
-			Answer: []script.Step{script.Gate("b"), script.Call{Name: "submit_result", Arguments: `{"summary":"B is there.","details":"b.go:1","files_modified":["never.go"]}`}},
+			Match: "Look at B.", Expect: []script.Expect{
+				script.Last("you are: coder ▸ explore"),
+				script.Last("success criteria: a line"), script.Last("thoroughness: quick"),
+			},
+			Answer: []script.Step{
+				script.Gate("b"),
+				script.Call{
+					Name:      "submit_result",
+					Arguments: `{"summary":"B is there.","details":"b.go:1","files_modified":["never.go"]}`,
+				},
+			},
 		},
 		script.Turn{
-			Match: "Go.", Expect: []script.Expect{script.Result("task", "A is here."), script.Result("task", "summary: B is there."), script.Result("task", "b.go:1")},
+			Match: "Go.",
+			Expect: []script.Expect{
+				script.Result("task", "A is here."),
+				script.Result("task", "summary: B is there."), script.Result("task", "b.go:1"),
+			},
 			Answer: []script.Step{script.Text("Both are found.")},
 		},
 	)
@@ -98,10 +121,21 @@ func TestTaskEditsReachTheParent(t *testing.T) {
 	w := newWorld(
 		t, map[string]string{"a.txt": "one\ntwo\nthree\n"},
 		script.Turn{Match: "Go.", Answer: []script.Step{task("general", "Edit it.", `,"context_files":["a.txt"]`)}},
-		script.Turn{Match: "Edit it.", Expect: []script.Expect{script.Last("file: a.txt")}, Answer: []script.Step{script.Call{Name: "edit", Arguments: `{"path":"a.txt","old_string":"two","new_string":"TWO"}`}}},
+		script.Turn{
+			Match: "Edit it.", Expect: []script.Expect{script.Last("file: a.txt")},
+			Answer: []script.Step{
+				script.Call{Name: "edit", Arguments: `{"path":"a.txt","old_string":"two","new_string":"TWO"}`},
+			},
+		},
 		script.Turn{Match: "Edit it.", Answer: []script.Step{script.Text("Done.")}},
-		script.Turn{Match: "Go.", Expect: []script.Expect{script.Result("task", "changed: a.txt")}, Answer: []script.Step{script.Call{Name: "read", Arguments: `{"path":"a.txt"}`}}},
-		script.Turn{Match: "Go.", Expect: []script.Expect{script.Last("TWO")}, Answer: []script.Step{script.Text("Seen.")}},
+		script.Turn{
+			Match: "Go.", Expect: []script.Expect{script.Result("task", "changed: a.txt")},
+			Answer: []script.Step{script.Call{Name: "read", Arguments: `{"path":"a.txt"}`}},
+		},
+		script.Turn{
+			Match: "Go.", Expect: []script.Expect{script.Last("TWO")},
+			Answer: []script.Step{script.Text("Seen.")},
+		},
 	)
 	result := w.wait(w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go."}))
 	if result.Status != event.StatusCompleted || result.Proposal == "" {
@@ -116,21 +150,34 @@ func TestTaskRefusals(t *testing.T) {
 	w := newWorld(
 		t, map[string]string{"a.txt": "one\n"},
 		script.Turn{Match: "Go.", Answer: []script.Step{
-			task("explorer", "x", ""), task("title", "x", ""), task("explore", " ", ""), task("explore", "x", `,"context_files":["no.txt"]`),
+			task("explorer", "x", ""), task("title", "x", ""), task("explore", " ", ""),
+			task("explore", "x", `,"context_files":["no.txt"]`),
 			task("explore", "x", `,"allowed_tools":["deploy"]`), task("tester", "Test it.", ""),
 		}},
-		script.Turn{Match: "Test it.", Expect: []script.Expect{script.NoTools("task")}, Answer: []script.Step{task("tester", "Test it.", "")}},
-		script.Turn{Match: "Test it.", Expect: []script.Expect{script.Result("task", `there is no tool "task"`)}, Answer: []script.Step{script.Text("Tested.")}},
+		script.Turn{
+			Match: "Test it.", Expect: []script.Expect{script.NoTools("task")},
+			Answer: []script.Step{task("tester", "Test it.", "")},
+		},
+		script.Turn{
+			Match: "Test it.", Expect: []script.Expect{script.Result("task", `there is no tool "task"`)},
+			Answer: []script.Step{script.Text("Tested.")},
+		},
 		script.Turn{
 			Match: "Go.",
 			Expect: []script.Expect{
-				script.Last(`you cannot start an agent "explorer"; those that you may are coder, reviewer, explore, general`), script.Last(`"title"`), script.Last("the prompt is empty"),
-				script.Last("context_files: "), script.Last(`neither you nor explore has a tool "deploy"`), script.Last("Tested."),
+				script.Last(
+					`you cannot start an agent "explorer"; those that you may are coder, reviewer, explore, general`),
+				script.Last(`"title"`), script.Last("the prompt is empty"),
+				script.Last("context_files: "), script.Last(`neither you nor explore has a tool "deploy"`),
+				script.Last("Tested."),
 			},
 			Answer: []script.Step{script.Text("Done.")},
 		},
 	)
-	if result := w.wait(w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})); result.Status != event.StatusCompleted || len(result.Children) != 1 {
+	if result := w.wait(w.start(agentcore.RunRequest{
+		Agent:  "coder",
+		Prompt: "Go.",
+	})); result.Status != event.StatusCompleted || len(result.Children) != 1 {
 		t.Errorf("got %+v", result)
 	}
 }
@@ -139,18 +186,30 @@ func TestTaskRefusals(t *testing.T) {
 // still.
 func TestNestedTasksShareOnePlace(t *testing.T) {
 	turns := []script.Turn{
-		{Match: "Go.", Answer: []script.Step{task("outer", "Outer 1.", ""), task("outer", "Outer 2.", ""), task("outer", "Outer 3.", "")}},
+		{Match: "Go.", Answer: []script.Step{
+			task("outer", "Outer 1.", ""), task("outer", "Outer 2.", ""),
+			task("outer", "Outer 3.", ""),
+		}},
 		{Match: "Outer", Times: 3, Answer: []script.Step{script.Gate("outer"), task("inner", "Inner.", "")}},
 		{Match: "Inner.", Times: 3, Answer: []script.Step{script.Text("in")}},
-		{Match: "Outer", Times: 3, Expect: []script.Expect{script.Result("task", "in")}, Answer: []script.Step{script.Text("out")}},
-		{Match: "Go.", Expect: []script.Expect{script.Result("task", "out")}, Answer: []script.Step{script.Text("done")}},
+		{
+			Match: "Outer", Times: 3, Expect: []script.Expect{script.Result("task", "in")},
+			Answer: []script.Step{script.Text("out")},
+		},
+		{
+			Match: "Go.", Expect: []script.Expect{script.Result("task", "out")},
+			Answer: []script.Step{script.Text("done")},
+		},
 	}
 	w := newWorld(t, map[string]string{"a.txt": "one\n"})
 	w.with(script.New("test", turns...), func(o *agentcore.Options) {
 		o.Config = config.Default()
 		o.Config.MaxChildrenPerSession, o.Config.MaxChildrenPerMachine = 1, 1
 	},
-		&agent.Definition{Slug: "boss", Categories: []agent.Category{agent.Primary}, Subagents: []string{"outer", "inner"}},
+		&agent.Definition{
+			Slug: "boss", Categories: []agent.Category{agent.Primary},
+			Subagents: []string{"outer", "inner"},
+		},
 		&agent.Definition{Slug: "outer", Categories: []agent.Category{agent.Subagent}, Subagents: []string{"inner"}},
 		&agent.Definition{Slug: "inner", Categories: []agent.Category{agent.Subagent}, Subagents: []string{}},
 	)
@@ -169,7 +228,11 @@ func TestNestedTasksShareOnePlace(t *testing.T) {
 // of the files.
 func TestTasksBeginInOrder(t *testing.T) {
 	const many = 12
-	turns := []script.Turn{{Match: "Go."}, {Match: "Look", Times: 2 * many, Answer: []script.Step{script.Text("seen")}}, {Match: "Go.", Answer: []script.Step{script.Text("done")}}}
+	turns := []script.Turn{
+		{Match: "Go."},
+		{Match: "Look", Times: 2 * many, Answer: []script.Step{script.Text("seen")}},
+		{Match: "Go.", Answer: []script.Step{script.Text("done")}},
+	}
 	files := map[string]string{}
 	var wanted, each []string
 	for i := range many {
@@ -200,7 +263,8 @@ func TestTasksBeginInOrder(t *testing.T) {
 		}
 		return list
 	}
-	if got := begun(agentcore.RunRequest{Agent: "coder", Prompt: "Go."}); !slices.Equal(got, wanted) || !slices.Equal(created, wanted) {
+	if got := begun(agentcore.RunRequest{Agent: "coder", Prompt: "Go."}); !slices.Equal(got, wanted) ||
+		!slices.Equal(created, wanted) {
 		t.Errorf("they were made as %q and began as %q", created, got)
 	}
 	request := agentcore.RunRequest{Agent: "explore", Prompt: "Look at it.", Title: "look"}
@@ -223,7 +287,10 @@ func TestCancelOneTask(t *testing.T) {
 		script.Turn{Match: "Go.", Answer: []script.Step{task("explore", "Stuck.", ""), task("explore", "Quick.", "")}},
 		script.Turn{Match: "Stuck.", Answer: []script.Step{script.Gate("never"), script.Text("no")}},
 		script.Turn{Match: "Quick.", Answer: []script.Step{script.Gate("quick"), script.Text("Quick is done.")}},
-		script.Turn{Match: "Go.", Expect: []script.Expect{script.Result("task", `status="cancelled"`), script.Result("task", "Quick is done.")}, Answer: []script.Step{script.Text("One is missing.")}},
+		script.Turn{Match: "Go.", Expect: []script.Expect{
+			script.Result("task", `status="cancelled"`),
+			script.Result("task", "Quick is done."),
+		}, Answer: []script.Step{script.Text("One is missing.")}},
 	)
 	run := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})
 	for _, gate := range []string{"never", "quick"} {
@@ -251,9 +318,13 @@ func TestTaskGetsMoreTools(t *testing.T) {
 	w := newWorld(
 		t, map[string]string{"a.txt": "one\n"},
 		script.Turn{Match: "Go.", Answer: []script.Step{more}},
-		script.Turn{Match: "Go.", Expect: []script.Expect{script.Last("explore does not get edit: the user said no")}, Answer: []script.Step{more}},
 		script.Turn{
-			Match: "Mend it.", Expect: []script.Expect{script.Tools("read", "grep", "edit"), script.NoTools("write", "bash")},
+			Match: "Go.", Expect: []script.Expect{script.Last("explore does not get edit: the user said no")},
+			Answer: []script.Step{more},
+		},
+		script.Turn{
+			Match:  "Mend it.",
+			Expect: []script.Expect{script.Tools("read", "grep", "edit"), script.NoTools("write", "bash")},
 			Answer: []script.Step{call("edit", `{"path":"a.txt","old_string":"one","new_string":"two"}`)},
 		},
 		script.Turn{
@@ -270,7 +341,8 @@ func TestTaskGetsMoreTools(t *testing.T) {
 	run := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})
 	for _, allow := range []bool{false, true} {
 		ask := w.asked()
-		if ask.Title != "coder wants to start explore: Mend it." || ask.Detail != "explore with edit beside its own tools" || len(ask.Always) > 0 {
+		if ask.Title != "coder wants to start explore: Mend it." ||
+			ask.Detail != "explore with edit beside its own tools" || len(ask.Always) > 0 {
 			t.Errorf("got %+v", ask)
 		}
 		w.answer(ask, authority.Answer{Allow: allow})
@@ -288,11 +360,24 @@ func TestChildsClaims(t *testing.T) {
 	w := newWorld(
 		t, map[string]string{"a.txt": "one\n", "b.txt": "one\n"},
 		script.Turn{Match: "Go.", Answer: []script.Step{task("tester", "Test it.", "")}},
-		script.Turn{Match: "Test it.", Answer: []script.Step{call("edit", `{"path":"a.txt","old_string":"one","new_string":"two"}`), call("write", `{"path":"c.txt","content":"c\n"}`)}},
-		script.Turn{Match: "Test it.", Answer: []script.Step{call("submit_result", `{"summary":"All is well.","files_modified":["b.txt"],"files_created":["c.txt"],"tests_run":3,"tests_passed":3}`)}},
+		script.Turn{
+			Match: "Test it.",
+			Answer: []script.Step{
+				call("edit", `{"path":"a.txt","old_string":"one","new_string":"two"}`),
+				call("write", `{"path":"c.txt","content":"c\n"}`),
+			},
+		},
+		script.Turn{
+			Match: "Test it.",
+			Answer: []script.Step{
+				call("submit_result",
+					`{"summary":"All is well.","files_modified":["b.txt"],"files_created":["c.txt"],"tests_run":3,"tests_passed":3}`),
+			},
+		},
 		script.Turn{
 			Match: "Go.", Expect: []script.Expect{
-				script.Last("changed: a.txt\ncreated: c.txt\n"), script.Last("warning: it says that it changed b.txt, and did not"),
+				script.Last("changed: a.txt\ncreated: c.txt\n"),
+				script.Last("warning: it says that it changed b.txt, and did not"),
 				script.Last("warning: it says that it ran 3 tests, of which 3 passed, and ran none that could be seen"),
 			},
 			Answer: []script.Step{script.Text("done")},
@@ -307,20 +392,40 @@ func TestChildsClaims(t *testing.T) {
 func TestChildrenCollide(t *testing.T) {
 	w := newWorld(t, map[string]string{"a.txt": "one\ntwo\nthree\nfour\nfive\n"})
 	turns := []script.Turn{
-		{Match: "Go.", Answer: []script.Step{task("coder-a", "First.", ""), task("coder-a", "Second.", ""), task("coder-a", "Third.", "")}},
-		{Match: "First.", Answer: []script.Step{call("edit", `{"path":"a.txt","old_string":"two","new_string":"first"}`)}},
-		{Match: "Second.", Answer: []script.Step{call("edit", `{"path":"a.txt","old_string":"two","new_string":"second"}`)}},
-		{Match: "Third.", Answer: []script.Step{call("edit", `{"path":"a.txt","old_string":"five","new_string":"fifth"}`)}},
+		{Match: "Go.", Answer: []script.Step{
+			task("coder-a", "First.", ""), task("coder-a", "Second.", ""),
+			task("coder-a", "Third.", ""),
+		}},
+		{
+			Match:  "First.",
+			Answer: []script.Step{call("edit", `{"path":"a.txt","old_string":"two","new_string":"first"}`)},
+		},
+		{
+			Match:  "Second.",
+			Answer: []script.Step{call("edit", `{"path":"a.txt","old_string":"two","new_string":"second"}`)},
+		},
+		{
+			Match:  "Third.",
+			Answer: []script.Step{call("edit", `{"path":"a.txt","old_string":"five","new_string":"fifth"}`)},
+		},
 		{Match: "First.", Answer: []script.Step{script.Gate("first"), script.Text("ok")}},
 		{Match: "Second.", Answer: []script.Step{script.Gate("second"), script.Text("ok")}},
 		{Match: "Third.", Answer: []script.Step{script.Gate("second"), script.Text("ok")}},
 		{
-			Match: "Go.", Expect: []script.Expect{script.Last("conflict: a.txt lines 2-2: the edit of coder-a was left out"), script.Last("It wanted:\nsecond\n"), script.Last("There is now:\nfirst\n")},
+			Match: "Go.",
+			Expect: []script.Expect{
+				script.Last("conflict: a.txt lines 2-2: the edit of coder-a was left out"),
+				script.Last("It wanted:\nsecond\n"), script.Last("There is now:\nfirst\n"),
+			},
 			Answer: []script.Step{call("read", `{"path":"a.txt"}`)},
 		},
-		{Match: "Go.", Expect: []script.Expect{script.Last("first"), script.Last("fifth")}, Answer: []script.Step{script.Text("done")}},
+		{
+			Match: "Go.", Expect: []script.Expect{script.Last("first"), script.Last("fifth")},
+			Answer: []script.Step{script.Text("done")},
+		},
 	}
-	w.with(script.New("test", turns...), nil, &agent.Definition{Slug: "coder-a", Categories: []agent.Category{agent.Subagent}, Subagents: []string{}},
+	w.with(script.New("test", turns...), nil,
+		&agent.Definition{Slug: "coder-a", Categories: []agent.Category{agent.Subagent}, Subagents: []string{}},
 		&agent.Definition{Slug: "boss", Categories: []agent.Category{agent.Primary}})
 	run := w.start(agentcore.RunRequest{Agent: "boss", Prompt: "Go."})
 	w.reached("first")
@@ -343,20 +448,39 @@ func TestChildrenCollide(t *testing.T) {
 func TestContextOfAChild(t *testing.T) {
 	turns := []script.Turn{
 		{Match: "Secret word.", Answer: []script.Step{call("read", `{"path":"a.txt"}`)}},
-		{Match: "Secret word.", Answer: []script.Step{task("c-none", "Task 1.", ""), task("c-full", "Task 2.", ""), task("c-summary", "Task 3.", ""), task("c-selective", "Task 4.", "")}},
-		{Match: "Task 1.", Expect: []script.Expect{script.Messages(1), script.NotLast("Secret")}, Answer: []script.Step{script.Text("1")}},
-		{Match: "c-full", Expect: []script.Expect{script.Messages(4), script.First("Secret word."), script.Last("Task 2.")}, Answer: []script.Step{script.Text("2")}},
-		{Match: "Task 3.", Expect: []script.Expect{script.Messages(1), script.Last("Secret word."), script.Last("[call of read]")}, Answer: []script.Step{script.Text("3")}},
-		{Match: "Task 4.", Expect: []script.Expect{script.Messages(1), script.Last("Secret word."), script.Last("[result of read]")}, Answer: []script.Step{script.Text("4")}},
+		{Match: "Secret word.", Answer: []script.Step{
+			task("c-none", "Task 1.", ""), task("c-full", "Task 2.", ""),
+			task("c-summary", "Task 3.", ""), task("c-selective", "Task 4.", ""),
+		}},
+		{
+			Match: "Task 1.", Expect: []script.Expect{script.Messages(1), script.NotLast("Secret")},
+			Answer: []script.Step{script.Text("1")},
+		},
+		{Match: "c-full", Expect: []script.Expect{
+			script.Messages(4), script.First("Secret word."),
+			script.Last("Task 2."),
+		}, Answer: []script.Step{script.Text("2")}},
+		{Match: "Task 3.", Expect: []script.Expect{
+			script.Messages(1), script.Last("Secret word."),
+			script.Last("[call of read]"),
+		}, Answer: []script.Step{script.Text("3")}},
+		{Match: "Task 4.", Expect: []script.Expect{
+			script.Messages(1), script.Last("Secret word."),
+			script.Last("[result of read]"),
+		}, Answer: []script.Step{script.Text("4")}},
 		{Match: "Secret word.", Answer: []script.Step{script.Text("done")}},
 	}
 	var definitions []*agent.Definition
 	for _, mode := range []string{"none", "full", "summary", "selective"} {
-		definitions = append(definitions, &agent.Definition{Slug: "c-" + mode, Prompt: "You are c-" + mode + ".", Categories: []agent.Category{agent.Subagent}, Subagents: []string{}, ContextMode: mode})
+		definitions = append(definitions, &agent.Definition{
+			Slug: "c-" + mode, Prompt: "You are c-" + mode + ".",
+			Categories: []agent.Category{agent.Subagent}, Subagents: []string{}, ContextMode: mode,
+		})
 	}
 	definitions = append(definitions, &agent.Definition{Slug: "boss", Categories: []agent.Category{agent.Primary}})
 	w := newWorld(t, map[string]string{"a.txt": "one\n"})
-	slices.SortStableFunc(turns, func(a, b script.Turn) int { return strings.Compare(b.Match[:1], a.Match[:1]) }) // the word stands in children's prompts, too
+	// the word stands in children's prompts, too
+	slices.SortStableFunc(turns, func(a, b script.Turn) int { return strings.Compare(b.Match[:1], a.Match[:1]) })
 	w.with(script.New("test", turns...), nil, definitions...)
 	if result := w.wait(w.start(agentcore.RunRequest{Agent: "boss", Prompt: "Secret word."})); result.Output != "done" {
 		t.Errorf("got %+v", result)
@@ -368,7 +492,9 @@ func TestFormerDelegations(t *testing.T) {
 	tells := func(want bool) script.Expect {
 		return func(request *model.Request) error {
 			for _, offered := range request.Tools {
-				if offered.Name == "task" && strings.Contains(offered.Description, "So far on this project:\nexplore: 3 runs, 100 % completed, median 1 turn") != want {
+				if offered.Name == "task" &&
+					strings.Contains(offered.Description,
+						"So far on this project:\nexplore: 3 runs, 100 % completed, median 1 turn") != want {
 					return fmt.Errorf("the description is %s", offered.Description)
 				}
 			}
@@ -394,11 +520,15 @@ func TestTaskSpellings(t *testing.T) {
 		script.Turn{Match: "Go.", Answer: []script.Step{
 			call("delegate_to_agent", `{"role":"explore","task":"Look."}`),
 			call("spawn_subagent", `{"subagent":"Explore","prompt":"Look.","max_iterations":"3"}`),
-			call("Task", `{"subagent_type":"explore","prompt":"Look.","description":"look","run_in_background":"false"}`),
+			call("Task",
+				`{"subagent_type":"explore","prompt":"Look.","description":"look","run_in_background":"false"}`),
 		}},
 		script.Turn{Match: "Look.", Times: 3, Answer: []script.Step{script.Text("Seen.")}},
 		script.Turn{
-			Match: "Go.", Expect: []script.Expect{script.Result("delegate_to_agent", "Seen."), script.Result("spawn_subagent", "Seen."), script.Result("Task", "Seen.")},
+			Match: "Go.", Expect: []script.Expect{
+				script.Result("delegate_to_agent", "Seen."),
+				script.Result("spawn_subagent", "Seen."), script.Result("Task", "Seen."),
+			},
 			Answer: []script.Step{script.Text("done")},
 		},
 	)

@@ -20,8 +20,9 @@ import (
 // own is an agent of the user's that others may start.
 func own(slug string, tools ...string) *agent.Definition {
 	return &agent.Definition{
-		Slug: slug, Description: "An agent of the user's.", Prompt: "You are " + slug + ".", Categories: []agent.Category{agent.Subagent},
-		Tools: tools, Source: agent.Source{Layer: agent.LayerUser},
+		Slug: slug, Description: "An agent of the user's.", Prompt: "You are " + slug + ".",
+		Categories: []agent.Category{agent.Subagent},
+		Tools:      tools, Source: agent.Source{Layer: agent.LayerUser},
 	}
 }
 
@@ -53,13 +54,17 @@ func TestCoderStartsOwnAgents(t *testing.T) {
 	w.with(script.New("test",
 		script.Turn{
 			Match: "Go.",
-			Expect: []script.Expect{startable("looks", "mine", "coder", "reviewer", "explore", "general", "plan", "researcher", "bash", "tester",
+			Expect: []script.Expect{startable("looks", "mine", "coder", "reviewer", "explore", "general", "plan",
+				"researcher", "bash", "tester",
 				"debugger", "guide", "critic", "statusline-setup")},
 			Answer: []script.Step{task("main", "Go.", ""), task("coder", "Build it.", "")},
 		},
 		script.Turn{
 			Match: "Build it.", Expect: []script.Expect{startable("tester", "looks", "mine")},
-			Answer: []script.Step{task("coder", "More.", ""), task("tester", "Test it.", ""), task("mine", "Own it.", "")},
+			Answer: []script.Step{
+				task("coder", "More.", ""), task("tester", "Test it.", ""),
+				task("mine", "Own it.", ""),
+			},
 		},
 		script.Turn{
 			Match:  "Test it.",
@@ -72,12 +77,18 @@ func TestCoderStartsOwnAgents(t *testing.T) {
 			Answer: []script.Step{script.Text("Owned.")},
 		},
 		script.Turn{
-			Match:  "Build it.",
-			Expect: []script.Expect{script.Last(`you cannot start an agent "coder"`), script.Last("Tested."), script.Last("Owned.")},
+			Match: "Build it.",
+			Expect: []script.Expect{
+				script.Last(`you cannot start an agent "coder"`), script.Last("Tested."),
+				script.Last("Owned."),
+			},
 			Answer: []script.Step{script.Text("Built.")},
 		},
 		script.Turn{
-			Match: "Go.", Expect: []script.Expect{script.Last("this is the very task that coder was given"), script.Last("Built.")},
+			Match: "Go.", Expect: []script.Expect{
+				script.Last("this is the very task that coder was given"),
+				script.Last("Built."),
+			},
 			Answer: []script.Step{script.Text("done")},
 		},
 		script.Turn{
@@ -108,7 +119,10 @@ func TestChildDelegatesToAll(t *testing.T) {
 			Match: "Two.", Expect: []script.Expect{startable("all", "as-child", "explore")},
 			Answer: []script.Step{task("all", "Three.", "")},
 		},
-		script.Turn{Match: "Three.", Expect: []script.Expect{script.NoTools("task")}, Answer: []script.Step{script.Text("3")}},
+		script.Turn{
+			Match: "Three.", Expect: []script.Expect{script.NoTools("task")},
+			Answer: []script.Step{script.Text("3")},
+		},
 		script.Turn{Match: "Two.", Answer: []script.Step{script.Text("2")}},
 		script.Turn{Match: "One.", Answer: []script.Step{script.Text("1")}},
 		script.Turn{Match: "Go.", Answer: []script.Step{script.Text("done")}},
@@ -119,14 +133,18 @@ func TestChildDelegatesToAll(t *testing.T) {
 // An agent is chosen by its whole description; of many agents the first sentences are told, and the whole by a call.
 func TestWholeDescriptions(t *testing.T) {
 	release := own("release")
-	release.Description = "Checks that a release can be made, its version, changes and tests.\nUse PROACTIVELY before each release. Not for drafts."
+	release.Description = "Checks that a release can be made, its version, changes and tests.\nUse PROACTIVELY before " +
+		"each release. Not for drafts."
 	long := own("long")
 	long.Description = strings.Repeat("word ", 300) + "end"
 	w := newWorld(t, map[string]string{"a.txt": "one\n"})
 	few := script.Turn{
 		Expect: []script.Expect{
-			described("- release: Checks that a release can be made, its version, changes and tests. Use PROACTIVELY before each release. Not for drafts.\n", true),
-			described("- long: "+strings.TrimSuffix(strings.Repeat("word ", 205), "d ")+"…", true), described("Delegate finished behaviour", true),
+			described(
+				"- release: Checks that a release can be made, its version, changes and tests. Use PROACTIVELY before "+
+					"each release. Not for drafts.\n", true),
+			described("- long: "+strings.TrimSuffix(strings.Repeat("word ", 205), "d ")+"…", true),
+			described("Delegate finished behaviour", true),
 			described("empty prompt", false),
 		},
 		Answer: []script.Step{script.Text("done")},
@@ -141,12 +159,17 @@ func TestWholeDescriptions(t *testing.T) {
 	w.with(script.New("test",
 		script.Turn{
 			Expect: []script.Expect{
-				described("- release: Checks that a release can be made, its version, changes and tests\n", true), described("PROACTIVELY", false),
-				described("A call with an empty prompt starts nothing, and tells the whole description of its agent.", true),
+				described("- release: Checks that a release can be made, its version, changes and tests\n", true),
+				described("PROACTIVELY", false),
+				described("A call with an empty prompt starts nothing, and tells the whole description of its agent.",
+					true),
 			},
 			Answer: []script.Step{task("release", "", "")},
 		},
-		script.Turn{Expect: []script.Expect{script.Last("Use PROACTIVELY before each release. Not for drafts.")}, Answer: []script.Step{script.Text("done")}},
+		script.Turn{
+			Expect: []script.Expect{script.Last("Use PROACTIVELY before each release. Not for drafts.")},
+			Answer: []script.Step{script.Text("done")},
+		},
 	), nil, many...)
 	run := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})
 	if result := w.wait(run); result.Output != "done" || len(result.Children) > 0 {
@@ -168,7 +191,11 @@ func TestChildrenOnTheWeb(t *testing.T) {
 		t, map[string]string{"a.txt": "one\n"},
 		script.Turn{Match: "Go.", Answer: []script.Step{task("researcher", "Find it.", "")}},
 		script.Turn{
-			Match: "Find it.", Expect: []script.Expect{script.Tools("webfetch", "read"), script.System("no websearch: the user has set up no search engine")},
+			Match: "Find it.",
+			Expect: []script.Expect{
+				script.Tools("webfetch", "read"),
+				script.System("no websearch: the user has set up no search engine"),
+			},
 			Answer: []script.Step{fetch},
 		},
 		script.Turn{
@@ -178,7 +205,9 @@ func TestChildrenOnTheWeb(t *testing.T) {
 		},
 		script.Turn{
 			Match: "Go.", Answer: []script.Step{task("general", "Fetch it.", "")},
-			Expect: []script.Expect{script.Last("warning: it was not allowed to fetch https://nowhere.invalid/page: the user said no")},
+			Expect: []script.Expect{
+				script.Last("warning: it was not allowed to fetch https://nowhere.invalid/page: the user said no"),
+			},
 		},
 		script.Turn{
 			Match:  "Fetch it.",
@@ -186,17 +215,22 @@ func TestChildrenOnTheWeb(t *testing.T) {
 			Answer: []script.Step{fetch, fetch},
 		},
 		script.Turn{
-			Match: "Fetch it.", Expect: []script.Expect{script.Last("denied: nobody is asked for a subagent"), unadvised},
+			Match:  "Fetch it.",
+			Expect: []script.Expect{script.Last("denied: nobody is asked for a subagent"), unadvised},
 			Answer: []script.Step{call("submit_result", `{"summary":"Done."}`)},
 		},
 		script.Turn{
 			Match: "Go.", Answer: []script.Step{script.Text("done")},
-			Expect: []script.Expect{script.Last("warning: it was not allowed to fetch https://nowhere.invalid/page: nobody is asked for a subagent")},
+			Expect: []script.Expect{
+				script.Last(
+					"warning: it was not allowed to fetch https://nowhere.invalid/page: nobody is asked for a subagent"),
+			},
 		},
 	)
 	run := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})
 	ask := w.asked()
-	if ask.Title != "coder ▸ researcher wants to fetch https://nowhere.invalid/page" || ask.Agent != "coder ▸ researcher" {
+	if ask.Title != "coder ▸ researcher wants to fetch https://nowhere.invalid/page" ||
+		ask.Agent != "coder ▸ researcher" {
 		t.Errorf("got %+v", ask)
 	}
 	w.answer(ask, authority.Answer{})
@@ -219,14 +253,20 @@ func TestChildIsOfferedWhatItCanUse(t *testing.T) {
 		rules   []config.Permission
 		bubble  bool
 		offered bool
-	}{{"every command asks", nil, false, false}, {"a rule allows some", []config.Permission{asks}, false, true}, {"the user is asked", nil, true, true}} {
+	}{{"every command asks", nil, false, false}, {
+		"a rule allows some",
+		[]config.Permission{asks},
+		false,
+		true,
+	}, {"the user is asked", nil, true, true}} {
 		t.Run(tt.name, func(t *testing.T) {
 			tests := script.Turn{Match: "Test it.", Answer: []script.Step{script.Text("Tested.")}}
 			if tt.offered {
 				tests.Expect = []script.Expect{script.Tools("bash", "edit"), notSystem("not for you")}
 			} else {
 				tests.Expect = []script.Expect{
-					script.NoTools("bash", "bash_output"), script.Tools("edit"), script.System("You cannot run commands."), script.System("\nnot for you: bash ("),
+					script.NoTools("bash", "bash_output"), script.Tools("edit"),
+					script.System("You cannot run commands."), script.System("\nnot for you: bash ("),
 				}
 			}
 			w := newTrusted(
@@ -261,10 +301,17 @@ func TestRunIsOfferedWhatItCanUse(t *testing.T) {
 		trusted            bool
 	}{
 		{
-			"untrusted", "not for you: bash (no command runs in this workspace, since the user does not trust it yet); go on without it, and say what the user should run",
-			"coder is not offered bash: no command runs in this workspace, since the user does not trust it yet; trust the folder, by `agentls trust`", nil, false,
+			"untrusted",
+			"not for you: bash (no command runs in this workspace, since the user does not trust it yet); go on " +
+				"without it, and say what the user should run",
+			"coder is not offered bash: no command runs in this workspace, since the user does not trust it yet; " +
+				"trust the folder, by `agentls trust`", nil, false,
 		},
-		{"ruled", "not for you: bash (a rule or the mode of the run denies every call); if", "coder is not offered bash: a rule or the mode of the run denies every call; `agentls permissions explain`", none, true},
+		{
+			"ruled", "not for you: bash (a rule or the mode of the run denies every call); if",
+			"coder is not offered bash: a rule or the mode of the run denies every call; `agentls permissions explain`",
+			none, true,
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(
@@ -272,16 +319,24 @@ func TestRunIsOfferedWhatItCanUse(t *testing.T) {
 				script.Turn{
 					Match: "Go.",
 					Expect: []script.Expect{
-						script.NoTools("bash", "bash_output", "bash_kill"), script.Tools("edit", "task"), script.System("You cannot run commands."),
-						notSystem("\ncommands: "), script.System(tt.told), described("\n- bash: ", false), described("must hold. (here without bash)\n", true),
+						script.NoTools("bash", "bash_output", "bash_kill"), script.Tools("edit", "task"),
+						script.System("You cannot run commands."),
+						notSystem("\ncommands: "), script.System(tt.told), described("\n- bash: ", false),
+						described("must hold. (here without bash)\n", true),
 					},
 					Answer: []script.Step{bash("true"), task("tester", "Test it.", "")},
 				},
 				script.Turn{
-					Match: "Test it.", Expect: []script.Expect{script.NoTools("bash"), script.Tools("edit"), script.System("not for you: bash (")},
+					Match: "Test it.", Expect: []script.Expect{
+						script.NoTools("bash"), script.Tools("edit"),
+						script.System("not for you: bash ("),
+					},
 					Answer: []script.Step{script.Text("Tested.")},
 				},
-				script.Turn{Match: "Go.", Expect: []script.Expect{script.Result("bash", "denied: ")}, Answer: []script.Step{script.Text("done")}},
+				script.Turn{
+					Match: "Go.", Expect: []script.Expect{script.Result("bash", "denied: ")},
+					Answer: []script.Step{script.Text("done")},
+				},
 			)
 			w.ruled(tt.rules...)
 			w.session.SetTrusted(tt.trusted)
@@ -296,7 +351,8 @@ func TestRunIsOfferedWhatItCanUse(t *testing.T) {
 				t.Errorf("the user was told %q, want once %q", notices, tt.notice)
 			}
 			want := []event.CallStatus{event.CallDenied, event.CallOK}
-			if calls := w.wait(id).ToolCalls; len(calls) != len(want) || calls[0].Status != want[0] || calls[1].Status != want[1] {
+			if calls := w.wait(id).ToolCalls; len(calls) != len(want) || calls[0].Status != want[0] ||
+				calls[1].Status != want[1] {
 				t.Errorf("the calls are %+v", calls)
 			}
 		})
@@ -310,8 +366,16 @@ func TestLimitsOfAChildWithoutPrefix(t *testing.T) {
 	w := newWorld(t, nil)
 	w.with(script.New("test",
 		script.Turn{Match: "Go.", Answer: []script.Step{task("bare", "Be bare.", ""), task("plain", "Be plain.", "")}},
-		script.Turn{Match: "Be bare.", Expect: []script.Expect{notSystem("limits:"), script.Last("\nlimits: 7 turns, ")}, Answer: []script.Step{script.Text("Bare.")}},
-		script.Turn{Match: "Be plain.", Expect: []script.Expect{script.System("\nlimits: 8 turns, "), script.NotLast("limits:")}, Answer: []script.Step{script.Text("Plain.")}},
+		script.Turn{
+			Match:  "Be bare.",
+			Expect: []script.Expect{notSystem("limits:"), script.Last("\nlimits: 7 turns, ")},
+			Answer: []script.Step{script.Text("Bare.")},
+		},
+		script.Turn{
+			Match:  "Be plain.",
+			Expect: []script.Expect{script.System("\nlimits: 8 turns, "), script.NotLast("limits:")},
+			Answer: []script.Step{script.Text("Plain.")},
+		},
 		script.Turn{Match: "Go.", Answer: []script.Step{script.Text("done")}},
 	), nil, bare, plain)
 	w.finishes(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})
@@ -322,15 +386,23 @@ func TestLimitsOfAChildWithoutPrefix(t *testing.T) {
 func TestCallOfAFailedTask(t *testing.T) {
 	w := newWorld(
 		t, nil,
-		script.Turn{Match: "Go.", Answer: []script.Step{task("general", "Fail.", ""), task("general", "Stop.", ""), task("general", "Work.", "")}},
-		script.Turn{Match: "Fail.", Answer: []script.Step{script.Error{Kind: model.ErrAuth, Status: 401, Detail: "no such key"}}},
+		script.Turn{Match: "Go.", Answer: []script.Step{
+			task("general", "Fail.", ""), task("general", "Stop.", ""),
+			task("general", "Work.", ""),
+		}},
+		script.Turn{
+			Match:  "Fail.",
+			Answer: []script.Step{script.Error{Kind: model.ErrAuth, Status: 401, Detail: "no such key"}},
+		},
 		script.Turn{Match: "Stop.", Answer: []script.Step{script.Gate("held")}},
 		script.Turn{Match: "Work.", Answer: []script.Step{script.Text("Worked.")}},
 		script.Turn{
 			Match: "Go.",
 			Expect: []script.Expect{
-				script.Result("task", "error: the task ended as failed"), script.Result("task", "no such key"), script.Result("task", "error: the task ended as cancelled"),
-				script.Result("task", `status="cancelled"`), script.Result("task", "Worked."), failedResults(true, true, false),
+				script.Result("task", "error: the task ended as failed"), script.Result("task", "no such key"),
+				script.Result("task", "error: the task ended as cancelled"),
+				script.Result("task", `status="cancelled"`), script.Result("task", "Worked."),
+				failedResults(true, true, false),
 			},
 			Answer: []script.Step{script.Text("done")},
 		},
@@ -354,7 +426,8 @@ func TestCallOfAFailedTask(t *testing.T) {
 	for _, c := range w.wait(id).ToolCalls {
 		listed = append(listed, c.Status)
 	}
-	if finished[event.CallError] != 2 || finished[event.CallOK] != 1 || !slices.Equal(listed, []event.CallStatus{event.CallError, event.CallError, event.CallOK}) {
+	if finished[event.CallError] != 2 || finished[event.CallOK] != 1 ||
+		!slices.Equal(listed, []event.CallStatus{event.CallError, event.CallError, event.CallOK}) {
 		t.Errorf("told %v, listed %v", finished, listed)
 	}
 }
@@ -389,9 +462,15 @@ func TestInheritedToolsThatWouldAsk(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			child := script.Turn{Match: "Use it.", Answer: []script.Step{script.Text("Used.")}}
 			if tt.offered {
-				child.Expect = []script.Expect{script.Tools("mcp__srv__echo", "mcp__srv__list_resources"), notSystem("not for you")}
+				child.Expect = []script.Expect{
+					script.Tools("mcp__srv__echo", "mcp__srv__list_resources"),
+					notSystem("not for you"),
+				}
 			} else {
-				child.Expect = []script.Expect{script.NoTools("mcp__srv__echo", "mcp__srv__list_resources"), script.System("not for you: mcp__srv__")}
+				child.Expect = []script.Expect{
+					script.NoTools("mcp__srv__echo", "mcp__srv__list_resources"),
+					script.System("not for you: mcp__srv__"),
+				}
 			}
 			w := newWorld(
 				t, nil,
@@ -415,7 +494,8 @@ func TestGrantedToolsWork(t *testing.T) {
 	w := newTrusted(
 		t, map[string]string{"a.txt": "one\n"},
 		script.Turn{Match: "Go.", Answer: []script.Step{
-			task("reviewer", "Run it.", `,"allowed_tools":["bash"]`), task("tester", "Look it up.", `,"allowed_tools":["webfetch"]`),
+			task("reviewer", "Run it.", `,"allowed_tools":["bash"]`),
+			task("tester", "Look it up.", `,"allowed_tools":["webfetch"]`),
 		}},
 		script.Turn{
 			Match:  "Run it.",
@@ -432,7 +512,8 @@ func TestGrantedToolsWork(t *testing.T) {
 			Answer: []script.Step{call("webfetch", `{"url":"https://tools.example.org/x"}`)},
 		},
 		script.Turn{
-			Match: "Look it up.", Expect: []script.Expect{script.Result("webfetch", "denied: the user said no")}, Answer: []script.Step{script.Text("Looked.")},
+			Match: "Look it up.", Expect: []script.Expect{script.Result("webfetch", "denied: the user said no")},
+			Answer: []script.Step{script.Text("Looked.")},
 		},
 		script.Turn{
 			Match:  "Go.",
@@ -451,7 +532,8 @@ func TestGrantedToolsWork(t *testing.T) {
 		}
 		return ended(run)(e)
 	})
-	if text := strings.Join(titles, "\n"); len(titles) != 3 || !strings.Contains(text, "coder ▸ tester wants to fetch https://tools.example.org/x") {
+	if text := strings.Join(titles, "\n"); len(titles) != 3 ||
+		!strings.Contains(text, "coder ▸ tester wants to fetch https://tools.example.org/x") {
 		t.Errorf("the user was asked:\n%s", text)
 	}
 }
@@ -473,10 +555,16 @@ func TestUnlistedIsStartedByName(t *testing.T) {
 		{Match: "Say it.", Answer: []script.Step{script.Text("Said.")}},
 		{
 			Match: "Go.", Answer: []script.Step{script.Text("done")},
-			Expect: []script.Expect{script.Last("Said."), script.Last(`cannot start an agent "quite"`), script.NotLast("explore, quiet")},
+			Expect: []script.Expect{
+				script.Last("Said."), script.Last(`cannot start an agent "quite"`),
+				script.NotLast("explore, quiet"),
+			},
 		},
 		{Match: "Name it.", Expect: []script.Expect{startable("quiet")}, Answer: []script.Step{script.Text("done")}},
-		{Match: "Plan.", Expect: []script.Expect{described("quiet", false)}, Answer: []script.Step{task("quiet", "Look.", "")}},
+		{
+			Match: "Plan.", Expect: []script.Expect{described("quiet", false)},
+			Answer: []script.Step{task("quiet", "Look.", "")},
+		},
 		{Match: "Look.", Answer: []script.Step{script.Text("Looked.")}},
 		{Match: "Plan.", Expect: []script.Expect{script.Last("Looked.")}, Answer: []script.Step{script.Text("done")}},
 	}
@@ -495,9 +583,13 @@ func TestAllowedToolsAdd(t *testing.T) {
 			task("coder", "Aside.", `,"allowed_tools":["question"],"run_in_background":true`),
 		}},
 		script.Turn{
-			Match: "One.", Expect: []script.Expect{script.Tools("read", "grep", "edit", "submit_result")}, Answer: []script.Step{script.Text("1")},
+			Match: "One.", Expect: []script.Expect{script.Tools("read", "grep", "edit", "submit_result")},
+			Answer: []script.Step{script.Text("1")},
 		},
-		script.Turn{Match: "None.", Expect: []script.Expect{script.Tools("read", "grep", "edit")}, Answer: []script.Step{script.Text("2")}},
+		script.Turn{
+			Match: "None.", Expect: []script.Expect{script.Tools("read", "grep", "edit")},
+			Answer: []script.Step{script.Text("2")},
+		},
 		script.Turn{
 			Match: "Aside.", Answer: []script.Step{script.Text("3")},
 			Expect: []script.Expect{script.Tools("read", "grep", "edit", "submit_result"), script.NoTools("question")},
@@ -516,11 +608,13 @@ func TestNoQuestionForUselessTools(t *testing.T) {
 	w := newWorld(
 		t, map[string]string{"a.txt": "one\n"},
 		script.Turn{Match: "Go.", Answer: []script.Step{
-			task("explore", "x", `,"allowed_tools":["edit"]`), task("plan", "x", `,"allowed_tools":["bash"]`), task("explore", "x", `,"allowed_tools":["question"]`),
+			task("explore", "x", `,"allowed_tools":["edit"]`), task("plan", "x", `,"allowed_tools":["bash"]`),
+			task("explore", "x", `,"allowed_tools":["question"]`),
 			task("explore", "x", `,"allowed_tools":["symbols","todo","question"],"run_in_background":true`),
 		}},
 		script.Turn{Match: "Go.", Expect: []script.Expect{
-			script.Result("task", "allowed_tools: explore cannot use edit here"), script.Result("task", "allowed_tools: plan cannot use bash here"),
+			script.Result("task", "allowed_tools: explore cannot use edit here"),
+			script.Result("task", "allowed_tools: plan cannot use bash here"),
 			script.Result("task", "allowed_tools: explore cannot use question here"),
 		}, Answer: []script.Step{script.Text("done")}},
 	)
@@ -538,9 +632,15 @@ func TestNoQuestionForUselessTools(t *testing.T) {
 // The tools that change files are one in a list of what is taken away.
 func TestDisallowedEditing(t *testing.T) {
 	w := newWorld(t, nil)
-	careful := &agent.Definition{Slug: "careful", Categories: []agent.Category{agent.Primary}, DisallowedTools: []string{"edit", "write"}}
+	careful := &agent.Definition{
+		Slug: "careful", Categories: []agent.Category{agent.Primary},
+		DisallowedTools: []string{"edit", "write"},
+	}
 	w.with(script.New("test", script.Turn{
-		Expect: []script.Expect{script.NoTools("edit", "write", "patch", "notebook_edit"), script.Tools("read", "bash")}, Answer: []script.Step{script.Text("done")},
+		Expect: []script.Expect{
+			script.NoTools("edit", "write", "patch", "notebook_edit"),
+			script.Tools("read", "bash"),
+		}, Answer: []script.Step{script.Text("done")},
 	}), nil, careful)
 	w.session.SetTrusted(true)
 	w.finishes(agentcore.RunRequest{Agent: "careful", Prompt: "Go."})

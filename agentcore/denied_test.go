@@ -26,10 +26,17 @@ func (w *world) ruled(rules ...config.Permission) {
 // What a rule keeps from being edited stays as it is when a command changes it, too.
 func TestCommandsEditNothingThatIsDenied(t *testing.T) {
 	w := newTrusted(t, map[string]string{"vendor/a.txt": "old\n", "b.txt": "old\n", "asked/c.txt": "old\n"},
-		script.Turn{Answer: []script.Step{bash("for f in vendor/a.txt b.txt asked/c.txt; do python3 -c \"open('$f','w').write('new\\n')\"; done; mv b.txt vendor/b.txt; cp vendor/b.txt b.txt; rm vendor/b.txt")}},
+		script.Turn{
+			Answer: []script.Step{
+				bash(
+					"for f in vendor/a.txt b.txt asked/c.txt; do python3 -c \"open('$f','w').write('new\\n')\"; done; mv " +
+						"b.txt vendor/b.txt; cp vendor/b.txt b.txt; rm vendor/b.txt"),
+			},
+		},
 		answered([]string{"changed files (proposed, not written): b.txt", "vendor/a.txt", "asked/c.txt", "edit"}),
 	)
-	w.ruled(config.Permission{Tool: "edit", Pattern: "vendor/**", Action: "deny"}, config.Permission{Tool: "edit", Pattern: "asked/**", Action: "ask"})
+	w.ruled(config.Permission{Tool: "edit", Pattern: "vendor/**", Action: "deny"},
+		config.Permission{Tool: "edit", Pattern: "asked/**", Action: "ask"})
 	w.finishes(coder())
 	if got := w.proposed(); got != "b.txt -old\n+new\n" {
 		t.Errorf("the hunks are %q", got)
@@ -46,13 +53,16 @@ func TestForbiddenChangeOfACommand(t *testing.T) {
 		script.Turn{Match: "Go.", Answer: []script.Step{task("general", "Change it.", "")}},
 		script.Turn{Match: "Change it.", Answer: []script.Step{change}},
 		script.Turn{Match: "Change it.", Answer: []script.Step{script.Text("Changed.")}, Expect: []script.Expect{
-			script.Result("bash", "left out: vendor/a.txt: may not be changed"), script.Result("bash", "asked/c.txt: needs a question"),
+			script.Result("bash", "left out: vendor/a.txt: may not be changed"),
+			script.Result("bash", "asked/c.txt: needs a question"),
 		}},
 		script.Turn{Match: "Go.", Answer: []script.Step{script.Text("done")}, Expect: []script.Expect{
-			script.Result("task", "warning: it was not allowed to change "+told+" by a command: "), script.NotLast("asked/c.txt"),
+			script.Result("task", "warning: it was not allowed to change "+told+" by a command: "),
+			script.NotLast("asked/c.txt"),
 		}},
 	)
-	w.ruled(config.Permission{Tool: "edit", Pattern: "vendor/**", Action: "deny"}, config.Permission{Tool: "edit", Pattern: "asked/**", Action: "ask"})
+	w.ruled(config.Permission{Tool: "edit", Pattern: "vendor/**", Action: "deny"},
+		config.Permission{Tool: "edit", Pattern: "asked/**", Action: "ask"})
 	run := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})
 	var leftOut []string
 	for _, call := range bodies[event.ToolCallFinished](w.until(ended(run))) {
@@ -88,11 +98,20 @@ func TestReadsWhatTheUserPointsAt(t *testing.T) {
 		t, map[string]string{"a.txt": "old\n"},
 		script.Turn{Match: "Look at it.", Answer: []script.Step{read, task("explore", "You, too.", "")}},
 		script.Turn{Match: "You, too.", Answer: []script.Step{read}},
-		script.Turn{Match: "You, too.", Expect: []script.Expect{script.Result("read", "text of the outside")}, Answer: []script.Step{script.Text("Seen.")}},
-		script.Turn{Match: "Look at it.", Expect: []script.Expect{script.Result("read", "text of the outside")}, Answer: []script.Step{script.Text("Done.")}},
+		script.Turn{
+			Match: "You, too.", Expect: []script.Expect{script.Result("read", "text of the outside")},
+			Answer: []script.Step{script.Text("Seen.")},
+		},
+		script.Turn{
+			Match: "Look at it.", Expect: []script.Expect{script.Result("read", "text of the outside")},
+			Answer: []script.Step{script.Text("Done.")},
+		},
 	)
 	w.view.SetDocument(outside, "text of the outside\n", 1)
-	w.finishes(agentcore.RunRequest{Agent: "coder", Prompt: "Look at it.", Context: agentcore.Context{Paths: []string{outside}}})
+	w.finishes(agentcore.RunRequest{
+		Agent: "coder", Prompt: "Look at it.",
+		Context: agentcore.Context{Paths: []string{outside}},
+	})
 }
 
 // A workspace that was opened by a link is read and edited without a question.
@@ -100,8 +119,14 @@ func TestWorkspaceBehindALink(t *testing.T) {
 	w := newWorld(
 		t, map[string]string{"sub/a.txt": "old\n"},
 		script.Turn{Answer: []script.Step{call("read", `{"path":"sub/a.txt"}`)}},
-		script.Turn{Expect: []script.Expect{script.Result("read", "old")}, Answer: []script.Step{call("edit", `{"path":"sub/a.txt","old_string":"old","new_string":"new"}`)}},
-		script.Turn{Expect: []script.Expect{script.Result("edit", "Edited")}, Answer: []script.Step{script.Text("Done.")}},
+		script.Turn{
+			Expect: []script.Expect{script.Result("read", "old")},
+			Answer: []script.Step{call("edit", `{"path":"sub/a.txt","old_string":"old","new_string":"new"}`)},
+		},
+		script.Turn{
+			Expect: []script.Expect{script.Result("edit", "Edited")},
+			Answer: []script.Step{script.Text("Done.")},
+		},
 	)
 	link := filepath.Join(t.TempDir(), "link")
 	if err := os.Symlink(w.dir, link); err != nil {
@@ -115,14 +140,29 @@ func TestWorkspaceBehindALink(t *testing.T) {
 
 // A finding and a check are no ways around the rules on files.
 func TestNoWayAroundRulesOnFiles(t *testing.T) {
-	w := newWorld(t, map[string]string{"private/b.go": "package needle\n", "vendor/c.go": "package c\n", "d.go": "package d\n"})
+	w := newWorld(t, map[string]string{
+		"private/b.go": "package needle\n", "vendor/c.go": "package c\n",
+		"d.go": "package d\n",
+	})
 	cfg := config.Default()
-	cfg.Permissions = []config.Permission{{Tool: "read", Pattern: "private/**", Action: "deny"}, {Tool: "edit", Pattern: "vendor/**", Action: "deny"}}
+	cfg.Permissions = []config.Permission{
+		{Tool: "read", Pattern: "private/**", Action: "deny"},
+		{Tool: "edit", Pattern: "vendor/**", Action: "deny"},
+	}
 	seen, proposed := attack(t, w, agentcore.Options{Config: cfg}, "coder",
-		attempt{"report_finding", `{"path": "private/b.go", "line": 1, "message": "x", "fix": {"old_string": "package needl\n", "new_string": "package c\n"}}`},
+		attempt{
+			"report_finding",
+			`{"path": "private/b.go", "line": 1, "message": "x", "fix": {"old_string": "package needl\n", "new_string": "package c\n"}}`,
+		},
 		attempt{"diagnostics", `{"path": "private/b.go"}`},
-		attempt{"report_finding", `{"path": "vendor/c.go", "line": 1, "message": "x", "fix": {"old_string": "package c", "new_string": "package x"}}`},
-		attempt{"report_finding", `{"path": "d.go", "line": 1, "message": "x", "fix": {"old_string": "package d", "new_string": "package y"}}`},
+		attempt{
+			"report_finding",
+			`{"path": "vendor/c.go", "line": 1, "message": "x", "fix": {"old_string": "package c", "new_string": "package x"}}`,
+		},
+		attempt{
+			"report_finding",
+			`{"path": "d.go", "line": 1, "message": "x", "fix": {"old_string": "package d", "new_string": "package y"}}`,
+		},
 	)
 	if strings.Contains(seen, "needle") {
 		t.Errorf("the model saw what it may not read: %s", seen)

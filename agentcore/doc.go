@@ -155,36 +155,10 @@
 // A hook that fails lets the call through, but for exit code 2, as scripts for other tools expect; the user is told,
 // each thing once in a run. A guard whose matcher cannot be read guards all calls.
 //
-// # MCP and language servers
-//
-// MCP servers belong to a session (mcp.go): the first run that may use one starts it. A run waits for its servers for a
-// while and then begins without those that are not ready; it keeps the tools that it began with, so that its prefix
-// stays. The servers of a child are its parent's and its definition's own. A project may not take the name of a server
-// of the user, whose rules and grants would serve the project's.
-//
-// A server without a sandbox that outlives a killed process is ended by the next process, which knows it by its file in
-// the state's folder `servers`.
-//
-// A grant for a tool of an MCP server is one for its version (run.external): its pattern is a hash of all that the
-// server says of the tool, and of the server's configuration. Rules of the configuration name no version and hold for
-// all.
-//
-// A server on stdio sees the folder as it is on the disk, read-only (sandbox.Command.Live), since it lives longer than
-// any snapshot of what an agent sees. It does not see what an agent proposes.
-//
-// Language servers are shared by the runs of a session, texts are not (languages.go). A server runs in a full sandbox
-// without network, in trusted workspaces alone. Whoever asks holds the server meanwhile, and first tells it what the
-// asking run sees: documents are opened, changed and closed. A file that the run has taken away is an empty document,
-// since LSP has no word for it. After three ends in a session a server is not started again; without a server, the tool
-// symbols says that it goes by patterns. The editor's servers are asked only of what the editor shows (symbols.go):
-// where edits are proposed in files of that kind, the session's own server is asked.
-//
 // # Commands and checkers
 //
-// A command's changes are bound by the rules on edits (run.editable), file by file, when the command has ended: its
-// words do not tell what it writes. What an edit would have to ask for is left out, and the model is told to use the
-// edit tools. The same holds for fixes of findings, but the named sets of definitions do not bear on these: a reviewer
-// edits nothing else.
+// A command's changes are bound by the rules on edits (run.editable; package command). The same holds for fixes of
+// findings, but the named sets of definitions do not bear on these: a reviewer edits nothing else.
 //
 // A command that ran without a sandbox when the server was killed is ended by the next process, which knows it by the
 // variable AGENTLS_RUN. A sandbox ends by itself.
@@ -194,11 +168,8 @@
 // dropped. The configuration's rules on commands bind checkers, those of an agent do not, so that reviewers without
 // bash have them.
 //
-// What a tool says is bounded in one place (output.go): the ends go into the conversation, and the whole, without
-// secrets, goes into a file of the state folder that read takes. Tools that page (read, grep, glob, list) stay below
-// the bound by themselves. A definition's tool_options set other limits, times and default arguments. An image is a
-// file beside the database, once in a run, and its message has the file's name, so that rows, exports and the redactor
-// handle no megabytes.
+// What a tool says is bounded by package command. A definition's tool_options set other limits, times and default
+// arguments.
 //
 // # The choice of a model
 //

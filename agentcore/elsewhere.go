@@ -11,7 +11,8 @@ import (
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/feed"
 	"github.com/agentls/agentls/agentcore/history"
-	"github.com/agentls/agentls/agentcore/sandbox"
+	"github.com/agentls/agentls/agentcore/process"
+	"github.com/agentls/agentls/agentcore/process/command"
 	"github.com/agentls/agentls/agentcore/store"
 )
 
@@ -23,9 +24,9 @@ func (e *Engine) interruptDead(ctx context.Context) error {
 		e.crash.Reach(crash.Marked)
 		var variables []string
 		for _, former := range interrupted {
-			variables = append(variables, runVariable(former.ID))
+			variables = append(variables, command.Mark(former.ID))
 		}
-		err = sandbox.EndStrays(variables...)
+		err = process.EndStrays(variables...)
 	}
 	if err != nil {
 		return fmt.Errorf("look for interrupted runs: %w", err)

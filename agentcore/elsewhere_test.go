@@ -83,7 +83,8 @@ func TestReaderInAnotherProcess(t *testing.T) {
 		}
 	}
 	owner, err := other.store.Owner(t.Context(), s.ID)
-	if err != nil || !owner.Alive || owner.Own || owner.PID != os.Getpid() || owner.String() != fmt.Sprintf("another agentls process (%d)", os.Getpid()) {
+	if err != nil || !owner.Alive || owner.Own || owner.PID != os.Getpid() ||
+		owner.String() != fmt.Sprintf("another agentls process (%d)", os.Getpid()) {
 		t.Errorf("the session is open in %+v, %v", owner, err)
 	}
 	if err := e.DeleteSession(t.Context(), s.ID); err != nil {

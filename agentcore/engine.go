@@ -27,10 +27,12 @@ import (
 	"github.com/agentls/agentls/agentcore/history"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/agentcore/process/command"
 	"github.com/agentls/agentls/agentcore/provider"
 	"github.com/agentls/agentls/agentcore/registry"
 	"github.com/agentls/agentls/agentcore/sandbox"
 	"github.com/agentls/agentls/agentcore/secret"
+	"github.com/agentls/agentls/agentcore/servers"
 	"github.com/agentls/agentls/agentcore/skill"
 	"github.com/agentls/agentls/agentcore/slot"
 	"github.com/agentls/agentls/agentcore/store"
@@ -150,10 +152,10 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if err := e.interruptDead(ctx); err != nil {
 		return nil, errors.Join(err, e.store.Close(ctx))
 	}
-	if err := e.endServers(); err != nil {
+	if err := servers.EndLeft(serverMarks(e.stateDir)); err != nil {
 		o.Logger.Warn("servers of a former process may be left", "error", err)
 	}
-	if err := e.forgetOutputs(); err != nil {
+	if err := command.ForgetOutputs(e.outputDir()); err != nil {
 		o.Logger.Warn("old outputs of commands stay", "error", err)
 	}
 	if e.decisions, err = authority.NewDecisions(ctx, e.store); err != nil {
@@ -322,7 +324,7 @@ func (e *Engine) Config() *config.Config { return e.config.Load() }
 
 // SetConfig replaces the configuration. Runs keep the one that they started with.
 func (e *Engine) SetConfig(c *config.Config) {
-	e.hideSecrets(c)
+	hideSecrets(c, e.getenv, e.redactor)
 	e.config.Store(c)
 }
 
@@ -435,6 +437,7 @@ func (e *Engine) openSession(ctx context.Context, view *workspace.View, title st
 	s.events = feed.Writer{Session: s.ID, Store: e.store}
 	s.asks.Events = s.events
 	s.board = board.New(board.Options{View: view, Events: s.events, Title: s.Title, Chain: e.chain, Crash: e.crash})
+	s.servers = newServers(s)
 	e.mu.Lock()
 	if e.closed {
 		e.mu.Unlock()

@@ -158,7 +158,10 @@ func ended(id event.RunID) func(event.Event) bool {
 }
 
 func review(paths ...string) agentcore.RunRequest {
-	return agentcore.RunRequest{Agent: "reviewer", Prompt: "Review this file.", Context: agentcore.Context{Paths: paths}}
+	return agentcore.RunRequest{
+		Agent: "reviewer", Prompt: "Review this file.",
+		Context: agentcore.Context{Paths: paths},
+	}
 }
 
 func call(name, arguments string) script.Call { return script.Call{Name: name, Arguments: arguments} }
@@ -168,12 +171,18 @@ func TestReviewOfUnsavedText(t *testing.T) {
 	const unsaved = "package a\n\nfunc f() {\n\tprintln(\"debug\")\n}\n"
 	w := newWorld(t, map[string]string{"a.go": disk},
 		script.Turn{
-			Expect: []script.Expect{script.Last("file: a.go"), script.Tools("read", "report_finding"), script.NoTools("edit", "write")},
+			Expect: []script.Expect{
+				script.Last("file: a.go"), script.Tools("read", "report_finding"),
+				script.NoTools("edit", "write"),
+			},
 			Answer: []script.Step{call("read", `{"path":"a.go"}`)},
 		},
 		script.Turn{
 			Expect: []script.Expect{script.Result("read", `println("debug")`)},
-			Answer: []script.Step{call("report_finding", `{"path":"a.go","line":4,"severity":"warning","rule":"debug-print","message":"a debug print is left","fix":{"old_string":"\tprintln(\"debug\")\n","new_string":""}}`)},
+			Answer: []script.Step{
+				call("report_finding",
+					`{"path":"a.go","line":4,"severity":"warning","rule":"debug-print","message":"a debug print is left","fix":{"old_string":"\tprintln(\"debug\")\n","new_string":""}}`),
+			},
 		},
 		script.Turn{Answer: []script.Step{script.Text("One finding.")}, Usage: model.Usage{Input: 100, Output: 7}},
 	)
@@ -181,7 +190,8 @@ func TestReviewOfUnsavedText(t *testing.T) {
 	w.view.SetDocument(path, unsaved, 3)
 	id := w.start(review(path))
 	result := w.wait(id)
-	if result.Status != event.StatusCompleted || result.Output != "One finding." || result.Turns != 3 || result.Usage.InputTokens != 100 {
+	if result.Status != event.StatusCompleted || result.Output != "One finding." || result.Turns != 3 ||
+		result.Usage.InputTokens != 100 {
 		t.Errorf("unexpected result: %+v", result)
 	}
 	if result.Proposal != w.session.Board().ProposalID() {
@@ -192,7 +202,8 @@ func TestReviewOfUnsavedText(t *testing.T) {
 	if len(findings) != 1 || len(hunks) != 1 {
 		t.Fatalf("got %d findings and %d hunks, want one of each", len(findings), len(hunks))
 	}
-	if findings[0].Span.StartLine != 3 || findings[0].Hunk != hunks[0].ID || findings[0].Message != "a debug print is left" {
+	if findings[0].Span.StartLine != 3 || findings[0].Hunk != hunks[0].ID ||
+		findings[0].Message != "a debug print is left" {
 		t.Errorf("unexpected finding: %+v", findings[0])
 	}
 	if hunks[0].Before != "\tprintln(\"debug\")\n" || hunks[0].After != "" || hunks[0].Author.Run != id {
@@ -290,7 +301,10 @@ func TestCancelReachesChildren(t *testing.T) {
 	w := newWorld(t, map[string]string{"a.txt": "one\n", "b.txt": "two\n"},
 		script.Turn{Times: 2, Answer: []script.Step{script.Gate("held")}},
 	)
-	id := w.start(agentcore.RunRequest{Agent: "reviewer", Prompt: "Review this file.", Each: []string{w.path("a.txt"), w.path("b.txt")}})
+	id := w.start(agentcore.RunRequest{
+		Agent: "reviewer", Prompt: "Review this file.",
+		Each: []string{w.path("a.txt"), w.path("b.txt")},
+	})
 	if err := w.model.Reached(w.ctx, "held", 2); err != nil {
 		t.Fatal(err)
 	}
@@ -311,14 +325,18 @@ func TestCancelReachesChildren(t *testing.T) {
 func TestEachFileHasItsChild(t *testing.T) {
 	fix := func(name string) script.Turn {
 		return script.Turn{Match: "file: " + name, Answer: []script.Step{
-			call("report_finding", `{"path":"`+name+`","line":1,"message":"teh in `+name+`","fix":{"old_string":"teh","new_string":"the"}}`),
+			call("report_finding",
+				`{"path":"`+name+`","line":1,"message":"teh in `+name+`","fix":{"old_string":"teh","new_string":"the"}}`),
 		}}
 	}
 	w := newWorld(t, map[string]string{"a.txt": "teh a\n", "b.txt": "teh b\n", "c.txt": "teh c\n"},
 		fix("a.txt"), fix("b.txt"), fix("c.txt"),
 		script.Turn{Times: 3, Answer: []script.Step{script.Text("done")}},
 	)
-	id := w.start(agentcore.RunRequest{Agent: "reviewer", Prompt: "Review this file.", Each: []string{w.path("a.txt"), w.path("b.txt"), w.path("c.txt")}})
+	id := w.start(agentcore.RunRequest{
+		Agent: "reviewer", Prompt: "Review this file.",
+		Each: []string{w.path("a.txt"), w.path("b.txt"), w.path("c.txt")},
+	})
 	result := w.wait(id)
 	if result.Status != event.StatusCompleted || len(result.Children) != 3 {
 		t.Fatalf("unexpected result: %+v", result)
@@ -340,7 +358,10 @@ func TestEachFileHasItsChild(t *testing.T) {
 func TestTurnsRunOut(t *testing.T) {
 	w := newWorld(t, map[string]string{"a.txt": "one\n"},
 		script.Turn{Answer: []script.Step{call("read", `{"path":"a.txt"}`)}},
-		script.Turn{Expect: []script.Expect{script.Last("The limit of this run is reached")}, Answer: []script.Step{script.Text("what I have")}},
+		script.Turn{
+			Expect: []script.Expect{script.Last("The limit of this run is reached")},
+			Answer: []script.Step{script.Text("what I have")},
+		},
 	)
 	request := review(w.path("a.txt"))
 	request.Limits = agent.Limits{MaxTurns: 2}
@@ -351,23 +372,28 @@ func TestTurnsRunOut(t *testing.T) {
 }
 
 func TestAnswerIsCutOff(t *testing.T) {
-	w := newWorld(t, map[string]string{"a.txt": "one\n"}, script.Turn{Answer: []script.Step{script.Text("half of the ans")}, Stop: model.StopLength})
+	w := newWorld(t, map[string]string{"a.txt": "one\n"},
+		script.Turn{Answer: []script.Step{script.Text("half of the ans")}, Stop: model.StopLength})
 	id := w.start(review(w.path("a.txt")))
-	if result := w.wait(id); result.Status != event.StatusCompleted || result.Reason != "length" || result.Output != "half of the ans" {
+	if result := w.wait(id); result.Status != event.StatusCompleted || result.Reason != "length" ||
+		result.Output != "half of the ans" {
 		t.Errorf("unexpected result: %+v", result)
 	}
-	if !slices.ContainsFunc(w.until(ended(id)), func(e event.Event) bool { _, ok := e.Body.(event.Notice); return ok }) {
+	if !slices.ContainsFunc(w.until(ended(id)),
+		func(e event.Event) bool { _, ok := e.Body.(event.Notice); return ok }) {
 		t.Error("nobody was told that the answer is not whole")
 	}
 }
 
 func TestTimeRunsOut(t *testing.T) {
 	w := newWorld(t, map[string]string{"a.txt": "one\n"},
-		script.Turn{Times: script.Any, Answer: []script.Step{script.Gate("held")}}, // or the time is up before it is asked
+		// or the time is up before it is asked
+		script.Turn{Times: script.Any, Answer: []script.Step{script.Gate("held")}},
 	)
 	request := review(w.path("a.txt"))
 	request.Limits = agent.Limits{Timeout: time.Millisecond}
-	if result := w.wait(w.start(request)); result.Status != event.StatusTimeout || result.Error == nil || result.Error.Kind != "timeout" {
+	if result := w.wait(w.start(request)); result.Status != event.StatusTimeout || result.Error == nil ||
+		result.Error.Kind != "timeout" {
 		t.Errorf("unexpected result: %+v", result)
 	}
 }
@@ -427,10 +453,13 @@ func TestFindingsOutliveTheProcess(t *testing.T) {
 
 func TestReviewedAgain(t *testing.T) {
 	report := func(line, message string) script.Turn {
-		return script.Turn{Answer: []script.Step{call("report_finding", `{"path":"a.txt","line":`+line+`,"message":"`+message+`"}`)}}
+		return script.Turn{
+			Answer: []script.Step{call("report_finding", `{"path":"a.txt","line":`+line+`,"message":"`+message+`"}`)},
+		}
 	}
 	done := script.Turn{Answer: []script.Step{script.Text("done")}}
-	w := newWorld(t, map[string]string{"a.txt": "one\ntwo\n"}, report("1", "stays"), report("2", "goes"), done, report("1", "stays"), done)
+	w := newWorld(t, map[string]string{"a.txt": "one\ntwo\n"}, report("1", "stays"), report("2", "goes"), done,
+		report("1", "stays"), done)
 	path := w.path("a.txt")
 	w.wait(w.start(review(path)))
 	first := w.session.Board().Findings(path)
@@ -448,9 +477,17 @@ func TestReviewedAgain(t *testing.T) {
 func TestFaultWithOpenFixStays(t *testing.T) {
 	done := script.Turn{Answer: []script.Step{script.Text("done")}}
 	w := newWorld(t, map[string]string{"a.txt": "zero\nteh\ntwo\nthree\n"},
-		script.Turn{Answer: []script.Step{call("report_finding", `{"path":"a.txt","line":2,"message":"a typo","fix":{"old_string":"teh","new_string":"the\nthe"}}`)}},
+		script.Turn{
+			Answer: []script.Step{
+				call("report_finding",
+					`{"path":"a.txt","line":2,"message":"a typo","fix":{"old_string":"teh","new_string":"the\nthe"}}`),
+			},
+		},
 		done,
-		script.Turn{Answer: []script.Step{call("report_finding", `{"path":"a.txt","line":5,"message":"three is odd"}`), call("report_finding", `{"path":"a.txt","line":3,"message":"twice"}`)}},
+		script.Turn{Answer: []script.Step{
+			call("report_finding", `{"path":"a.txt","line":5,"message":"three is odd"}`),
+			call("report_finding", `{"path":"a.txt","line":3,"message":"twice"}`),
+		}},
 		done,
 	)
 	path := w.path("a.txt")

@@ -36,10 +36,14 @@ func (broken) Stream(context.Context, *model.Request) iter.Seq2[model.Event, err
 func TestModelPanics(t *testing.T) {
 	w := newWorld(t, map[string]string{"a.txt": "one\n"})
 	w.closeEngine()
-	w.openWith(agentcore.Options{StateDir: w.state, OpenModel: func(provider.Choice) (model.Model, error) { return broken{}, nil }})
+	w.openWith(agentcore.Options{
+		StateDir:  w.state,
+		OpenModel: func(provider.Choice) (model.Model, error) { return broken{}, nil },
+	})
 	id := w.start(review(w.path("a.txt")))
 	result := w.wait(id)
-	if result.Status != event.StatusFailed || result.Error == nil || result.Error.Kind != "internal" || !strings.Contains(result.Error.Detail, "no answer today") {
+	if result.Status != event.StatusFailed || result.Error == nil || result.Error.Kind != "internal" ||
+		!strings.Contains(result.Error.Detail, "no answer today") {
 		t.Errorf("unexpected result: %+v, error %+v", result, result.Error)
 	}
 	w.until(ended(id))
@@ -56,9 +60,12 @@ type probe struct {
 func (p probe) Title(json.RawMessage) string { return p.title() }
 
 func (p probe) Decode(arguments json.RawMessage) (tool.Call, error) {
-	made := tool.Call{Title: p.title(), Arguments: arguments, Access: &tool.Access{}, Run: func(ctx context.Context, _ tool.Host) (tool.Result, error) {
-		return p.run(ctx)
-	}}
+	made := tool.Call{
+		Title: p.title(), Arguments: arguments, Access: &tool.Access{},
+		Run: func(ctx context.Context, _ tool.Host) (tool.Result, error) {
+			return p.run(ctx)
+		},
+	}
 	if p.undeclared {
 		made.Access = nil
 	}
@@ -73,7 +80,10 @@ func (w *world) withProbe(name string, p probe) {
 	at := slices.IndexFunc(tools, func(t tool.Tool) bool { return t.Spec().Name == name })
 	p.Tool = tools[at]
 	tools[at] = p
-	w.openWith(agentcore.Options{StateDir: w.state, Tools: tools, OpenModel: func(provider.Choice) (model.Model, error) { return w.model, nil }})
+	w.openWith(agentcore.Options{
+		StateDir: w.state, Tools: tools,
+		OpenModel: func(provider.Choice) (model.Model, error) { return w.model, nil },
+	})
 }
 
 // A tool that does not declare what its calls reach for is denied in every mode: nothing could be decided on.
@@ -81,12 +91,20 @@ func TestUndeclaredToolIsDenied(t *testing.T) {
 	for _, mode := range []permission.Mode{permission.Default, permission.Bypass} {
 		w := newWorld(t, nil,
 			script.Turn{Answer: []script.Step{call("todo", `{"items":[]}`)}},
-			script.Turn{Expect: []script.Expect{script.Result("todo", "denied: the tool todo does not declare what it reaches for")}, Answer: []script.Step{script.Text("done")}},
+			script.Turn{
+				Expect: []script.Expect{
+					script.Result("todo", "denied: the tool todo does not declare what it reaches for"),
+				},
+				Answer: []script.Step{script.Text("done")},
+			},
 		)
-		w.withProbe("todo", probe{undeclared: true, title: func() string { return "todo" }, run: func(context.Context) (tool.Result, error) {
-			t.Error("the call was made")
-			return tool.Result{}, nil
-		}})
+		w.withProbe("todo", probe{
+			undeclared: true, title: func() string { return "todo" },
+			run: func(context.Context) (tool.Result, error) {
+				t.Error("the call was made")
+				return tool.Result{}, nil
+			},
+		})
 		w.finishes(agentcore.RunRequest{Agent: "coder", Prompt: "Go.", PermissionMode: mode})
 	}
 }
@@ -94,7 +112,10 @@ func TestUndeclaredToolIsDenied(t *testing.T) {
 func TestToolPanics(t *testing.T) {
 	w := newWorld(t, map[string]string{"a.txt": "one\n"},
 		script.Turn{Answer: []script.Step{call("read", `{"path":"a.txt"}`), call("todo", `{"items":[]}`)}},
-		script.Turn{Expect: []script.Expect{script.Result("read", "because of a bug")}, Answer: []script.Step{script.Text("done")}},
+		script.Turn{
+			Expect: []script.Expect{script.Result("read", "because of a bug")},
+			Answer: []script.Step{script.Text("done")},
+		},
 	)
 	w.withProbe("read", probe{title: func() string { panic("no title") }})
 	if result := w.wait(w.start(review(w.path("a.txt")))); result.Status != event.StatusCompleted {
@@ -105,7 +126,10 @@ func TestToolPanics(t *testing.T) {
 // The calls that come after a cancel are not made.
 func TestCancelBetweenCalls(t *testing.T) {
 	w := newWorld(t, map[string]string{"a.txt": "one\n"},
-		script.Turn{Answer: []script.Step{call("todo", `{"items":[]}`), call("todo", `{"items":[]}`), call("todo", `{"items":[]}`)}},
+		script.Turn{Answer: []script.Step{
+			call("todo", `{"items":[]}`), call("todo", `{"items":[]}`),
+			call("todo", `{"items":[]}`),
+		}},
 	)
 	calls := 0
 	var id event.RunID
@@ -118,7 +142,8 @@ func TestCancelBetweenCalls(t *testing.T) {
 	id = w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Do it."})
 	close(started)
 	result := w.wait(id)
-	if result.Status != event.StatusCancelled || calls != 1 || len(result.ToolCalls) != 3 || result.ToolCalls[2].Status != event.CallCancelled {
+	if result.Status != event.StatusCancelled || calls != 1 || len(result.ToolCalls) != 3 ||
+		result.ToolCalls[2].Status != event.CallCancelled {
 		t.Errorf("%d calls were made, want 1: %+v", calls, result)
 	}
 }
@@ -131,7 +156,8 @@ func (w *world) refuse(table string) {
 		w.t.Fatal(err)
 	}
 	defer db.Close()
-	if _, err := db.ExecContext(w.ctx, "CREATE TRIGGER refuse BEFORE INSERT ON "+table+" BEGIN SELECT RAISE(ABORT, 'no room'); END"); err != nil {
+	if _, err := db.ExecContext(w.ctx,
+		"CREATE TRIGGER refuse BEFORE INSERT ON "+table+" BEGIN SELECT RAISE(ABORT, 'no room'); END"); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -151,14 +177,16 @@ func TestStoreFails(t *testing.T) {
 			w.refuse(table)
 			w.model.Release("running")
 			result := w.wait(id)
-			if result.Status != event.StatusFailed || result.Error == nil || result.Error.Kind != "store" || !strings.Contains(result.Error.Detail, "no room") {
+			if result.Status != event.StatusFailed || result.Error == nil || result.Error.Kind != "store" ||
+				!strings.Contains(result.Error.Detail, "no room") {
 				t.Errorf("unexpected result: %+v, error %+v", result, result.Error)
 			}
 			w.until(ended(id))
 		})
 	}
 	t.Run("event", func(t *testing.T) { // not even the end
-		w := newWorld(t, map[string]string{"a.txt": "one\n"}, script.Turn{Times: script.Any, Answer: []script.Step{script.Gate("for ever")}})
+		w := newWorld(t, map[string]string{"a.txt": "one\n"},
+			script.Turn{Times: script.Any, Answer: []script.Step{script.Gate("for ever")}})
 		id := w.start(review(w.path("a.txt")))
 		if err := w.model.Reached(w.ctx, "for ever", 1); err != nil {
 			t.Fatal(err)
@@ -167,14 +195,17 @@ func TestStoreFails(t *testing.T) {
 		if err := w.engine.Cancel(id); err != nil {
 			t.Fatal(err)
 		}
-		if result := w.wait(id); result.Status != event.StatusFailed || result.Error == nil || result.Error.Kind != "store" {
+		if result := w.wait(id); result.Status != event.StatusFailed || result.Error == nil ||
+			result.Error.Kind != "store" {
 			t.Errorf("unexpected result: %+v, error %+v", result, result.Error)
 		}
 		seen := w.until(ended(id))
-		if end := seen[len(seen)-1].Body.(event.RunFinished); end.Status != event.StatusFailed || end.Result.Error == nil {
+		if end := seen[len(seen)-1].Body.(event.RunFinished); end.Status != event.StatusFailed ||
+			end.Result.Error == nil {
 			t.Errorf("the surfaces were told %+v", end)
 		}
-		if !slices.ContainsFunc(seen, func(e event.Event) bool { n, ok := e.Body.(event.Notice); return ok && n.Level == event.NoticeError }) {
+		if !slices.ContainsFunc(seen,
+			func(e event.Event) bool { n, ok := e.Body.(event.Notice); return ok && n.Level == event.NoticeError }) {
 			t.Error("nobody was told that the store fails")
 		}
 		if _, err := w.session.Start(w.ctx, review(w.path("a.txt"))); err == nil || fault.Explain(err).Kind != "store" {
@@ -198,7 +229,11 @@ func TestNegativeLimits(t *testing.T) {
 func TestLateReaderOfAFastRun(t *testing.T) {
 	var turns []script.Turn
 	for i := range 40 {
-		turns = append(turns, script.Turn{Answer: []script.Step{script.Text(strings.Repeat("word ", 50)), call("todo", fmt.Sprintf(`{"items":[{"text":"%d","state":"pending"}]}`, i))}, Chunk: 5})
+		turns = append(turns,
+			script.Turn{Answer: []script.Step{
+				script.Text(strings.Repeat("word ", 50)),
+				call("todo", fmt.Sprintf(`{"items":[{"text":"%d","state":"pending"}]}`, i)),
+			}, Chunk: 5})
 	}
 	w := newWorld(t, nil, append(turns, said)...)
 	id := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Do it.", Limits: agent.Limits{MaxTurns: 50}})

@@ -55,7 +55,8 @@ func TestFindingsWhileTyping(t *testing.T) {
 	const n = 40
 	turns := []script.Turn{}
 	for i := range n {
-		turns = append(turns, script.Turn{Answer: []script.Step{remark(2, fmt.Sprintf("remark %d", i)), remark(3, "again")}})
+		turns = append(turns,
+			script.Turn{Answer: []script.Step{remark(2, fmt.Sprintf("remark %d", i)), remark(3, "again")}})
 	}
 	w := newWorld(t, map[string]string{"a.txt": "one\ntwo\nthree\n"}, append(turns, said)...)
 	path := w.path("a.txt")
@@ -101,7 +102,10 @@ func TestReviewOfASelectionKeepsTheOthers(t *testing.T) {
 	)
 	path := w.path("a.txt")
 	w.wait(w.start(review(path)))
-	w.wait(w.start(agentcore.RunRequest{Agent: "reviewer", Prompt: "Review these lines of the file.", Context: agentcore.Context{Paths: []string{path}, StartLine: 3, EndLine: 3}}))
+	w.wait(w.start(agentcore.RunRequest{
+		Agent: "reviewer", Prompt: "Review these lines of the file.",
+		Context: agentcore.Context{Paths: []string{path}, StartLine: 3, EndLine: 3},
+	}))
 	if got := w.messages(); !slices.Equal(got, []string{"first"}) {
 		t.Errorf("the open findings are %q, want only that outside of the selection", got)
 	}
@@ -112,7 +116,10 @@ func TestReviewCutShortClearsNothing(t *testing.T) {
 	w := newWorld(t, map[string]string{"a.txt": "one\ntwo\nthree\n"},
 		script.Turn{Answer: []script.Step{remark(1, "first")}}, said,
 		script.Turn{Answer: []script.Step{call("read", `{"path":"a.txt"}`)}, Usage: model.Usage{Input: 1}},
-		script.Turn{Expect: []script.Expect{script.Last("Answer in text")}, Answer: []script.Step{script.Text("I could not look.")}},
+		script.Turn{
+			Expect: []script.Expect{script.Last("Answer in text")},
+			Answer: []script.Step{script.Text("I could not look.")},
+		},
 	)
 	path := w.path("a.txt")
 	w.wait(w.start(review(path)))

@@ -158,7 +158,8 @@ func TestFixBecomesPartOfAnother(t *testing.T) {
 			for _, f := range w.session.Board().Findings(path) {
 				byLine[f.Span.StartLine+1] = w.session.Board().Fix(f.ID)
 			}
-			if len(byLine[1]) != 1 || len(byLine[4]) != 1 || len(byLine[7]) != 1 || byLine[4][0] != byLine[7][0] || byLine[1][0] == byLine[4][0] {
+			if len(byLine[1]) != 1 || len(byLine[4]) != 1 || len(byLine[7]) != 1 || byLine[4][0] != byLine[7][0] ||
+				byLine[1][0] == byLine[4][0] {
 				t.Fatalf("the fixes are %v of %+v", byLine, w.session.Board().Proposal().Hunks())
 			}
 			h, _ := w.session.Board().Proposal().Hunk(byLine[4][0])

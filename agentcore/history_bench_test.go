@@ -36,19 +36,30 @@ func BenchmarkHistory(b *testing.B) {
 	text := strings.Repeat("What a model says in a few sentences, with some code. ", 20)
 	fill := func(id string, runs, messages int) {
 		now := time.Now()
-		batch := store.Batch{Sessions: []store.Session{{ID: event.SessionID(id), Title: id, Roots: []string{"/w"}, State: store.SessionClosed, Created: now, Updated: now}}}
+		batch := store.Batch{
+			Sessions: []store.Session{{
+				ID: event.SessionID(id), Title: id, Roots: []string{"/w"},
+				State: store.SessionClosed, Created: now, Updated: now,
+			}},
+		}
 		add := func(run event.RunID, parent event.RunID, n int) {
 			batch.Runs = append(batch.Runs, store.Run{
-				ID: run, Session: event.SessionID(id), Parent: parent, Agent: "coder", Role: "main", Request: text, Response: text, Status: event.StatusCompleted, Created: now, Completed: now,
+				ID: run, Session: event.SessionID(id), Parent: parent, Agent: "coder", Role: "main", Request: text,
+				Response: text, Status: event.StatusCompleted, Created: now, Completed: now,
 			})
 			before := event.MessageID("")
 			for i := range n {
-				m := store.Message{ID: event.MessageID(fmt.Sprintf("%s-%d", run, i)), Run: run, Parent: before, Seq: i + 1, Role: "user", Parts: encoded(model.Text{Text: text}), Time: now}
+				m := store.Message{
+					ID: event.MessageID(fmt.Sprintf("%s-%d", run, i)), Run: run, Parent: before,
+					Seq: i + 1, Role: "user", Parts: encoded(model.Text{Text: text}), Time: now,
+				}
 				if before = m.ID; i%2 == 1 {
 					call := fmt.Sprintf("call_%d", i)
-					m.Role, m.Parts = "assistant", encoded(model.Text{Text: text}, model.Call{ID: call, Name: "read", Arguments: []byte(`{"path":"a.go"}`)})
+					m.Role, m.Parts = "assistant", encoded(model.Text{Text: text},
+						model.Call{ID: call, Name: "read", Arguments: []byte(`{"path":"a.go"}`)})
 					batch.ToolCalls = append(batch.ToolCalls, store.ToolCall{
-						ID: event.CallID(m.ID + "c"), Run: run, Message: m.ID, ModelCall: call, Tool: "read", Status: event.CallOK, Output: text, Intent: now, Started: now, Finished: now,
+						ID: event.CallID(m.ID + "c"), Run: run, Message: m.ID, ModelCall: call, Tool: "read",
+						Status: event.CallOK, Output: text, Intent: now, Started: now, Finished: now,
 					})
 				}
 				batch.Messages = append(batch.Messages, m)
@@ -94,7 +105,8 @@ func BenchmarkHistory(b *testing.B) {
 	for name, after := range map[string]event.MessageID{"first": "", "middle": "large-0-2500", "last": "large-0-4890"} {
 		measure("transcript/"+name, func() error {
 			page, more, err := e.History().Transcript(b.Context(), "large-0", after, 200)
-			if want := map[bool]int{true: 200, false: 109}[name != "last"]; err == nil && (len(page) != want || more != (name != "last") || page[1].Calls == nil && page[0].Calls == nil) {
+			if want := map[bool]int{true: 200, false: 109}[name != "last"]; err == nil &&
+				(len(page) != want || more != (name != "last") || page[1].Calls == nil && page[0].Calls == nil) {
 				err = fmt.Errorf("%d messages, more %v", len(page), more)
 			}
 			return err

@@ -97,7 +97,8 @@ func TestTranscript(t *testing.T) {
 	w := newWorld(t, map[string]string{"a.txt": "one\n"}, delegating()...)
 	run := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})
 	w.wait(run)
-	if info, tree, err := w.engine.History().Tree(w.ctx, w.session.ID); err != nil || info.Updated.Before(tree[0].Finished.Truncate(time.Microsecond)) {
+	if info, tree, err := w.engine.History().Tree(w.ctx, w.session.ID); err != nil ||
+		info.Updated.Before(tree[0].Finished.Truncate(time.Microsecond)) {
 		t.Errorf("the session says that it was used until %v, %v: %+v", info.Updated, err, tree)
 	}
 	check := func() {
@@ -106,14 +107,16 @@ func TestTranscript(t *testing.T) {
 		if got := spoken(all); got != delegated {
 			t.Errorf("got\n%s", got)
 		}
-		if c := all[3].Calls[0]; !strings.HasPrefix(c.Output, "error: ") || c.Arguments != `{"path":"none.txt"}` || c.Duration < 0 {
+		if c := all[3].Calls[0]; !strings.HasPrefix(c.Output, "error: ") || c.Arguments != `{"path":"none.txt"}` ||
+			c.Duration < 0 {
 			t.Errorf("got %+v", c)
 		}
 		page, more, err := w.engine.History().Transcript(w.ctx, run, all[1].ID, 2)
 		if err != nil || !more || len(page) != 2 || page[0].ID != all[2].ID {
 			t.Errorf("got %d messages, more %v, %v", len(page), more, err)
 		}
-		if page, more, err = w.engine.History().Transcript(w.ctx, run, all[3].ID, 2); err != nil || more || len(page) != 2 {
+		if page, more, err = w.engine.History().Transcript(w.ctx, run, all[3].ID, 2); err != nil || more ||
+			len(page) != 2 {
 			t.Errorf("got %d messages, more %v, %v", len(page), more, err)
 		}
 		if got := spoken(w.transcript(all[1].Calls[0].Child)); !strings.Contains(got, "read=ok") {
@@ -126,7 +129,8 @@ func TestTranscript(t *testing.T) {
 	w.model = script.New("test")
 	w.open()
 	check()
-	if info, tree := w.tree(session); info.Runs != 2 || info.Status != event.StatusCompleted || tree[0].ID != run || tree[1].Parent != run {
+	if info, tree := w.tree(session); info.Runs != 2 || info.Status != event.StatusCompleted || tree[0].ID != run ||
+		tree[1].Parent != run {
 		t.Errorf("got %+v, %+v", info, tree)
 	}
 	_, _, err := w.engine.History().Transcript(w.ctx, "r-nobody", "", 0)
@@ -146,8 +150,14 @@ func TestTranscriptOfResumed(t *testing.T) {
 	w.close()
 	w.model = script.New(
 		"test",
-		script.Turn{Expect: []script.Expect{script.Messages(3), script.First("Count.")}, Answer: []script.Step{script.Text("Two.")}},
-		script.Turn{Expect: []script.Expect{script.Messages(3), script.First("On."), script.Last("Again.")}, Answer: []script.Step{script.Text("Three.")}},
+		script.Turn{
+			Expect: []script.Expect{script.Messages(3), script.First("Count.")},
+			Answer: []script.Step{script.Text("Two.")},
+		},
+		script.Turn{
+			Expect: []script.Expect{script.Messages(3), script.First("On."), script.Last("Again.")},
+			Answer: []script.Step{script.Text("Three.")},
+		},
 	)
 	w.open()
 	second, err := w.session.Resume(w.ctx, first, "On.")
@@ -155,7 +165,9 @@ func TestTranscriptOfResumed(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.wait(second)
-	if got := spoken(w.transcript(second)); got != "0<- user \"Count.\"\n1<0 assistant \"One.\"\n2<1 user \"On.\"\n3<2 assistant \"Two.\"\n" {
+	if got := spoken(
+		w.transcript(
+			second)); got != "0<- user \"Count.\"\n1<0 assistant \"One.\"\n2<1 user \"On.\"\n3<2 assistant \"Two.\"\n" {
 		t.Errorf("got\n%s", got)
 	}
 	if err := w.engine.DeleteSession(w.ctx, old); err != nil {
@@ -223,7 +235,8 @@ func TestFork(t *testing.T) {
 		t.Fatal(err)
 	}
 	info, tree := w.tree(part)
-	if len(tree) != 2 || tree[0].Status != event.StatusInterrupted || tree[1].Status != event.StatusCompleted || info.ForkedFrom != original || *info.Usage.Cost != 0 || info.Usage.OutputTokens != 0 {
+	if len(tree) != 2 || tree[0].Status != event.StatusInterrupted || tree[1].Status != event.StatusCompleted ||
+		info.ForkedFrom != original || *info.Usage.Cost != 0 || info.Usage.OutputTokens != 0 {
 		t.Fatalf("got %+v, %+v", info, tree)
 	}
 	if turns := turnsOf(tree); turns != "1 2" {
@@ -254,7 +267,10 @@ func TestExportImport(t *testing.T) {
 	if err := w.engine.History().Markdown(w.ctx, w.session.ID, &text); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"# test\n", "## coder: Go.\n", "### User\n\nGo.\n", "First I look.\n", "**read** `{\"path\":\"none.txt\"}`, error\n", "```\nerror: ", "### Assistant\n\nDone.\n"} {
+	for _, want := range []string{
+		"# test\n", "## coder: Go.\n", "### User\n\nGo.\n", "First I look.\n",
+		"**read** `{\"path\":\"none.txt\"}`, error\n", "```\nerror: ", "### Assistant\n\nDone.\n",
+	} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("%q is not in\n%s", want, text.String())
 		}
@@ -264,9 +280,11 @@ func TestExportImport(t *testing.T) {
 	}
 	w.close()
 	next := newWorld(t, map[string]string{"a.txt": "one\n"}, script.Turn{
-		Expect: []script.Expect{script.Messages(7), script.First("Go."), script.Last("Thanks.")}, Answer: []script.Step{script.Text("Welcome.")},
+		Expect: []script.Expect{script.Messages(7), script.First("Go."), script.Last("Thanks.")},
+		Answer: []script.Step{script.Text("Welcome.")},
 	})
-	id, err := next.engine.History().Import(next.ctx, bytes.NewReader(file.Bytes()), func([]string) []string { return []string{next.dir} })
+	id, err := next.engine.History().Import(next.ctx, bytes.NewReader(file.Bytes()),
+		func([]string) []string { return []string{next.dir} })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -275,7 +293,8 @@ func TestExportImport(t *testing.T) {
 		t.Errorf("got\n%s", got)
 	}
 	var copied bytes.Buffer
-	if err := next.engine.History().Export(next.ctx, id, &copied); err != nil || turnsOf(tree) != "3 2" || !strings.Contains(copied.String(), `"turns":3`) {
+	if err := next.engine.History().Export(next.ctx, id, &copied); err != nil || turnsOf(tree) != "3 2" ||
+		!strings.Contains(copied.String(), `"turns":3`) {
 		t.Errorf("the copies have %s turns; %v\n%s", turnsOf(tree), err, copied.String())
 	}
 	row, err := next.engine.Store().Run(next.ctx, tree[0].ID)
@@ -301,7 +320,8 @@ func TestExportImport(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, tree = next.tree(id)
-	if got := spoken(next.transcript(tree[len(tree)-1].ID)); got != strings.Replace(delegated, "+child", "", 1)+"6<5 user \"Thanks.\"\n7<6 assistant \"Welcome.\"\n" {
+	if got := spoken(next.transcript(tree[len(tree)-1].ID)); got != strings.Replace(delegated, "+child", "",
+		1)+"6<5 user \"Thanks.\"\n7<6 assistant \"Welcome.\"\n" {
 		t.Errorf("got\n%s", got)
 	}
 }
@@ -321,14 +341,18 @@ func TestImportRefuses(t *testing.T) {
 		session + run + run:               "line 3: the run \"r1\" has no id of its own",
 		session + message:                 "line 2: there is no run \"r1\"",
 		session + run + message + message: "line 4: the message \"m1\"",
-		`{"type":"session","format":"other","id":"s1"}`:                                                      "line 1: its format is",
-		`{"type":"session","format":"agentls-session","version":2,"id":"s1"}`:                                "update it",
-		`{"type":"session","format":"agentls-session","version":1,"id":"s1","folders":["w"]}`:                "no absolute path",
-		`{"type":"session","format":"agentls-session","version":1,"id":"s1","title":5}`:                      "line 1: its member title must not be of the kind number",
-		`{"type":"session","format":"agentls-session","version":1,"id":"s1"}`:                                "names no folder",
-		session + `{"type":"run","id":"r1","parent":"r2","agent":"coder"}`:                                   "in front of the one that started it",
-		session + run + `{"type":"message","id":"m1","run":"r1","role":"system","parts":[]}`:                 "has the role",
-		session + run + `{"type":"message","id":"m1","run":"r1","role":"user","parts":[{"kind":"mystery"}]}`: "unknown part",
+		`{"type":"session","format":"other","id":"s1"}`:                                       "line 1: its format is",
+		`{"type":"session","format":"agentls-session","version":2,"id":"s1"}`:                 "update it",
+		`{"type":"session","format":"agentls-session","version":1,"id":"s1","folders":["w"]}`: "no absolute path",
+		`{"type":"session","format":"agentls-session","version":1,"id":"s1","title":5}`:       "line 1: its member title must not be of the kind number",
+		`{"type":"session","format":"agentls-session","version":1,"id":"s1"}`:                 "names no folder",
+		session +
+			`{"type":"run","id":"r1","parent":"r2","agent":"coder"}`: "in front of " +
+			"the one that started it",
+		session + run +
+			`{"type":"message","id":"m1","run":"r1","role":"system","parts":[]}`: "has the role",
+		session + run +
+			`{"type":"message","id":"m1","run":"r1","role":"user","parts":[{"kind":"mystery"}]}`: "unknown part",
 	} {
 		_, err := w.engine.History().Import(w.ctx, strings.NewReader(text), nil)
 		refusedAs(t, err, "invalid_request")
@@ -336,7 +360,8 @@ func TestImportRefuses(t *testing.T) {
 			t.Errorf("%q: got %v, want %q", text, err, want)
 		}
 	}
-	hidden := `{"type":"run","id":"r0","agent":"titler","role":"` + history.RoleHidden + `"}` + "\n" + `{"type":"message","id":"m0","run":"r0","role":"user","parts":[]}` + "\n"
+	hidden := `{"type":"run","id":"r0","agent":"titler","role":"` + history.RoleHidden + `"}` + "\n" +
+		`{"type":"message","id":"m0","run":"r0","role":"user","parts":[]}` + "\n"
 	id, err := w.engine.History().Import(w.ctx, strings.NewReader(session+hidden+run+message+`{"type":"later"}`), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -371,7 +396,13 @@ func TestDeletedSessionLeavesNoText(t *testing.T) {
 	w := newWorld(
 		t, nil,
 		script.Turn{Match: "Keep this", Answer: []script.Step{script.Text("kept conspicuously")}},
-		script.Turn{Match: "Say", Answer: []script.Step{script.Text("a conspicuous word"), call("write", `{"path":"b.txt","content":"conspicuous\n"}`)}},
+		script.Turn{
+			Match: "Say",
+			Answer: []script.Step{
+				script.Text("a conspicuous word"),
+				call("write", `{"path":"b.txt","content":"conspicuous\n"}`),
+			},
+		},
 		script.Turn{Match: "Say", Answer: []script.Step{script.Gate("work"), script.Text("conspicuous")}},
 	)
 	kept := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Keep this."})
@@ -401,7 +432,8 @@ func TestDeletedSessionLeavesNoText(t *testing.T) {
 		}
 	}
 	err = w.engine.Store().Submit(store.Batch{ToolCalls: []store.ToolCall{{
-		ID: "c-plan", Run: run, Tool: "plan_exit", Status: event.CallOK, Output: "The plan is kept in " + filepath.Join(w.state, "plans", "quick-brown-fox.md") + ", and accepted.",
+		ID: "c-plan", Run: run, Tool: "plan_exit", Status: event.CallOK,
+		Output: "The plan is kept in " + filepath.Join(w.state, "plans", "quick-brown-fox.md") + ", and accepted.",
 	}}}).Wait(w.ctx)
 	if err != nil {
 		t.Fatal(err)
@@ -460,9 +492,14 @@ func TestRetention(t *testing.T) {
 	for i, days := range []int{40, 20, 10, 5, 1} {
 		id := fmt.Sprintf("old%d", i)
 		when := time.Now().AddDate(0, 0, -days)
-		batch.Sessions = append(batch.Sessions, store.Session{ID: event.SessionID(id), State: store.SessionClosed, Created: when, Updated: when})
-		batch.Runs = append(batch.Runs, store.Run{ID: event.RunID(id), Session: event.SessionID(id), Status: event.StatusCompleted})
-		batch.Messages = append(batch.Messages, store.Message{ID: event.MessageID(id), Run: event.RunID(id), Role: "user", Parts: parts, Seq: 1})
+		batch.Sessions = append(batch.Sessions, store.Session{
+			ID: event.SessionID(id), State: store.SessionClosed,
+			Created: when, Updated: when,
+		})
+		batch.Runs = append(batch.Runs,
+			store.Run{ID: event.RunID(id), Session: event.SessionID(id), Status: event.StatusCompleted})
+		batch.Messages = append(batch.Messages,
+			store.Message{ID: event.MessageID(id), Run: event.RunID(id), Role: "user", Parts: parts, Seq: 1})
 	}
 	if err := w.engine.Store().Submit(batch).Wait(w.ctx); err != nil {
 		t.Fatal(err)
@@ -513,11 +550,16 @@ func TestRetentionWhileTheClockJumps(t *testing.T) {
 	for _, step := range []struct {
 		jump time.Duration
 		want int
-	}{{0, 0}, {400 * day, 0}, {400*day + time.Hour, 0}, {0, 0}, {-400 * day, 0}, {0, 0}, {400 * day, 0}, {401*day + time.Hour, 2}} { // beside it the one that openWith has left
+	}{{0, 0}, {400 * day, 0}, {400*day + time.Hour, 0}, {0, 0}, {-400 * day, 0}, {0, 0}, {
+		400 * day,
+		0,
+	}, {401*day + time.Hour, 2}} {
+		// beside it the one that openWith has left
 		jump = step.jump
 		deleted, err := w.engine.Retain(w.ctx)
 		if err != nil || deleted != step.want {
-			t.Errorf("with a clock that is %v ahead %d sessions were deleted, want %d (%v)", step.jump, deleted, step.want, err)
+			t.Errorf("with a clock that is %v ahead %d sessions were deleted, want %d (%v)", step.jump, deleted,
+				step.want, err)
 		}
 	}
 }
@@ -525,14 +567,16 @@ func TestRetentionWhileTheClockJumps(t *testing.T) {
 // TestImportTellsWhatWasUsed: an imported session has used what its file says, and where that is not known, it is not
 // said to be nothing.
 func TestImportTellsWhatWasUsed(t *testing.T) {
-	const session = `{"type":"session","format":"agentls-session","version":1,"id":"s1","title":"t","folders":["/w"]}` + "\n"
+	const session = `{"type":"session","format":"agentls-session","version":1,"id":"s1","title":"t","folders":["/w"]}` +
+		"\n"
 	const run = `{"type":"run","id":"r1","session":"s1","agent":"coder","role":"main","title":"t","model":"m","request":"Go.","status":"completed","turns":1`
 	for usage, want := range map[string]string{
 		"": "unknown 0", `,"usage":{"inputTokens":7,"outputTokens":3,"cachedTokens":0}`: "unknown 7",
 		`,"usage":{"inputTokens":7,"outputTokens":3,"cachedTokens":0,"cost":0.25}`: "0.25 7",
 	} {
 		w := newWorld(t, nil)
-		id, err := w.engine.History().Import(w.ctx, strings.NewReader(session+run+usage+"}\n"), func([]string) []string { return []string{w.dir} })
+		id, err := w.engine.History().Import(w.ctx, strings.NewReader(session+run+usage+"}\n"),
+			func([]string) []string { return []string{w.dir} })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -541,7 +585,8 @@ func TestImportTellsWhatWasUsed(t *testing.T) {
 		if info.Usage.Cost != nil {
 			cost = fmt.Sprint(*info.Usage.Cost)
 		}
-		if got := fmt.Sprint(cost, " ", info.Usage.InputTokens); got != want || len(tree) != 1 || tree[0].Usage.InputTokens != info.Usage.InputTokens {
+		if got := fmt.Sprint(cost, " ", info.Usage.InputTokens); got != want || len(tree) != 1 ||
+			tree[0].Usage.InputTokens != info.Usage.InputTokens {
 			t.Errorf("%s: it used %s, and its runs %+v", usage, got, tree)
 		}
 		fork, err := w.engine.History().Fork(w.ctx, id, "")
@@ -567,7 +612,8 @@ func TestUsageWithoutCopies(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			fmt.Fprintf(&out, "%s: %d rows, %d runs, %d turns\n", key, len(report.Rows), report.Total.Runs, report.Total.Turns)
+			fmt.Fprintf(&out, "%s: %d rows, %d runs, %d turns\n", key, len(report.Rows), report.Total.Runs,
+				report.Total.Turns)
 		}
 		return out.String()
 	}

@@ -1,8 +1,8 @@
 package agentcore
 
 import (
+	"bytes"
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -16,6 +16,7 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/hook"
 	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/agentcore/process"
 	"github.com/agentls/agentls/agentcore/sandbox"
 	"github.com/agentls/agentls/agentcore/workspace"
 )
@@ -42,7 +43,7 @@ func (r *run) runHook(h *lifecycleHook, input []byte) (hook.Outcome, error) {
 	var changed string
 	var err error
 	if r.rights.Unsandboxed() {
-		exit, err = r.commands.hookDirect(r.ctx, h, input)
+		exit, err = r.directHook(h, input)
 	} else {
 		exit, changed, err = r.sandboxedHook(h, input)
 	}
@@ -76,27 +77,19 @@ func (r *run) withholds(h *lifecycleHook) string {
 	case r.rights.Level() != permission.Full:
 		return "the workspace is not trusted, and there is no full sandbox to hold what the hook may start of it"
 	}
-	for _, root := range r.session.view.Roots() {
-		dir, err := os.OpenRoot(root.Path)
-		if err != nil {
-			continue // nothing in it can be named
-		}
-		files := authority.NamedFiles(authority.CommandWords(h.command), root.Path, dir)
-		dir.Close() // only read from
-		if len(files) > 0 {
-			return files[0] + ", which it names, is a file of a workspace that is not trusted"
-		}
+	if file := namedInWorkspace(r.session.view, authority.CommandWords(h.command)); file != "" {
+		return file + ", which it names, is a file of a workspace that is not trusted"
 	}
 	return ""
 }
 
 // sandboxedHook runs a hook in the run's sandbox. changed says which files it changed, for the model.
 func (r *run) sandboxedHook(h *lifecycleHook, input []byte) (exit hook.Exit, changed string, err error) {
-	box, err := r.commands.open(r.ctx)
+	box, err := r.commands.Box(r.ctx)
 	if err != nil {
 		return exit, "", err
 	}
-	snapshot, overlay := r.commands.look()
+	snapshot, overlay := r.commands.Look(r.layer)
 	argv := h.command
 	if runtime.GOOS != "windows" {
 		argv = append(append([]string{"env"}, r.hookVariables(h)...), argv...)
@@ -164,9 +157,9 @@ func (r *run) takeOfHook(h *lifecycleHook, snapshot workspace.Snapshot, changes 
 		r.hooks.tell(h, event.NoticeWarning, fmt.Sprintf("the %s changed %s, which was left out: %s", h.name,
 			r.session.view.Shown(path), why), "")
 	}
-	r.commands.expect(changes)
+	r.commands.Expect(changes)
 	changes = slices.DeleteFunc(changes, func(change sandbox.Change) bool {
-		path := r.commands.shown(change.Path)
+		path := r.commands.Shown(change.Path)
 		switch {
 		case !edits || r.editable(path, false) != nil:
 			leftOut(path, r.definition.Slug+" may not change it, and no hook may more")
@@ -179,7 +172,7 @@ func (r *run) takeOfHook(h *lifecycleHook, snapshot workspace.Snapshot, changes 
 	}
 	var names []string
 	author := workspace.Author{Run: r.id, Agent: r.definition.Slug, Reason: "a " + h.name + " changed it"}
-	for _, file := range r.commands.take(snapshot, changes, author) {
+	for _, file := range r.commands.Take(snapshot, changes, author) {
 		name := r.session.view.Shown(file.Path)
 		switch {
 		case file.Problem != nil:
@@ -229,20 +222,15 @@ func (h *hooks) programs(home string) []string {
 	return slices.Compact(files)
 }
 
-// hookDirect runs a hook of the user where there is no sandbox. It returns when nothing of the hook is left, which is
-// soon after ctx ends.
-func (c *commands) hookDirect(ctx context.Context, h *lifecycleHook, input []byte) (hook.Exit, error) {
-	own, err := c.nextDirect()
-	if err != nil {
-		return hook.Exit{}, err
+// directHook runs a hook of the user where there is no sandbox. It returns when nothing of the hook is left, which is
+// soon after the run's context ends.
+func (r *run) directHook(h *lifecycleHook, input []byte) (hook.Exit, error) {
+	ran, err := r.commands.Program(r.ctx, process.Program{
+		Argv: h.command, Env: r.hookVariables(h), Limit: h.timeout, Stdin: bytes.NewReader(input),
+	}, hook.MaxOutput)
+	exit := hook.Exit{Code: ran.Code, Signal: ran.Signal, Stdout: ran.Stdout, Stderr: ran.Stderr, Cut: ran.Cut}
+	if ran.Late && ran.Signal != "" {
+		exit.TimedOut = h.timeout
 	}
-	p, err := startHook(h.command, authority.Home(c.run.session.view),
-		append(c.run.engine.redactor.Environ(os.Environ()),
-			append(c.run.hookVariables(h), runVariable(c.run.id), own)...), own, input)
-	if err != nil {
-		return hook.Exit{}, err
-	}
-	exit := p.wait(ctx, h.timeout)
-	c.run.session.view.DiskChanged(c.run.session.view.Folders())
-	return exit, nil
+	return exit, err
 }

@@ -90,7 +90,8 @@ var readA = call("read", `{"path":"a.txt"}`)
 
 // TestHooksByExitCode plays each event with each kind of end.
 func TestHooksByExitCode(t *testing.T) {
-	const out, bad, reject, failed = `echo out; echo err >&2`, `echo out; echo err >&2; exit 2`, `echo '{"decision":"block","reason":"not so"}'`, `echo out; echo err >&2; exit 1`
+	const out, bad, reject, failed = `echo out; echo err >&2`, `echo out; echo err >&2; exit 2`,
+		`echo '{"decision":"block","reason":"not so"}'`, `echo out; echo err >&2; exit 1`
 	start := func(texts ...string) []script.Turn { return []script.Turn{says(done, texts...)} }
 	called := func(texts ...string) []script.Turn { return []script.Turn{says(readA), says(done, texts...)} }
 	stops := func(texts ...string) []script.Turn {
@@ -107,35 +108,73 @@ func TestHooksByExitCode(t *testing.T) {
 		notices       []string
 	}{
 		{"SessionStart", out, start("<hook event=\"SessionStart\">\nout\n</hook>", "!err"), event.StatusCompleted, nil},
-		{"SessionStart", bad, start("!out", "!err"), event.StatusCompleted, []string{"the SessionStart hook `" + bad + "` objects (exit code 2), which changes nothing here: err"}},
-		{"SessionStart", failed, start("!out", "!err"), event.StatusCompleted, []string{"the SessionStart hook `" + failed + "` failed with exit code 1: err"}},
+		{
+			"SessionStart", bad, start("!out", "!err"), event.StatusCompleted,
+			[]string{"the SessionStart hook `" + bad + "` objects (exit code 2), which changes nothing here: err"},
+		},
+		{
+			"SessionStart", failed, start("!out", "!err"), event.StatusCompleted,
+			[]string{"the SessionStart hook `" + failed + "` failed with exit code 1: err"},
+		},
 		{"SessionStart", reject, nil, event.StatusFailed, nil},
 
 		{"PreToolUse", out, called("alpha", "!out", "!err"), event.StatusCompleted, nil},
-		{"PreToolUse", bad, called("denied: a hook of the user rejects the call: err", "!alpha", "!out"), event.StatusCompleted, nil},
-		{"PreToolUse", failed, called("alpha", "!err"), event.StatusCompleted, []string{"the PreToolUse hook `" + failed + "` failed with exit code 1: err"}},
-		{"PreToolUse", reject, called("denied: a hook of the user rejects the call: not so", "!alpha"), event.StatusCompleted, nil},
+		{
+			"PreToolUse", bad, called("denied: a hook of the user rejects the call: err", "!alpha", "!out"),
+			event.StatusCompleted, nil,
+		},
+		{
+			"PreToolUse", failed, called("alpha", "!err"), event.StatusCompleted,
+			[]string{"the PreToolUse hook `" + failed + "` failed with exit code 1: err"},
+		},
+		{
+			"PreToolUse", reject, called("denied: a hook of the user rejects the call: not so", "!alpha"),
+			event.StatusCompleted, nil,
+		},
 
-		{"PostToolUse", out, called("alpha", "<hook event=\"PostToolUse\">\nout\n</hook>", "!err"), event.StatusCompleted, nil},
-		{"PostToolUse", bad, called("alpha", "A hook of the user objects to what was done: err", "!out"), event.StatusCompleted, nil},
-		{"PostToolUse", failed, called("alpha", "!out", "!err"), event.StatusCompleted, []string{"the PostToolUse hook `" + failed + "` failed with exit code 1: err"}},
-		{"PostToolUse", reject, called("alpha", "A hook of the user objects to what was done: not so"), event.StatusCompleted, nil},
+		{
+			"PostToolUse", out, called("alpha", "<hook event=\"PostToolUse\">\nout\n</hook>", "!err"),
+			event.StatusCompleted, nil,
+		},
+		{
+			"PostToolUse", bad, called("alpha", "A hook of the user objects to what was done: err", "!out"),
+			event.StatusCompleted, nil,
+		},
+		{
+			"PostToolUse", failed, called("alpha", "!out", "!err"), event.StatusCompleted,
+			[]string{"the PostToolUse hook `" + failed + "` failed with exit code 1: err"},
+		},
+		{
+			"PostToolUse", reject, called("alpha", "A hook of the user objects to what was done: not so"),
+			event.StatusCompleted, nil,
+		},
 
 		{"Stop", out, stops(), event.StatusCompleted, nil},
-		{"Stop", `grep -q '"stop_hook_active":true' || { echo err >&2; exit 2; }`, stops("You are not done yet. A hook of the user says: err"), event.StatusCompleted, nil},
-		{"Stop", failed, stops(), event.StatusCompleted, []string{"the Stop hook `" + failed + "` failed with exit code 1: err"}},
-		{"Stop", `grep -q '"stop_hook_active":true' || ` + reject, stops("You are not done yet. A hook of the user says: not so"), event.StatusCompleted, nil},
+		{
+			"Stop", `grep -q '"stop_hook_active":true' || { echo err >&2; exit 2; }`,
+			stops("You are not done yet. A hook of the user says: err"), event.StatusCompleted, nil,
+		},
+		{
+			"Stop", failed, stops(), event.StatusCompleted,
+			[]string{"the Stop hook `" + failed + "` failed with exit code 1: err"},
+		},
+		{
+			"Stop", `grep -q '"stop_hook_active":true' || ` + reject,
+			stops("You are not done yet. A hook of the user says: not so"), event.StatusCompleted, nil,
+		},
 		{"SubagentStop", bad, stops(), event.StatusCompleted, nil}, // there is no child
 		{"SubagentStart", reject, start("!out"), event.StatusCompleted, nil},
 	} {
 		t.Run(test.event+" "+test.script, func(t *testing.T) {
 			t.Parallel()
-			w := hookWorld(t, map[string]string{"a.txt": "alpha\n"}, map[string][]config.Hook{test.event: {sh(test.script)}}, test.turns...)
+			w := hookWorld(t, map[string]string{"a.txt": "alpha\n"},
+				map[string][]config.Hook{test.event: {sh(test.script)}}, test.turns...)
 			result, notices := w.plays(coder())
 			if result.Status != test.status {
 				t.Errorf("the run is %s: %+v", result.Status, result.Error)
 			}
-			if test.status == event.StatusFailed && (result.Error.Kind != "rejected" || !strings.Contains(result.Error.Detail, "not so")) {
+			if test.status == event.StatusFailed &&
+				(result.Error.Kind != "rejected" || !strings.Contains(result.Error.Detail, "not so")) {
 				t.Errorf("the error is %+v", result.Error)
 			}
 			told(t, notices, test.notices...)
@@ -145,7 +184,8 @@ func TestHooksByExitCode(t *testing.T) {
 
 // TestHooksOfChildren plays the events of children, which are one per file here.
 func TestHooksOfChildren(t *testing.T) {
-	const out, bad, reject, failed = `echo out; echo err >&2`, `echo out; echo err >&2; exit 2`, `echo '{"decision":"block","reason":"not so"}'`, `echo out; echo err >&2; exit 1`
+	const out, bad, reject, failed = `echo out; echo err >&2`, `echo out; echo err >&2; exit 2`,
+		`echo '{"decision":"block","reason":"not so"}'`, `echo out; echo err >&2; exit 1`
 	once := func(script string) string { return `grep -q '"stop_hook_active":true' || { ` + script + `; }` }
 	for _, test := range []struct {
 		event, script string
@@ -154,20 +194,45 @@ func TestHooksOfChildren(t *testing.T) {
 		failed        bool
 	}{
 		{"SubagentStart", out, []script.Turn{says(done, "<hook event=\"SubagentStart\">\nout\n</hook>")}, nil, false},
-		{"SubagentStart", bad, []script.Turn{says(done, "!out", "!err")}, []string{"the SubagentStart hook `" + bad + "` objects"}, false},
-		{"SubagentStart", failed, []script.Turn{says(done, "!out", "!err")}, []string{"the SubagentStart hook `" + failed + "` failed"}, false},
+		{
+			"SubagentStart", bad,
+			[]script.Turn{says(done, "!out", "!err")},
+			[]string{"the SubagentStart hook `" + bad + "` objects"},
+			false,
+		},
+		{
+			"SubagentStart", failed,
+			[]script.Turn{says(done, "!out", "!err")},
+			[]string{"the SubagentStart hook `" + failed + "` failed"},
+			false,
+		},
 		{"SubagentStart", reject, nil, nil, true},
 		{"SubagentStop", out, []script.Turn{says(done)}, nil, false},
 		{"SubagentStop", once(bad), []script.Turn{says(done), says(done, "A hook of the user says: err")}, nil, false},
-		{"SubagentStop", failed, []script.Turn{says(done)}, []string{"the SubagentStop hook `" + failed + "` failed"}, false},
-		{"SubagentStop", once(reject), []script.Turn{says(done), says(done, "A hook of the user says: not so")}, nil, false},
+		{
+			"SubagentStop", failed,
+			[]script.Turn{says(done)},
+			[]string{"the SubagentStop hook `" + failed + "` failed"},
+			false,
+		},
+		{
+			"SubagentStop", once(reject),
+			[]script.Turn{says(done), says(done, "A hook of the user says: not so")},
+			nil,
+			false,
+		},
 		{"SessionStart", `echo of the session`, []script.Turn{says(done, "of the session")}, nil, false},
 	} {
 		t.Run(test.event+" "+test.script, func(t *testing.T) {
 			t.Parallel()
-			w := hookWorld(t, map[string]string{"a.txt": "alpha\n"}, map[string][]config.Hook{test.event: {sh(test.script)}}, test.turns...)
-			result, notices := w.plays(agentcore.RunRequest{Agent: "reviewer", Prompt: "Review it.", Each: []string{w.path("a.txt")}})
-			if test.failed != (result.Status == event.StatusFailed) || test.failed && !strings.Contains(result.Error.Detail, "a SubagentStart hook rejects the run: not so") {
+			w := hookWorld(t, map[string]string{"a.txt": "alpha\n"},
+				map[string][]config.Hook{test.event: {sh(test.script)}}, test.turns...)
+			result, notices := w.plays(agentcore.RunRequest{
+				Agent: "reviewer", Prompt: "Review it.",
+				Each: []string{w.path("a.txt")},
+			})
+			if test.failed != (result.Status == event.StatusFailed) || test.failed &&
+				!strings.Contains(result.Error.Detail, "a SubagentStart hook rejects the run: not so") {
 				t.Errorf("the run is %s: %+v", result.Status, result.Error)
 			}
 			told(t, notices, test.notices...)
@@ -188,7 +253,10 @@ func TestHookInput(t *testing.T) {
 		return []script.Step{done}
 	}}
 	w := hookWorld(t, map[string]string{"a.txt": "alpha\n"}, map[string][]config.Hook{
-		"PostToolUse": {sh(`printf 'got %s\n' "$(cat)"; echo "in $PWD $CLAUDE_PROJECT_DIR $AGENTLS_PROJECT_DIR $AGENTLS_RUN"; cat "$CLAUDE_PROJECT_DIR/a.txt"`)},
+		"PostToolUse": {
+			sh(
+				`printf 'got %s\n' "$(cat)"; echo "in $PWD $CLAUDE_PROJECT_DIR $AGENTLS_PROJECT_DIR $AGENTLS_RUN"; cat "$CLAUDE_PROJECT_DIR/a.txt"`),
+		},
 	}, script.Turn{Answer: []script.Step{call("Read", `{"file_path":"a.txt"}`)}}, turn)
 	result, notices := w.plays(coder())
 	told(t, notices)
@@ -196,7 +264,8 @@ func TestHookInput(t *testing.T) {
 		t.Fatalf("the run is %s: %+v", result.Status, result.Error)
 	}
 	for name, want := range map[string]string{
-		"hook_event_name": "PostToolUse", "session_id": string(w.session.ID), "cwd": w.dir, "permission_mode": "default", "agent_type": "coder",
+		"hook_event_name": "PostToolUse", "session_id": string(w.session.ID), "cwd": w.dir,
+		"permission_mode": "default", "agent_type": "coder",
 		"depth": "0", "tool_name": "read", "tool_input": "map[file_path:" + w.path("a.txt") + " path:a.txt]",
 	} {
 		if got := fmt.Sprint(input[name]); got != want {
@@ -224,7 +293,10 @@ func TestHookMatchers(t *testing.T) {
 		h.Matcher = matcher
 		return map[string][]config.Hook{"PostToolUse": {h}}
 	}
-	for matcher, seen := range map[string]bool{"": true, "Read": true, "Edit|read_file": true, "R.*": true, "Bash|Edit": false, "rea": false} {
+	for matcher, seen := range map[string]bool{
+		"": true, "Read": true, "Edit|read_file": true, "R.*": true,
+		"Bash|Edit": false, "rea": false,
+	} {
 		text := "!seen"
 		if seen {
 			text = "seen"
@@ -240,15 +312,26 @@ func TestHookMatchers(t *testing.T) {
 // that rejects.
 func TestHooksInOrder(t *testing.T) {
 	own := &agent.Definition{
-		Slug: "own", Title: "Own", Description: "d", Categories: []agent.Category{agent.Primary}, Prompt: "Work.", Permissions: "primary",
+		Slug: "own", Title: "Own", Description: "d", Categories: []agent.Category{agent.Primary}, Prompt: "Work.",
+		Permissions: "primary",
 		Hooks: []agent.Hook{
-			{Event: "PreToolUse", Matcher: "bash", Command: []string{"sh", "-c", "echo own >> order; echo '{\"decision\":\"block\",\"reason\":\"'$(cat order)'\"}'"}},
+			{
+				Event: "PreToolUse", Matcher: "bash",
+				Command: []string{
+					"sh", "-c",
+					"echo own >> order; echo '{\"decision\":\"block\",\"reason\":\"'$(cat order)'\"}'",
+				},
+			},
 			{Event: "PreToolUse", Command: []string{"sh", "-c", "echo never >> order"}},
-			{Event: "Stop", Command: []string{"sh", "-c", "grep -q '\"stop_hook_active\":true' || { cat order >&2; exit 2; }"}},
+			{
+				Event:   "Stop",
+				Command: []string{"sh", "-c", "grep -q '\"stop_hook_active\":true' || { cat order >&2; exit 2; }"},
+			},
 		},
 	}
 	w := newWorld(t, nil)
-	w.with(script.New("test", says(bash("echo ran > ran")), says(done, "rejects the call: one two own", "order"), says(done, "one\ntwo\nown\n")), func(o *agentcore.Options) {
+	w.with(script.New("test", says(bash("echo ran > ran")), says(done, "rejects the call: one two own", "order"),
+		says(done, "one\ntwo\nown\n")), func(o *agentcore.Options) {
 		o.Config = hooked(map[string][]config.Hook{"PreToolUse": {sh("echo one > order"), sh("echo two >> order")}})
 	}, own)
 	w.session.SetTrusted(true)
@@ -261,10 +344,13 @@ func TestHooksInOrder(t *testing.T) {
 
 // TestFormatterHook has a hook change a file that the agent has edited.
 func TestFormatterHook(t *testing.T) {
-	format := sh(`f=$(sed -n 's/.*"file_path":"\([^"]*\)".*/\1/p'); sed -i 's/ *$//' "$f"; echo x > .git/config; echo formatted`)
+	format := sh(
+		`f=$(sed -n 's/.*"file_path":"\([^"]*\)".*/\1/p'); sed -i 's/ *$//' "$f"; echo x > .git/config; echo formatted`)
 	format.Matcher = "Edit|Write"
-	w := hookWorld(t, map[string]string{"a.txt": "one\ntwo\n", ".git/config": "[core]\n"}, map[string][]config.Hook{"PostToolUse": {format}},
-		says(call("read", `{"path":"a.txt"}`)), says(call("edit", `{"path":"a.txt","old_string":"two","new_string":"three   "}`)),
+	w := hookWorld(t, map[string]string{"a.txt": "one\ntwo\n", ".git/config": "[core]\n"},
+		map[string][]config.Hook{"PostToolUse": {format}},
+		says(call("read", `{"path":"a.txt"}`)),
+		says(call("edit", `{"path":"a.txt","old_string":"two","new_string":"three   "}`)),
 		says(done, "formatted", "The hook changed files (proposed, not written): a.txt"))
 	_, notices := w.plays(coder())
 	told(t, notices)
@@ -281,15 +367,23 @@ func TestHookWidensNothing(t *testing.T) {
 	w := newWorld(t, map[string]string{"a.txt": "alpha\n", "b.txt": "beta\n"},
 		says(readA), says(done, "denied: ", "!alpha", "!beta"))
 	cfg := hooked(map[string][]config.Hook{"PreToolUse": {sh(allow)}})
-	cfg.Permissions = []config.Permission{{Tool: "read", Pattern: "a.txt", Action: permission.Deny}, {Tool: "edit", Pattern: "a.txt", Action: permission.Deny}, {Tool: "edit", Pattern: "b.txt", Action: permission.Ask}}
+	cfg.Permissions = []config.Permission{
+		{Tool: "read", Pattern: "a.txt", Action: permission.Deny},
+		{Tool: "edit", Pattern: "a.txt", Action: permission.Deny},
+		{Tool: "edit", Pattern: "b.txt", Action: permission.Ask},
+	}
 	w.configured(cfg)
 	w.session.SetTrusted(true)
 	_, notices := w.plays(coder())
-	told(t, notices, "the PreToolUse hook `"+allow[:30], "the PreToolUse hook `"+allow[:30], "the PreToolUse hook `"+allow[:30])
+	told(t, notices, "the PreToolUse hook `"+allow[:30], "the PreToolUse hook `"+allow[:30],
+		"the PreToolUse hook `"+allow[:30])
 	if got := w.proposed(); got != "" {
 		t.Errorf("proposed %q", got)
 	}
-	for i, part := range []string{"changed a.txt, which was left out", "changed b.txt, which was left out", "updatedInput is not used"} {
+	for i, part := range []string{
+		"changed a.txt, which was left out", "changed b.txt, which was left out",
+		"updatedInput is not used",
+	} {
 		if !strings.Contains(notices[i], part) {
 			t.Errorf("told %q, want %q", notices[i], part)
 		}
@@ -303,7 +397,10 @@ func TestHookAsks(t *testing.T) {
 		if allow {
 			sees = "alpha"
 		}
-		w := hookWorld(t, map[string]string{"a.txt": "alpha\n"}, map[string][]config.Hook{"PreToolUse": {sh(`echo '{"permission_decision":"ask","reason":"is it secret?"}'`)}},
+		w := hookWorld(t, map[string]string{"a.txt": "alpha\n"},
+			map[string][]config.Hook{
+				"PreToolUse": {sh(`echo '{"permission_decision":"ask","reason":"is it secret?"}'`)},
+			},
 			says(readA), says(done, sees))
 		id := w.start(coder())
 		ask := w.asked()
@@ -319,15 +416,24 @@ func TestHookAsks(t *testing.T) {
 // TestHooksGuardChildren has a child whose parent's definition has a guard.
 func TestHooksGuardChildren(t *testing.T) {
 	guarded := &agent.Definition{
-		Slug: "guarded", Title: "Guarded", Description: "d", Categories: []agent.Category{agent.Primary, agent.Subagent}, Prompt: "Work.", Permissions: "primary",
-		Hooks: []agent.Hook{{Event: "PreToolUse", Matcher: "Read", Command: []string{"sh", "-c", "echo guarded >&2; exit 2"}}, {Event: "Stop", Command: []string{"sh", "-c", "grep -q '\"stop_hook_active\":true' || { echo as a child >&2; exit 2; }"}}},
+		Slug: "guarded", Title: "Guarded", Description: "d",
+		Categories: []agent.Category{agent.Primary, agent.Subagent}, Prompt: "Work.", Permissions: "primary",
+		Hooks: []agent.Hook{
+			{Event: "PreToolUse", Matcher: "Read", Command: []string{"sh", "-c", "echo guarded >&2; exit 2"}},
+			{
+				Event:   "Stop",
+				Command: []string{"sh", "-c", "grep -q '\"stop_hook_active\":true' || { echo as a child >&2; exit 2; }"},
+			},
+		},
 	}
 	w := newWorld(t, map[string]string{"a.txt": "alpha\n"})
-	w.with(script.New("test", says(readA), says(done, "rejects the call: guarded"), says(done, "as a child")), nil, guarded)
+	w.with(script.New("test", says(readA), says(done, "rejects the call: guarded"), says(done, "as a child")), nil,
+		guarded)
 	w.session.SetTrusted(true)
 	result, notices := w.plays(agentcore.RunRequest{Agent: "guarded", Prompt: "Go.", Each: []string{w.path("a.txt")}})
 	// The parent of the children ends as the user's run does.
-	told(t, notices, "a Stop hook wants guarded to go on, but it has reached its limit (its children have ended): as a child")
+	told(t, notices,
+		"a Stop hook wants guarded to go on, but it has reached its limit (its children have ended): as a child")
 	if result.Status != event.StatusCompleted {
 		t.Errorf("the run is %s: %+v", result.Status, result.Error)
 	}
@@ -346,11 +452,13 @@ func TestStopHookIsBounded(t *testing.T) {
 
 // TestStopHookAtALimit has a hook that wants more than the run's limit allows.
 func TestStopHookAtALimit(t *testing.T) {
-	w := hookWorld(t, nil, map[string][]config.Hook{"Stop": {sh(`echo more >&2; exit 2`)}}, says(readA), says(script.Text("what I have"), "The limit"))
+	w := hookWorld(t, nil, map[string][]config.Hook{"Stop": {sh(`echo more >&2; exit 2`)}}, says(readA),
+		says(script.Text("what I have"), "The limit"))
 	request := coder()
 	request.Limits.MaxTurns = 2
 	result, notices := w.plays(request)
-	told(t, notices, "a Stop hook wants coder to go on, but it has reached its limit (max_turns): more", "coder was ended by its limit")
+	told(t, notices, "a Stop hook wants coder to go on, but it has reached its limit (max_turns): more",
+		"coder was ended by its limit")
 	if result.Status != event.StatusCompleted || result.Reason != "max_turns" {
 		t.Errorf("the run is %s, %s", result.Status, result.Reason)
 	}
@@ -380,10 +488,17 @@ func TestSessionStartsOnce(t *testing.T) {
 // told.
 func TestWritesOfHooksThatAreLost(t *testing.T) {
 	w := newWorld(t, map[string]string{"a.txt": "alpha\n"}, says(readA), says(done, "alpha"))
-	w.configured(hooked(map[string][]config.Hook{"PostToolUse": {sh("echo seen >> $HOME/hook.log; mkdir -p ~/.cache; echo x > ~/.cache/x; mkdir -p /tmp/d; echo seen > /tmp/d/x; cat a.txt > /dev/null")}}))
+	w.configured(hooked(map[string][]config.Hook{
+		"PostToolUse": {
+			sh(
+				"echo seen >> $HOME/hook.log; mkdir -p ~/.cache; echo x > ~/.cache/x; mkdir -p /tmp/d; echo seen > /tmp/d/x; " +
+					"cat a.txt > /dev/null"),
+		},
+	}))
 	w.session.SetTrusted(true)
 	_, notices := w.plays(coder())
-	if len(notices) != 1 || !strings.Contains(notices[0], "/hook.log, ") || !strings.Contains(notices[0], "/tmp/d/x, which is not kept: it runs in a sandbox") {
+	if len(notices) != 1 || !strings.Contains(notices[0], "/hook.log, ") ||
+		!strings.Contains(notices[0], "/tmp/d/x, which is not kept: it runs in a sandbox") {
 		t.Errorf("told %q", notices)
 	}
 }
@@ -405,15 +520,39 @@ func TestProjectHooksNeedTrustAndWalls(t *testing.T) {
 		notices          []string
 	}{
 		{project, true, true, "seen", nil},
-		{project, false, true, "!seen", []string{"the PostToolUse hook `echo seen` was not run, since the workspace, which it comes from, is not trusted"}},
-		{project, true, false, "!seen", []string{"the PostToolUse hook `echo seen` was not run, since it comes from the workspace, and there is no full sandbox"}},
+		{
+			project, false, true, "!seen",
+			[]string{
+				"the PostToolUse hook `echo seen` was not run, since the workspace, which it comes from, is not trusted",
+			},
+		},
+		{
+			project, true, false, "!seen",
+			[]string{
+				"the PostToolUse hook `echo seen` was not run, since it comes from the workspace, and there is no " +
+					"full sandbox",
+			},
+		},
 		{sh("echo seen"), false, true, "seen", nil},
 		{sh("echo seen"), true, false, "seen", nil},
-		{sh("echo seen"), false, false, "!seen", []string{"the PostToolUse hook `echo seen` was not run, since the workspace is not trusted, and there is no full sandbox"}},
+		{
+			sh("echo seen"), false, false, "!seen",
+			[]string{
+				"the PostToolUse hook `echo seen` was not run, since the workspace is not trusted, and there is no " +
+					"full sandbox",
+			},
+		},
 		{named, true, true, "checked", nil},
-		{named, false, true, "!checked", []string{"the PostToolUse hook `./check.sh` was not run, since check.sh, which it names, is a file of a workspace that is not trusted"}},
+		{
+			named, false, true, "!checked",
+			[]string{
+				"the PostToolUse hook `./check.sh` was not run, since check.sh, which it names, is a file of a workspace " +
+					"that is not trusted",
+			},
+		},
 	} {
-		w := newWorld(t, map[string]string{"a.txt": "alpha\n", "check.sh": "echo checked\n"}, says(readA), says(done, "alpha", test.sees))
+		w := newWorld(t, map[string]string{"a.txt": "alpha\n", "check.sh": "echo checked\n"}, says(readA),
+			says(done, "alpha", test.sees))
 		if err := os.Chmod(w.path("check.sh"), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -435,18 +574,22 @@ func TestProjectHooksNeedTrustAndWalls(t *testing.T) {
 // TestDefinitionOfAProjectNeedsTrustForItsHooks is the same for a definition.
 func TestDefinitionOfAProjectNeedsTrustForItsHooks(t *testing.T) {
 	foreign := &agent.Definition{
-		Slug: "foreign", Title: "Foreign", Description: "d", Categories: []agent.Category{agent.Primary}, Prompt: "Work.", Permissions: "primary",
-		Source: agent.Source{Layer: agent.LayerProject}, Hooks: []agent.Hook{{Event: "PreToolUse", Command: []string{"sh", "-c", "exit 2"}}},
+		Slug: "foreign", Title: "Foreign", Description: "d", Categories: []agent.Category{agent.Primary},
+		Prompt: "Work.", Permissions: "primary",
+		Source: agent.Source{Layer: agent.LayerProject},
+		Hooks:  []agent.Hook{{Event: "PreToolUse", Command: []string{"sh", "-c", "exit 2"}}},
 	}
 	for _, trusted := range []bool{true, false} {
 		w := newWorld(t, map[string]string{"a.txt": "alpha\n"})
-		w.with(script.New("test", says(readA), says(done, map[bool]string{true: "!alpha", false: "alpha"}[trusted])), nil, foreign)
+		w.with(script.New("test", says(readA), says(done, map[bool]string{true: "!alpha", false: "alpha"}[trusted])),
+			nil, foreign)
 		w.session.SetTrusted(trusted)
 		_, notices := w.plays(agentcore.RunRequest{Agent: "foreign", Prompt: "Go."})
 		if trusted {
 			told(t, notices)
 		} else {
-			told(t, notices, noCommands("foreign"), "the PreToolUse hook `exit 2` was not run, since the workspace, which it comes from, is not trusted")
+			told(t, notices, noCommands("foreign"),
+				"the PreToolUse hook `exit 2` was not run, since the workspace, which it comes from, is not trusted")
 		}
 		w.close()
 	}
@@ -464,12 +607,13 @@ func TestCancelDuringAHook(t *testing.T) {
 				hooks["Stop"] = []config.Hook{sh("touch " + never)}
 			}
 			w := newWorld(t, map[string]string{"a.txt": "alpha\n"})
-			w.model = script.New("test", script.Turn{Times: script.Any, Then: func(request *model.Request) []script.Step {
-				if len(request.Messages) == 1 {
-					return []script.Step{readA}
-				}
-				return []script.Step{done}
-			}})
+			w.model = script.New("test",
+				script.Turn{Times: script.Any, Then: func(request *model.Request) []script.Step {
+					if len(request.Messages) == 1 {
+						return []script.Step{readA}
+					}
+					return []script.Step{done}
+				}})
 			cfg := hooked(hooks)
 			if !sandboxed {
 				cfg.Sandbox = config.SandboxOff
@@ -501,7 +645,10 @@ func TestCancelDuringAHook(t *testing.T) {
 func TestHookProgramInTheHomeFolder(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("HOME", home)
-	for name, text := range map[string]string{"hooks/check.sh": "#!/bin/sh\necho checked; cat ~/other 2>&1; true\n", "other": "secret of home\n"} {
+	for name, text := range map[string]string{
+		"hooks/check.sh": "#!/bin/sh\necho checked; cat ~/other 2>&1; true\n",
+		"other":          "secret of home\n",
+	} {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(home, name)), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -509,8 +656,13 @@ func TestHookProgramInTheHomeFolder(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, command := range []config.Command{{"sh", "-c", "~/hooks/check.sh"}, {filepath.Join(home, "hooks/check.sh")}, {"sh", "-c", `"$HOME/hooks/check.sh" now`}} {
-		w := hookWorld(t, map[string]string{"a.txt": "alpha\n"}, map[string][]config.Hook{"PostToolUse": {{Command: command, Timeout: watchdog}}},
+	for _, command := range []config.Command{
+		{"sh", "-c", "~/hooks/check.sh"},
+		{filepath.Join(home, "hooks/check.sh")},
+		{"sh", "-c", `"$HOME/hooks/check.sh" now`},
+	} {
+		w := hookWorld(t, map[string]string{"a.txt": "alpha\n"},
+			map[string][]config.Hook{"PostToolUse": {{Command: command, Timeout: watchdog}}},
 			says(readA), says(done, "checked", "!secret of home"))
 		_, notices := w.plays(coder())
 		told(t, notices)
@@ -529,20 +681,23 @@ func TestHooksOfReadsBesideEachOther(t *testing.T) {
 	}
 	turn := script.Turn{Then: func(request *model.Request) []script.Step {
 		for i, part := range request.Messages[len(request.Messages)-1].Parts {
-			if text := part.(model.Result).Text; !strings.Contains(text, fmt.Sprintf("text %d", i)) || !strings.Contains(text, fmt.Sprintf("after f%d", i)) {
+			if text := part.(model.Result).Text; !strings.Contains(text, fmt.Sprintf("text %d", i)) ||
+				!strings.Contains(text, fmt.Sprintf("after f%d", i)) {
 				t.Errorf("result %d is %q", i, text)
 			}
 		}
 		return []script.Step{done}
 	}}
 	w := hookWorld(t, files, map[string][]config.Hook{
-		"PreToolUse": {sh("echo x >> count")}, "PostToolUse": {sh(`echo "after $(grep -o 'f[0-9].txt"' | head -1)"; echo x >> count`)},
+		"PreToolUse":  {sh("echo x >> count")},
+		"PostToolUse": {sh(`echo "after $(grep -o 'f[0-9].txt"' | head -1)"; echo x >> count`)},
 	}, script.Turn{Answer: calls}, turn)
 	w.plays(coder())
 	if got, want := w.proposed(), "count -+"+strings.Repeat("x\n", 2*n); got != want {
 		t.Errorf("proposed %q, want %q", got, want)
 	}
-	if hunks := w.session.Board().Proposal().Hunks(); len(hunks) != 1 || !slices.ContainsFunc(hunks, func(h workspace.Hunk) bool { return strings.Contains(h.Author.Reason, "hook") }) {
+	if hunks := w.session.Board().Proposal().Hunks(); len(hunks) != 1 ||
+		!slices.ContainsFunc(hunks, func(h workspace.Hunk) bool { return strings.Contains(h.Author.Reason, "hook") }) {
 		t.Errorf("the hunks are %+v", hunks)
 	}
 }
@@ -555,20 +710,34 @@ printf '%s\n' "$in" | sed 's/.*"result"://; s/"agent_id":"[a-z0-9]*",//; s/"dura
 		sh(`echo '{"decision":"block","reason":"not today"}'`), sh(`grep -o '"subagent_type":"[a-z]*"'`)
 	start.Matcher, stop.Matcher, reject.Matcher, seen.Matcher = "explore", "Explore|general", "general", "Task"
 	w := hookWorld(
-		t, nil, map[string][]config.Hook{"SubagentStart": {start, reject}, "SubagentStop": {stop}, "PostToolUse": {seen}, "Stop": {sh("exit 0")}},
-		script.Turn{Match: "Go.", Answer: []script.Step{task("explore", "Look at A.", ""), task("general", "Look at B.", "")}},
-		script.Turn{Match: "Look at A.", Expect: []script.Expect{script.Last("look at the tests")}, Answer: []script.Step{
-			call("list", `{}`),
-		}},
+		t, nil, map[string][]config.Hook{
+			"SubagentStart": {start, reject}, "SubagentStop": {stop},
+			"PostToolUse": {seen}, "Stop": {sh("exit 0")},
+		},
+		script.Turn{
+			Match:  "Go.",
+			Answer: []script.Step{task("explore", "Look at A.", ""), task("general", "Look at B.", "")},
+		},
+		script.Turn{
+			Match: "Look at A.", Expect: []script.Expect{script.Last("look at the tests")},
+			Answer: []script.Step{
+				call("list", `{}`),
+			},
+		},
 		script.Turn{Match: "Look at A.", Answer: []script.Step{
-			script.Call{Name: "submit_result", Arguments: `{"status":"partial","summary":"One.","details":"All of it.","suggestions":["Go on."]}`},
+			script.Call{
+				Name:      "submit_result",
+				Arguments: `{"status":"partial","summary":"One.","details":"All of it.","suggestions":["Go on."]}`,
+			},
 		}},
 		script.Turn{Match: "Look at A.", Expect: []script.Expect{
 			script.Last(`A hook of the user says: last_assistant_message":"One.`),
-			script.Last(`{"status":"partial","summary":"One.","content":"One.\n\nAll of it.","files_modified":[],"files_created":[],"tests_run":0,"tests_passed":0,"warnings":[],"suggestions":["Go on."],"iteration_count":2,"tokens":`),
+			script.Last(
+				`{"status":"partial","summary":"One.","content":"One.\n\nAll of it.","files_modified":[],"files_created":[],"tests_run":0,"tests_passed":0,"warnings":[],"suggestions":["Go on."],"iteration_count":2,"tokens":`),
 		}, Answer: []script.Step{script.Call{Name: "submit_result", Arguments: `{"summary":"Two."}`}}},
 		script.Turn{Match: "Go.", Expect: []script.Expect{
-			script.Result("task", "Two."), script.Result("task", `"subagent_type":"explore"`), script.Result("task", "a SubagentStart hook rejects the run: not today"),
+			script.Result("task", "Two."), script.Result("task", `"subagent_type":"explore"`),
+			script.Result("task", "a SubagentStart hook rejects the run: not today"),
 		}, Answer: []script.Step{done}},
 	)
 	result, notices := w.plays(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})
@@ -582,7 +751,9 @@ printf '%s\n' "$in" | sed 's/.*"result"://; s/"agent_id":"[a-z0-9]*",//; s/"dura
 func TestCancelDuringAHookOfAChild(t *testing.T) {
 	for _, name := range []string{"SubagentStart", "SubagentStop"} {
 		w := hookWorld(t, nil, map[string][]config.Hook{name: {sh(`trap '' TERM INT HUP; sleep 1008; sleep 1008`)}})
-		w.model = script.New("test", script.Turn{Match: "Go.", Times: script.Any, Answer: []script.Step{task("explore", "Look.", "")}}, script.Turn{Match: "Look.", Times: script.Any, Answer: []script.Step{done}})
+		w.model = script.New("test",
+			script.Turn{Match: "Go.", Times: script.Any, Answer: []script.Step{task("explore", "Look.", "")}},
+			script.Turn{Match: "Look.", Times: script.Any, Answer: []script.Step{done}})
 		id := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})
 		var child event.RunID
 		w.waitFor("the hook runs", func() bool {
@@ -635,9 +806,12 @@ func TestGuideKnowsHooks(t *testing.T) {
 func TestPreCompactHook(t *testing.T) {
 	w := hookWorld(
 		t, bigFiles(), map[string][]config.Hook{"PreCompact": {sh("echo keep every name")}},
-		summariser("the names", script.Last("<hook event=\"PreCompact\">\nkeep every name\n</hook>"), script.Last("[call of read]")),
-		script.Turn{Answer: []script.Step{readOf("a")}}, script.Turn{Answer: []script.Step{readOf("b")}}, script.Turn{Answer: []script.Step{readOf("c")}},
-		script.Turn{Answer: []script.Step{readOf("d")}}, script.Turn{Expect: []script.Expect{summed(2, "the names")}, Answer: []script.Step{done}},
+		summariser("the names", script.Last("<hook event=\"PreCompact\">\nkeep every name\n</hook>"),
+			script.Last("[call of read]")),
+		script.Turn{Answer: []script.Step{readOf("a")}}, script.Turn{Answer: []script.Step{readOf("b")}},
+		script.Turn{Answer: []script.Step{readOf("c")}},
+		script.Turn{Answer: []script.Step{readOf("d")}},
+		script.Turn{Expect: []script.Expect{summed(2, "the names")}, Answer: []script.Step{done}},
 	).holds(smallContext)
 	result, notices := w.plays(coder())
 	told(t, notices)
@@ -696,16 +870,25 @@ func TestToldWhileAStopHookRuns(t *testing.T) {
 // session starts again.
 func TestHooksOfResumedRuns(t *testing.T) {
 	guarded := &agent.Definition{
-		Slug: "guarded", Title: "Guarded", Description: "d", Categories: []agent.Category{agent.Primary}, Prompt: "Work.", Permissions: "primary",
-		Hooks: []agent.Hook{{Event: "PreToolUse", Matcher: "Read", Command: []string{"sh", "-c", "echo guarded >&2; exit 2"}}},
+		Slug: "guarded", Title: "Guarded", Description: "d", Categories: []agent.Category{agent.Primary},
+		Prompt: "Work.", Permissions: "primary",
+		Hooks: []agent.Hook{
+			{Event: "PreToolUse", Matcher: "Read", Command: []string{"sh", "-c", "echo guarded >&2; exit 2"}},
+		},
 	}
 	w := newWorld(t, map[string]string{"a.txt": "alpha\n"})
 	w.with(script.New("test",
 		script.Turn{Match: "Go.", Answer: []script.Step{task("general", "Look.", "")}},
 		script.Turn{Match: "Look.", Answer: []script.Step{script.Text("Looked.")}},
 		script.Turn{Match: "Go.", Answer: []script.Step{done}},
-		script.Turn{Match: "Look.", Expect: []script.Expect{script.Last("source resume")}, Answer: []script.Step{readA}},
-		script.Turn{Match: "Look.", Expect: []script.Expect{script.Last("rejects the call: guarded"), script.NotLast("alpha")}, Answer: []script.Step{done}},
+		script.Turn{
+			Match: "Look.", Expect: []script.Expect{script.Last("source resume")},
+			Answer: []script.Step{readA},
+		},
+		script.Turn{Match: "Look.", Expect: []script.Expect{
+			script.Last("rejects the call: guarded"),
+			script.NotLast("alpha"),
+		}, Answer: []script.Step{done}},
 	), func(o *agentcore.Options) {
 		resume := sh(`grep -o '"source":"resume"' | sed 's/.*resume.*/source resume/'`)
 		resume.Matcher = "resume"

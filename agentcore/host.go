@@ -72,7 +72,7 @@ func (r *run) author(reason string) workspace.Author {
 func (h hostWorkspace) MayRead(path string) bool { return h.run.rights.MayRead(path, h.call.spec.Name) }
 
 func (h hostWorkspace) Attached(path string) (string, bool, error) {
-	if text, ok, err := h.run.commands.attached(path); ok {
+	if text, ok, err := readOutput(h.run, path); ok {
 		return text, true, err
 	}
 	text, err := h.run.skills.Read(path)
@@ -165,7 +165,7 @@ func (h hostRecords) Skill(name string) (string, []string, error) {
 }
 
 func (h hostCommands) RunCommand(ctx context.Context, command tool.Command) (tool.CommandResult, error) {
-	result, err := h.run.commands.foreground(ctx, command, h.run.author(command.Why))
+	result, err := h.run.commands.Run(ctx, h.run.layer, command, h.run.author(command.Why))
 	if err == nil {
 		h.run.sawTests(countTests(result.Output, result.Exit != 0))
 		h.call.leftOut = h.run.noteForbidden(result.Files)
@@ -184,13 +184,13 @@ func (r *shared) sawTests(count testCount) {
 }
 
 func (h hostCommands) StartCommand(ctx context.Context, command tool.Command) (string, error) {
-	return h.run.commands.start(ctx, command)
+	return h.run.commands.Start(ctx, h.run.ctx, h.run.layer, command)
 }
 
 func (h hostCommands) CommandOutput(ctx context.Context, id string,
 	wait time.Duration,
 ) (tool.BackgroundCommand, error) {
-	command, err := h.run.commands.output(ctx, id, wait)
+	command, err := h.run.commands.Output(ctx, id, wait)
 	if err == nil {
 		h.run.sawTests(countTests(command.Output, command.Ended && command.Result.Exit != 0))
 	}
@@ -198,11 +198,7 @@ func (h hostCommands) CommandOutput(ctx context.Context, id string,
 }
 
 func (h hostCommands) KillCommand(ctx context.Context, id string) (tool.BackgroundCommand, error) {
-	return h.run.commands.kill(ctx, id)
-}
-
-func (h hostChecks) RunChecker(ctx context.Context, command tool.CheckerCommand) (tool.CheckerOutput, error) {
-	return h.run.commands.check(ctx, command)
+	return h.run.commands.Kill(ctx, id)
 }
 
 // progress tells people how a long call goes.

@@ -22,10 +22,15 @@ func TestIterations(t *testing.T) {
 	w := newWorld(
 		t, map[string]string{"a.txt": "one\n"},
 		script.Turn{
-			Expect: []script.Expect{script.Messages(1), script.First("Do it.\n\n<pass>\nThis is pass 1 of at most 4"), script.Tools("submit_result", "edit"), script.NoTools("question")},
+			Expect: []script.Expect{
+				script.Messages(1), script.First("Do it.\n\n<pass>\nThis is pass 1 of at most 4"),
+				script.Tools("submit_result", "edit"), script.NoTools("question"),
+			},
 			Answer: []script.Step{call("edit", `{"path":"a.txt","old_string":"one","new_string":"two"}`)},
 		},
-		script.Turn{Answer: []script.Step{submit(`{"summary":"One is two.","status":"partial","details":"Left: three."}`)}},
+		script.Turn{
+			Answer: []script.Step{submit(`{"summary":"One is two.","status":"partial","details":"Left: three."}`)},
+		},
 		script.Turn{
 			Expect: []script.Expect{
 				script.Messages(1), script.First("Do it.\n"), script.First("pass 2 of at most 4"),
@@ -33,10 +38,16 @@ func TestIterations(t *testing.T) {
 			},
 			Answer: []script.Step{call("read", `{"path":"a.txt"}`)},
 		},
-		script.Turn{Expect: []script.Expect{script.Result("read", "two")}, Answer: []script.Step{call("edit", `{"path":"a.txt","old_string":"two","new_string":"three"}`)}},
+		script.Turn{
+			Expect: []script.Expect{script.Result("read", "two")},
+			Answer: []script.Step{call("edit", `{"path":"a.txt","old_string":"two","new_string":"three"}`)},
+		},
 		script.Turn{Answer: []script.Step{submit(`{"summary":"All done.","status":"completed"}`)}},
 		// It says so, but has changed something: another looks.
-		script.Turn{Expect: []script.Expect{script.First("pass 3 of at most 4"), script.First("(completed; changed a.txt)")}, Answer: []script.Step{script.Text("Nothing is left to do.")}},
+		script.Turn{Expect: []script.Expect{
+			script.First("pass 3 of at most 4"),
+			script.First("(completed; changed a.txt)"),
+		}, Answer: []script.Step{script.Text("Nothing is left to do.")}},
 	)
 	id := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "/iter 4  Do it."})
 	seen := w.until(ended(id))
@@ -45,8 +56,10 @@ func TestIterations(t *testing.T) {
 		t.Errorf("got %+v", result)
 	}
 	for _, want := range []string{
-		"## Pass 1 of 4: says: partial; changed a.txt\n\nOne is two.", "## Pass 2 of 4: completed; changed a.txt\n\nAll done.",
-		"## Pass 3 of 4: completed; nothing changed\n\nNothing is left to do.", "Ended after pass 3: the pass says that the task is done, and had nothing to change.",
+		"## Pass 1 of 4: says: partial; changed a.txt\n\nOne is two.",
+		"## Pass 2 of 4: completed; changed a.txt\n\nAll done.",
+		"## Pass 3 of 4: completed; nothing changed\n\nNothing is left to do.",
+		"Ended after pass 3: the pass says that the task is done, and had nothing to change.",
 	} {
 		if !strings.Contains(result.Output, want) {
 			t.Errorf("the output lacks %q:\n%s", want, result.Output)
@@ -69,9 +82,11 @@ func TestIterations(t *testing.T) {
 
 // TestIterationsAreUsedUp: the last pass is the last, whatever it says is left.
 func TestIterationsAreUsedUp(t *testing.T) {
-	w := newWorld(t, nil, script.Turn{Times: 2, Answer: []script.Step{submit(`{"summary":"Too hard.","status":"failed"}`)}})
+	w := newWorld(t, nil,
+		script.Turn{Times: 2, Answer: []script.Step{submit(`{"summary":"Too hard.","status":"failed"}`)}})
 	result := w.wait(w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Do it.", Iterations: 2}))
-	if result.Status != event.StatusCompleted || result.Reason != "iterations" || len(result.Children) != 2 || !strings.Contains(result.Output, "all 2 passes are used up") {
+	if result.Status != event.StatusCompleted || result.Reason != "iterations" || len(result.Children) != 2 ||
+		!strings.Contains(result.Output, "all 2 passes are used up") {
 		t.Errorf("got %+v", result)
 	}
 }
@@ -81,16 +96,26 @@ func TestIterationsUntil(t *testing.T) {
 	write := func(text string) script.Call { return call("write", `{"path":"a.txt","content":"`+text+`\n"}`) }
 	w := newWorld(
 		t, map[string]string{"z.txt": "z\n"},
-		script.Turn{Expect: []script.Expect{script.First("succeeds, which is run after you: cat a.txt; grep -q three a.txt")}, Answer: []script.Step{write("two")}},
+		script.Turn{
+			Expect: []script.Expect{script.First("succeeds, which is run after you: cat a.txt; grep -q three a.txt")},
+			Answer: []script.Step{write("two")},
+		},
 		script.Turn{Answer: []script.Step{submit(`{"summary":"Surely done.","status":"completed"}`)}},
-		script.Turn{Expect: []script.Expect{script.First("After it, the command failed:\ntwo\n(exit code 1)")}, Answer: []script.Step{call("read", `{"path":"a.txt"}`)}},
+		script.Turn{
+			Expect: []script.Expect{script.First("After it, the command failed:\ntwo\n(exit code 1)")},
+			Answer: []script.Step{call("read", `{"path":"a.txt"}`)},
+		},
 		script.Turn{Answer: []script.Step{write("three")}},
 		script.Turn{Answer: []script.Step{submit(`{"summary":"Now it is.","status":"partial"}`)}},
 	)
 	w.session.SetTrusted(true)
-	request := agentcore.RunRequest{Agent: "coder", Prompt: "Do it.", Iterations: 5, Until: "cat a.txt; grep -q three a.txt"}
+	request := agentcore.RunRequest{
+		Agent: "coder", Prompt: "Do it.", Iterations: 5,
+		Until: "cat a.txt; grep -q three a.txt",
+	}
 	result := w.wait(w.start(request))
-	if result.Status != event.StatusCompleted || result.Reason != "" || len(result.Children) != 2 || !strings.Contains(result.Output, "Ended after pass 2: the check succeeded.") {
+	if result.Status != event.StatusCompleted || result.Reason != "" || len(result.Children) != 2 ||
+		!strings.Contains(result.Output, "Ended after pass 2: the check succeeded.") {
 		t.Errorf("got %+v", result)
 	}
 	if len(result.ToolCalls) != 2 || result.ToolCalls[0].Name != "bash" {
@@ -100,10 +125,15 @@ func TestIterationsUntil(t *testing.T) {
 
 // TestIterationsMakeNoProgress: a pass that knows what the check says and changes nothing is the last.
 func TestIterationsMakeNoProgress(t *testing.T) {
-	w := newWorld(t, nil, script.Turn{Times: 2, Answer: []script.Step{submit(`{"summary":"It is done.","status":"completed"}`)}})
+	w := newWorld(t, nil,
+		script.Turn{Times: 2, Answer: []script.Step{submit(`{"summary":"It is done.","status":"completed"}`)}})
 	w.session.SetTrusted(true)
-	result := w.wait(w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Do it.", Iterations: 5, Until: "echo no; false"}))
-	if result.Status != event.StatusCompleted || result.Reason != "no_progress" || len(result.Children) != 2 || !strings.Contains(result.Output, "The check said last:\n\n```\nno\n(exit code 1)\n```") {
+	result := w.wait(w.start(agentcore.RunRequest{
+		Agent: "coder", Prompt: "Do it.", Iterations: 5,
+		Until: "echo no; false",
+	}))
+	if result.Status != event.StatusCompleted || result.Reason != "no_progress" || len(result.Children) != 2 ||
+		!strings.Contains(result.Output, "The check said last:\n\n```\nno\n(exit code 1)\n```") {
 		t.Errorf("got %+v", result)
 	}
 }
@@ -113,12 +143,16 @@ func TestIterationsFail(t *testing.T) {
 	broken := script.Turn{Answer: []script.Step{script.Error{Kind: model.ErrAuth, Detail: "no such key"}}}
 	w := newWorld(
 		t, nil, broken,
-		script.Turn{Expect: []script.Expect{script.First("The last pass (failed: ")}, Answer: []script.Step{call("write", `{"path":"a.txt","content":"x\n"}`)}},
+		script.Turn{
+			Expect: []script.Expect{script.First("The last pass (failed: ")},
+			Answer: []script.Step{call("write", `{"path":"a.txt","content":"x\n"}`)},
+		},
 		script.Turn{Answer: []script.Step{script.Text("Wrote it.")}},
 		broken, broken,
 	)
 	result := w.wait(w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Do it.", Iterations: 9}))
-	if result.Status != event.StatusFailed || result.Error == nil || !strings.Contains(result.Error.Detail, "two passes in a row failed: ") || len(result.Children) != 4 {
+	if result.Status != event.StatusFailed || result.Error == nil ||
+		!strings.Contains(result.Error.Detail, "two passes in a row failed: ") || len(result.Children) != 4 {
 		t.Errorf("got %+v, %+v", result, result.Error)
 	}
 }
@@ -129,7 +163,8 @@ func TestCheckThatMayNotRun(t *testing.T) {
 	w := newWorld(t, nil, script.Turn{Answer: []script.Step{script.Text("Done.")}})
 	request := agentcore.RunRequest{Agent: "coder", Prompt: "Do it.", Iterations: 2, Until: "true"}
 	refused := w.wait(w.start(request))
-	if refused.Status != event.StatusFailed || refused.Error == nil || refused.Error.Kind != "not_allowed" || len(refused.Children) != 0 {
+	if refused.Status != event.StatusFailed || refused.Error == nil || refused.Error.Kind != "not_allowed" ||
+		len(refused.Children) != 0 {
 		t.Errorf("got %+v, %+v", refused, refused.Error)
 	}
 	w.session.SetTrusted(true)
@@ -137,7 +172,8 @@ func TestCheckThatMayNotRun(t *testing.T) {
 	cfg.Permissions = []config.Permission{{Tool: "bash", Pattern: "*", Action: permission.Deny}}
 	w.engine.SetConfig(cfg)
 	result := w.wait(w.start(request))
-	if result.Status != event.StatusFailed || result.Error == nil || !strings.Contains(result.Error.Detail, "the check could not be made: denied") {
+	if result.Status != event.StatusFailed || result.Error == nil ||
+		!strings.Contains(result.Error.Detail, "the check could not be made: denied") {
 		t.Errorf("got %+v, %+v", result, result.Error)
 	}
 }
@@ -167,10 +203,18 @@ func TestSteerIterations(t *testing.T) {
 	const message = "<message from=\"the user\">\nLeave b alone.\n</message>"
 	w := newWorld(
 		t, map[string]string{"a.txt": "one\n"},
-		script.Turn{Answer: []script.Step{script.Gate("first"), call("edit", `{"path":"a.txt","old_string":"one","new_string":"two"}`)}},
+		script.Turn{
+			Answer: []script.Step{
+				script.Gate("first"),
+				call("edit", `{"path":"a.txt","old_string":"one","new_string":"two"}`),
+			},
+		},
 		script.Turn{Expect: []script.Expect{script.Last(message)}, Answer: []script.Step{script.Text("Left alone.")}},
 		script.Turn{
-			Expect: []script.Expect{script.Messages(1), script.First("pass 2 of at most 3"), script.First("holds for this one, too:\n" + message)},
+			Expect: []script.Expect{
+				script.Messages(1), script.First("pass 2 of at most 3"),
+				script.First("holds for this one, too:\n" + message),
+			},
 			Answer: []script.Step{script.Text("Nothing left.")},
 		},
 	)
@@ -192,13 +236,26 @@ func TestSteerIterations(t *testing.T) {
 func TestEachIterates(t *testing.T) {
 	w := newWorld(
 		t, map[string]string{"a.txt": "a\n", "b.txt": "b\n"},
-		script.Turn{Match: "file: a.txt", Answer: []script.Step{call("edit", `{"path":"a.txt","old_string":"a","new_string":"x"}`)}},
+		script.Turn{
+			Match:  "file: a.txt",
+			Answer: []script.Step{call("edit", `{"path":"a.txt","old_string":"a","new_string":"x"}`)},
+		},
 		script.Turn{Match: "file: a.txt", Answer: []script.Step{script.Text("Changed a.")}},
-		script.Turn{Match: "file: a.txt", Expect: []script.Expect{script.First("pass 2 of at most 3")}, Answer: []script.Step{script.Text("Nothing left.")}},
-		script.Turn{Match: "file: b.txt", Expect: []script.Expect{script.First("pass 1 of at most 3")}, Answer: []script.Step{script.Text("Nothing to do.")}},
+		script.Turn{
+			Match: "file: a.txt", Expect: []script.Expect{script.First("pass 2 of at most 3")},
+			Answer: []script.Step{script.Text("Nothing left.")},
+		},
+		script.Turn{
+			Match: "file: b.txt", Expect: []script.Expect{script.First("pass 1 of at most 3")},
+			Answer: []script.Step{script.Text("Nothing to do.")},
+		},
 	)
-	result := w.wait(w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Do it.", Iterations: 3, Each: []string{w.path("a.txt"), w.path("b.txt")}}))
-	if result.Status != event.StatusCompleted || len(result.Children) != 2 || strings.Count(result.Output, "## Pass ") != 3 {
+	result := w.wait(w.start(agentcore.RunRequest{
+		Agent: "coder", Prompt: "Do it.", Iterations: 3,
+		Each: []string{w.path("a.txt"), w.path("b.txt")},
+	}))
+	if result.Status != event.StatusCompleted || len(result.Children) != 2 ||
+		strings.Count(result.Output, "## Pass ") != 3 {
 		t.Errorf("got %+v", result)
 	}
 }
@@ -208,7 +265,10 @@ func TestPassMayAsk(t *testing.T) {
 	w := newWorld(
 		t, nil,
 		script.Turn{Answer: []script.Step{call("write", writeSettings)}},
-		script.Turn{Expect: []script.Expect{script.Result("write", "settings.json")}, Answer: []script.Step{script.Text("Done.")}},
+		script.Turn{
+			Expect: []script.Expect{script.Result("write", "settings.json")},
+			Answer: []script.Step{script.Text("Done.")},
+		},
 		script.Turn{Answer: []script.Step{script.Text("Nothing left.")}},
 	)
 	id := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Do it.", Iterations: 3})

@@ -45,7 +45,8 @@ func TestLastTurnSubmits(t *testing.T) {
 		script.Turn{
 			Match: "Go.", Answer: []script.Step{script.Text("done")},
 			Expect: []script.Expect{
-				script.Result("task", `status="completed"`), script.Result("task", "Said at once."), script.NotLast("ended by"),
+				script.Result("task", `status="completed"`), script.Result("task", "Said at once."),
+				script.NotLast("ended by"),
 			},
 		},
 	)
@@ -93,7 +94,8 @@ func TestLastTurnOfOtherCalls(t *testing.T) {
 		script.Turn{
 			Match: "Look.", Answer: []script.Step{script.Text("It says one.")},
 			Expect: []script.Expect{
-				script.NoCalls(), script.Last("Answer in text"), before(script.Result("read", "this call was not made")),
+				script.NoCalls(), script.Last("Answer in text"),
+				before(script.Result("read", "this call was not made")),
 			},
 		},
 		script.Turn{Match: "Hand over.", Answer: []script.Step{read}},
@@ -104,7 +106,10 @@ func TestLastTurnOfOtherCalls(t *testing.T) {
 		},
 		script.Turn{
 			Match: "Go.", Answer: []script.Step{script.Text("done")},
-			Expect: []script.Expect{script.Last("It says one."), script.Last("It is one."), script.Last("ended by: max_turns")},
+			Expect: []script.Expect{
+				script.Last("It says one."), script.Last("It is one."),
+				script.Last("ended by: max_turns"),
+			},
 		},
 	)
 	run := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})
@@ -126,7 +131,10 @@ func TestSubmitsWhenItsTimeIsOver(t *testing.T) {
 		script.Turn{Match: "Look.", Answer: []script.Step{script.Gate("child")}},
 		script.Turn{
 			Match: "Look.", Answer: []script.Step{call("submit_result", `{"summary":"It was too much."}`)},
-			Expect: []script.Expect{script.Only("submit_result"), script.Last("The limit of this run is reached (timeout)")},
+			Expect: []script.Expect{
+				script.Only("submit_result"),
+				script.Last("The limit of this run is reached (timeout)"),
+			},
 		},
 		script.Turn{
 			Match: "Go.", Answer: []script.Step{script.Text("done")},
@@ -166,7 +174,8 @@ func TestOnlyTurnOfOtherCalls(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			again := script.Turn{
 				Expect: []script.Expect{
-					script.NoCalls(), script.Last("Answer in text"), before(script.Result("read", "this call was not made")),
+					script.NoCalls(), script.Last("Answer in text"),
+					before(script.Result("read", "this call was not made")),
 				},
 				Answer: []script.Step{call("read", `{"path":"a.txt"}`)},
 			}
@@ -206,10 +215,19 @@ func TestEmptyLastTurn(t *testing.T) {
 		outcome event.ChildStatus
 		gets    []string
 	}{
-		"answers":               {2, "It says one.", event.ChildStatusPartial, []string{"ended by: max_turns", "It says one."}},
-		"stays empty":           {2, " ", event.ChildStatusPartial, []string{"ended by: max_turns", "(it said nothing)"}},
-		"answers in one turn":   {1, "It says one.", event.ChildStatusCompleted, []string{"It says one."}},
-		"one turn, stays empty": {1, "", event.ChildStatusFailed, []string{"error: the task ended as failed", "gave no answer"}},
+		"answers": {
+			2, "It says one.", event.ChildStatusPartial,
+			[]string{"ended by: max_turns", "It says one."},
+		},
+		"stays empty": {
+			2, " ", event.ChildStatusPartial,
+			[]string{"ended by: max_turns", "(it said nothing)"},
+		},
+		"answers in one turn": {1, "It says one.", event.ChildStatusCompleted, []string{"It says one."}},
+		"one turn, stays empty": {
+			1, "", event.ChildStatusFailed,
+			[]string{"error: the task ended as failed", "gave no answer"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var turns []script.Turn
@@ -242,7 +260,8 @@ func TestEmptyLastTurn(t *testing.T) {
 			}
 			own := agentcore.RunRequest{Agent: "coder", Prompt: "Look."}
 			own.Limits.MaxTurns = c.turns
-			if got := w.wait(w.start(own)); got.Outcome != c.outcome || got.Output != strings.TrimSpace(c.again) || got.Turns != c.turns {
+			if got := w.wait(w.start(own)); got.Outcome != c.outcome || got.Output != strings.TrimSpace(c.again) ||
+				got.Turns != c.turns {
 				t.Errorf("the run ended with %+v", got)
 			}
 		})
@@ -263,12 +282,21 @@ func TestDoneInItsLastTurn(t *testing.T) {
 		reason  string
 		outcome event.ChildStatus
 	}{
-		"done":          {`,"max_turns":2`, 1, false, submit(done), "", event.ChildStatusCompleted},
-		"done in text":  {`,"max_turns":2`, 1, false, script.Text(`{"summary":"All of it."` + done + `}`), "", event.ChildStatusCompleted},
-		"says nothing":  {`,"max_turns":2`, 1, false, submit(""), "max_turns", event.ChildStatusPartial},
-		"in text":       {`,"max_turns":2`, 1, false, script.Text("All of it."), "max_turns", event.ChildStatusPartial},
-		"left":          {`,"max_turns":2`, 1, false, submit(`,"status":"partial"`), "max_turns", event.ChildStatusPartial},
-		"failed":        {`,"max_turns":2`, 1, false, submit(`,"status":"failed"`), "max_turns", event.ChildStatusFailed},
+		"done": {`,"max_turns":2`, 1, false, submit(done), "", event.ChildStatusCompleted},
+		"done in text": {
+			`,"max_turns":2`, 1, false, script.Text(`{"summary":"All of it."` + done + `}`), "",
+			event.ChildStatusCompleted,
+		},
+		"says nothing": {`,"max_turns":2`, 1, false, submit(""), "max_turns", event.ChildStatusPartial},
+		"in text":      {`,"max_turns":2`, 1, false, script.Text("All of it."), "max_turns", event.ChildStatusPartial},
+		"left": {
+			`,"max_turns":2`, 1, false, submit(`,"status":"partial"`), "max_turns",
+			event.ChildStatusPartial,
+		},
+		"failed": {
+			`,"max_turns":2`, 1, false, submit(`,"status":"failed"`), "max_turns",
+			event.ChildStatusFailed,
+		},
 		"over its time": {"", 0, true, submit(done), "timeout", event.ChildStatusPartial},
 		"in a circle":   {"", 5, false, submit(done), "repeats", event.ChildStatusPartial},
 	} {

@@ -16,9 +16,15 @@ import (
 	"github.com/agentls/agentls/agentcore/store"
 )
 
-// keepers are the folders of the state that hold texts of sessions beside the database. What belongs to a run, a
-// proposal or a session has its id in its name; a plan that has none is named by the call that wrote it.
-var keepers = []string{"outputs", "documents", "plans"}
+// keepers are the folders of a state that hold texts of sessions beside its database, and that database. What belongs
+// to a run, a proposal or a session has its id in its name; a plan that has none is named by the call that wrote it.
+type keepers struct {
+	stateDir string
+	store    *store.Store
+}
+
+// keeperNames are the names of the folders.
+var keeperNames = []string{"outputs", "documents", "plans"}
 
 // planTool is the tool that hands over a plan; its outcome names the file.
 const planTool = "plan_exit"
@@ -37,12 +43,12 @@ func (l leftovers) remove() error {
 }
 
 // leftovers finds what a session has left in the keepers.
-func (e *Engine) leftovers(ctx context.Context, id event.SessionID) (leftovers, error) {
-	runs, err := e.store.Runs(ctx, id)
+func (k keepers) leftovers(ctx context.Context, id event.SessionID) (leftovers, error) {
+	runs, err := k.store.Runs(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	proposals, err := e.store.Proposals(ctx, id)
+	proposals, err := k.store.Proposals(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +59,7 @@ func (e *Engine) leftovers(ctx context.Context, id event.SessionID) (leftovers, 
 	var said strings.Builder
 	for _, r := range runs {
 		ids = append(ids, string(r.ID))
-		calls, err := e.store.ToolCalls(ctx, r.ID)
+		calls, err := k.store.ToolCalls(ctx, r.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -66,7 +72,7 @@ func (e *Engine) leftovers(ctx context.Context, id event.SessionID) (leftovers, 
 	}
 	plans := said.String()
 	var left leftovers
-	err = e.eachKept(func(path string, _ fs.DirEntry) error {
+	err = k.each(func(path string, _ fs.DirEntry) error {
 		named := slices.ContainsFunc(ids, func(id string) bool { return strings.Contains(filepath.Base(path), id) })
 		if named || filepath.Base(filepath.Dir(path)) == "plans" && strings.Contains(plans, path) {
 			left = append(left, path)
@@ -76,10 +82,10 @@ func (e *Engine) leftovers(ctx context.Context, id event.SessionID) (leftovers, 
 	return left, err
 }
 
-// eachKept calls do with everything in the keepers, a folder before what is in it.
-func (e *Engine) eachKept(do func(path string, entry fs.DirEntry) error) error {
-	for _, name := range keepers {
-		dir := filepath.Join(e.stateDir, name)
+// each calls do with everything in the keepers, a folder before what is in it.
+func (k keepers) each(do func(path string, entry fs.DirEntry) error) error {
+	for _, name := range keeperNames {
+		dir := filepath.Join(k.stateDir, name)
 		err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 			if errors.Is(err, fs.ErrNotExist) {
 				return nil // nothing was ever kept, or another process was quicker
@@ -96,13 +102,13 @@ func (e *Engine) eachKept(do func(path string, entry fs.DirEntry) error) error {
 	return nil
 }
 
-// stateSize is the room that sessions take, in bytes: in the database, and in the keepers.
-func (e *Engine) stateSize(ctx context.Context) (int64, error) {
-	size, err := e.store.Size(ctx)
+// size is the room that sessions take, in bytes: in the database, and in the keepers.
+func (k keepers) size(ctx context.Context) (int64, error) {
+	size, err := k.store.Size(ctx)
 	if err != nil {
 		return 0, err
 	}
-	err = e.eachKept(func(_ string, entry fs.DirEntry) error {
+	err = k.each(func(_ string, entry fs.DirEntry) error {
 		if info, err := entry.Info(); err == nil && info.Mode().IsRegular() {
 			size += info.Size()
 		}
@@ -119,14 +125,14 @@ const strayAge = time.Hour
 
 // forgetStrays removes what runs have left that are stored no more: their session was deleted by a process that was
 // ended between both.
-func (e *Engine) forgetStrays(ctx context.Context) error {
-	return e.eachKept(func(path string, entry fs.DirEntry) error {
+func (k keepers) forgetStrays(ctx context.Context) error {
+	return k.each(func(path string, entry fs.DirEntry) error {
 		found := runInName.FindStringSubmatch(entry.Name())
 		info, err := entry.Info()
 		if found == nil || err != nil || time.Since(info.ModTime()) < strayAge {
 			return nil
 		}
-		if _, err := e.store.Run(ctx, event.RunID(found[1])); !errors.Is(err, store.ErrNotFound) {
+		if _, err := k.store.Run(ctx, event.RunID(found[1])); !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
 		if err := os.RemoveAll(path); err != nil {

@@ -22,7 +22,10 @@ func TestEventsAreLegible(t *testing.T) {
 	}
 	w := newWorld(
 		t, map[string]string{"a.txt": "one\n"},
-		script.Turn{Answer: []script.Step{call("read", `{"path":`+string(quoted)+`}`), call("todo", `{"items":[{"text":`+string(quoted)+`,"state":"pending"}]}`)}},
+		script.Turn{Answer: []script.Step{
+			call("read", `{"path":`+string(quoted)+`}`),
+			call("todo", `{"items":[{"text":`+string(quoted)+`,"state":"pending"}]}`),
+		}},
 		script.Turn{Answer: []script.Step{script.Text("said " + wild)}},
 	)
 	id := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go.", Title: wild + "\nmore"})

@@ -52,11 +52,20 @@ func TestCommandAtEachLevel(t *testing.T) {
 		const disk = "package a\n\nfunc f() {}\n"
 		w := newWorld(t, map[string]string{"a.go": disk, "b.txt": "b\n", ".gitignore": "out/\n", "sub/c.txt": "c\n"},
 			script.Turn{Expect: []script.Expect{script.System(says)}, Answer: []script.Step{bash(
-				"gofmt -w a.go && printf 'new\\n' > n.txt && rm b.txt && mkdir out && echo built > out/log && echo more >> sub/c.txt",
+				"gofmt -w a.go && printf 'new\\n' > n.txt && rm b.txt && mkdir out && echo built > out/log && echo " +
+					"more >> sub/c.txt",
 			)}},
-			answered([]string{"exit code 0", "changed files (proposed, not written): a.go, b.txt (deleted), n.txt (new), sub/c.txt\n"}, bash("cat a.go n.txt out/log sub/c.txt; ls b.txt")),
-			answered([]string{"func f() { g() }", "new\nbuilt\nc\nmore\n", "No such file"}, bash("sleep 1000", "background=true")),
-			script.Turn{Expect: []script.Expect{script.Result("bash", "bash-1")}, Answer: []script.Step{script.Text("done")}},
+			answered([]string{
+				"exit code 0",
+				"changed files (proposed, not written): a.go, b.txt (deleted), n.txt (new), sub/c.txt\n",
+			},
+				bash("cat a.go n.txt out/log sub/c.txt; ls b.txt")),
+			answered([]string{"func f() { g() }", "new\nbuilt\nc\nmore\n", "No such file"},
+				bash("sleep 1000", "background=true")),
+			script.Turn{
+				Expect: []script.Expect{script.Result("bash", "bash-1")},
+				Answer: []script.Step{script.Text("done")},
+			},
 		)
 		w.atLevel(level)
 		w.view.SetDocument(w.path("a.go"), "package a\n\nfunc  f() { g() }\n", 2)
@@ -64,7 +73,8 @@ func TestCommandAtEachLevel(t *testing.T) {
 		if result := w.wait(id); result.Status != event.StatusCompleted {
 			t.Errorf("the run is %s: %+v", result.Status, result.Error)
 		}
-		if got := w.proposed(); got != "a.go -func  f() { g() }\n+func f() { g() }\n|b.txt -b\n+|n.txt -+new\n|sub/c.txt -+more\n" {
+		if got := w.proposed(); got != "a.go -func  f() { g() }\n+func f() { g() }\n|b.txt -b\n+|n.txt "+
+			"-+new\n|sub/c.txt -+more\n" {
 			t.Errorf("the hunks are %q", got)
 		}
 		w.unchanged("a.go", disk)
@@ -81,10 +91,12 @@ func TestCommandAtEachLevel(t *testing.T) {
 func TestProtectedAtEachLevel(t *testing.T) {
 	eachLevel(t, func(t *testing.T, level sandbox.Level) {
 		// On a copy, the gate would ask for what it can see in the command line.
-		const hostile = "echo '[alias]' >> .git/config; echo x > .vscode/tasks.json; mkdir -p .git/hooks && echo x > .git/hooks/pre-commit; " +
+		const hostile = "echo '[alias]' >> .git/config; echo x > .vscode/tasks.json; mkdir -p .git/hooks && echo x > " +
+			".git/hooks/pre-commit; " +
 			"cat .env; echo KEY=2 > .env; mkdir -p .claude && echo x > .claude/settings.json; echo b > a.txt\n"
 		w := newWorld(t, map[string]string{
-			"a.txt": "a\n", ".git/config": "[core]\n", ".vscode/tasks.json": "{}\n", ".env": "KEY=hidden-one\n", "hostile.sh": hostile,
+			"a.txt": "a\n", ".git/config": "[core]\n", ".vscode/tasks.json": "{}\n", ".env": "KEY=hidden-one\n",
+			"hostile.sh": hostile,
 		},
 			script.Turn{Answer: []script.Step{bash("bash hostile.sh")}},
 			answered([]string{"exit code 0"}),
@@ -100,7 +112,10 @@ func TestProtectedAtEachLevel(t *testing.T) {
 		if got := w.proposed(); got != "a.txt -a\n+b\n" {
 			t.Errorf("the hunks are %q", got)
 		}
-		for name, want := range map[string]string{".git/config": "[core]\n", ".vscode/tasks.json": "{}\n", ".env": "KEY=hidden-one\n"} {
+		for name, want := range map[string]string{
+			".git/config": "[core]\n", ".vscode/tasks.json": "{}\n",
+			".env": "KEY=hidden-one\n",
+		} {
 			w.unchanged(name, want)
 		}
 		for _, name := range []string{".git/hooks", ".claude"} {
@@ -130,7 +145,11 @@ func TestNetworkAtEachLevel(t *testing.T) {
 				want = "reached"
 			}
 			w := newWorld(t, nil,
-				script.Turn{Answer: []script.Step{bash("(exec 3<>/dev/tcp/127.0.0.1/" + port + ") 2>/dev/null && echo reached || echo cannot")}},
+				script.Turn{
+					Answer: []script.Step{
+						bash("(exec 3<>/dev/tcp/127.0.0.1/" + port + ") 2>/dev/null && echo reached || echo cannot"),
+					},
+				},
 				answered([]string{want + "\n\nexit code 0"}),
 			)
 			cfg := config.Default()
@@ -152,11 +171,16 @@ func TestSingleHostsAtEachLevel(t *testing.T) {
 		if level == sandbox.Copy {
 			return // without walls commands reach everything
 		}
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprintf(w, "answer to %s\n", r.URL.Path) }))
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter,
+			r *http.Request,
+		) {
+			fmt.Fprintf(w, "answer to %s\n", r.URL.Path)
+		}))
 		defer server.Close()
 		host := server.Listener.Addr().String()
 		request := func(target string) script.Call {
-			return bash(`exec 3<>"/dev/tcp/127.0.0.1/${HTTP_PROXY##*:}"; printf 'GET ` + target + ` HTTP/1.0\r\n\r\n' >&3; cat <&3`)
+			return bash(`exec 3<>"/dev/tcp/127.0.0.1/${HTTP_PROXY##*:}"; printf 'GET ` + target +
+				` HTTP/1.0\r\n\r\n' >&3; cat <&3`)
 		}
 		w := newWorld(t, nil,
 			script.Turn{Answer: []script.Step{request("http://" + host + "/a")}},
@@ -199,8 +223,13 @@ func TestNothingIsLeftAtEachLevel(t *testing.T) {
 	eachLevel(t, func(t *testing.T, level sandbox.Level) {
 		marker := filepath.Join(t.TempDir(), "marker") // a word that no other process has
 		w := newWorld(t, nil,
-			script.Turn{Answer: []script.Step{bash("trap '' TERM; (setsid env -i sh -c 'sleep 1000; : " + marker + "' &); echo begun")}},
-			answered([]string{"begun"}, bash("(setsid sh -c 'trap \"\" TERM; sleep 1000; sleep 1000' &); sleep 1000; : "+marker)),
+			script.Turn{
+				Answer: []script.Step{
+					bash("trap '' TERM; (setsid env -i sh -c 'sleep 1000; : " + marker + "' &); echo begun"),
+				},
+			},
+			answered([]string{"begun"},
+				bash("(setsid sh -c 'trap \"\" TERM; sleep 1000; sleep 1000' &); sleep 1000; : "+marker)),
 		)
 		w.atLevel(level)
 		id := w.start(coder())

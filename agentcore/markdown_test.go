@@ -15,17 +15,32 @@ import (
 // written.
 func TestMarkdownNests(t *testing.T) {
 	define := func(slug string, categories []agent.Category, subagents ...string) *agent.Definition {
-		return &agent.Definition{Slug: slug, Description: "d", Categories: categories, Mode: agent.Agentic, Prompt: "You do.", Tools: []string{"task", "read"}, Subagents: subagents}
+		return &agent.Definition{
+			Slug: slug, Description: "d", Categories: categories, Mode: agent.Agentic,
+			Prompt: "You do.", Tools: []string{"task", "read"}, Subagents: subagents,
+		}
 	}
 	w := newWorld(t, nil)
 	w.with(script.New("test",
-		script.Turn{Match: "Go.", Answer: []script.Step{script.Text("# Mine\n\n```go\n# no heading\n"), call("task", `{"subagent_type":"middle","prompt":"Deeper.","description":"first"}`)}},
-		script.Turn{Match: "Deeper.", Answer: []script.Step{call("task", `{"subagent_type":"low","prompt":"Deepest.","description":"second"}`)}},
-		script.Turn{Match: "Deepest.", Answer: []script.Step{script.Text("## Found\n\nTitle\n===\nOther\n---\n~~~\n```\n# no heading\n~~~\n###### Last")}},
+		script.Turn{Match: "Go.", Answer: []script.Step{
+			script.Text("# Mine\n\n```go\n# no heading\n"),
+			call("task", `{"subagent_type":"middle","prompt":"Deeper.","description":"first"}`),
+		}},
+		script.Turn{
+			Match:  "Deeper.",
+			Answer: []script.Step{call("task", `{"subagent_type":"low","prompt":"Deepest.","description":"second"}`)},
+		},
+		script.Turn{
+			Match: "Deepest.",
+			Answer: []script.Step{
+				script.Text("## Found\n\nTitle\n===\nOther\n---\n~~~\n```\n# no heading\n~~~\n###### Last"),
+			},
+		},
 		script.Turn{Match: "Deeper.", Answer: []script.Step{script.Text("````\n```\n# no heading\n````\nBack.")}},
 		script.Turn{Match: "Go.", Answer: []script.Step{script.Text("Done.")}},
 		script.Turn{Match: "Again.", Answer: []script.Step{script.Text("Done again.")}},
-	), nil, define("top", []agent.Category{agent.Primary}, "middle", "low"), define("middle", []agent.Category{agent.Subagent}, "low"), define("low", []agent.Category{agent.Subagent}))
+	), nil, define("top", []agent.Category{agent.Primary}, "middle", "low"),
+		define("middle", []agent.Category{agent.Subagent}, "low"), define("low", []agent.Category{agent.Subagent}))
 	w.wait(w.start(agentcore.RunRequest{Agent: "top", Prompt: "Go."}))
 	w.wait(w.start(agentcore.RunRequest{Agent: "top", Prompt: "Again."}))
 	var text bytes.Buffer

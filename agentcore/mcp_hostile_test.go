@@ -19,14 +19,16 @@ import (
 // the model sees nothing that people do not.
 func TestMCPHostile(t *testing.T) {
 	for kind, want := range map[string]string{
-		"squat": "done", "hidden": "all good", "bulk": "left out", "schema": "done", "restless": "done", "requests": "done", "flood": "", "gone": "", "huge": "", "babble": "",
+		"squat": "done", "hidden": "all good", "bulk": "left out", "schema": "done", "restless": "done",
+		"requests": "done", "flood": "", "gone": "", "huge": "", "babble": "",
 	} {
 		t.Run(kind, func(t *testing.T) {
 			w := newWorld(t, map[string]string{"a.txt": "mine"})
 			steps := []script.Step{call("read", `{"path":"a.txt"}`)}
 			expect := []script.Expect{script.Result("read", "mine")}
 			if want != "" {
-				steps, expect = append(steps, srv("act", `{"text":"x"}`)), append(expect, script.Result("mcp__srv__act", want))
+				steps, expect = append(steps, srv("act", `{"text":"x"}`)), append(expect,
+					script.Result("mcp__srv__act", want))
 			}
 			last := script.Turn{Expect: expect, Then: func(r *model.Request) []script.Step {
 				for _, m := range r.Messages {
@@ -75,22 +77,41 @@ func TestMCPProject(t *testing.T) {
 	w := newWorld(t, nil)
 	w.model = script.New("test",
 		script.Turn{
-			Expect: []script.Expect{script.Tools("mcp__mine__env"), script.NoTools("mcp__keys__echo", "mcp__web__echo")},
+			Expect: []script.Expect{
+				script.Tools("mcp__mine__env"),
+				script.NoTools("mcp__keys__echo", "mcp__web__echo"),
+			},
 			Answer: []script.Step{call("mcp__mine__env", `{"text":"MINE"}`)},
 		},
-		script.Turn{Expect: []script.Expect{script.Result("mcp__mine__env", "MINE=yes")}, Answer: []script.Step{script.Text("done")}},
+		script.Turn{
+			Expect: []script.Expect{script.Result("mcp__mine__env", "MINE=yes")},
+			Answer: []script.Step{script.Text("done")},
+		},
 	)
 	program := mcptest.Program(t, w.dir)
 	cfg := config.Default()
 	cfg.Permissions = append(cfg.Permissions, config.Permission{Tool: "mcp__*", Action: "allow"})
-	cfg.MCP["keys"] = config.MCPServer{Command: program, Env: map[string]string{mcptest.Variable: "good", "K": "${MCP_TEST_API_KEY}"}, Origin: project}
+	cfg.MCP["keys"] = config.MCPServer{
+		Command: program,
+		Env:     map[string]string{mcptest.Variable: "good", "K": "${MCP_TEST_API_KEY}"}, Origin: project,
+	}
 	cfg.MCP["web"] = config.MCPServer{URL: web, Origin: project}
-	cfg.MCP["mi_ne"] = config.MCPServer{Command: program, Env: map[string]string{mcptest.Variable: "good", "MINE": "no"}, Origin: project}
-	cfg.MCP["mine"] = config.MCPServer{Command: program, Env: map[string]string{mcptest.Variable: "good", "MINE": "yes"}}
-	cfg.MCP["__mine"] = config.MCPServer{Command: program, Env: map[string]string{mcptest.Variable: "good", "MINE": "squatted"}, Origin: project}
+	cfg.MCP["mi_ne"] = config.MCPServer{
+		Command: program,
+		Env:     map[string]string{mcptest.Variable: "good", "MINE": "no"}, Origin: project,
+	}
+	cfg.MCP["mine"] = config.MCPServer{
+		Command: program,
+		Env:     map[string]string{mcptest.Variable: "good", "MINE": "yes"},
+	}
+	cfg.MCP["__mine"] = config.MCPServer{
+		Command: program,
+		Env:     map[string]string{mcptest.Variable: "good", "MINE": "squatted"}, Origin: project,
+	}
 	w.closeEngine()
 	w.openWith(agentcore.Options{
-		StateDir: w.state, Config: cfg, Getenv: os.Getenv, OpenModel: func(provider.Choice) (model.Model, error) { return w.model, nil },
+		StateDir: w.state, Config: cfg, Getenv: os.Getenv,
+		OpenModel: func(provider.Choice) (model.Model, error) { return w.model, nil },
 	})
 	w.session.SetTrusted(true)
 	id := w.start(coder())
@@ -101,7 +122,10 @@ func TestMCPProject(t *testing.T) {
 		}
 	}
 	text := strings.Join(told, "\n")
-	for _, want := range []string{"MCP_TEST_API_KEY is not set", "no public address", "two MCP servers have the name mine"} {
+	for _, want := range []string{
+		"MCP_TEST_API_KEY is not set", "no public address",
+		"two MCP servers have the name mine",
+	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("it did not tell %q, but %s", want, text)
 		}

@@ -26,7 +26,10 @@ import (
 func (w *world) withServer(kind string, change ...func(*config.Config)) {
 	w.t.Helper()
 	cfg := config.Default()
-	cfg.MCP["srv"] = config.MCPServer{Command: mcptest.Program(w.t, w.dir), Env: map[string]string{mcptest.Variable: kind}}
+	cfg.MCP["srv"] = config.MCPServer{
+		Command: mcptest.Program(w.t, w.dir),
+		Env:     map[string]string{mcptest.Variable: kind},
+	}
 	for _, f := range change {
 		f(cfg)
 	}
@@ -70,7 +73,8 @@ func sessionProcesses(t *testing.T, id event.SessionID) []string {
 	}
 	var found []string
 	for _, file := range files {
-		if text, err := os.ReadFile(file); err == nil && strings.Contains("\x00"+string(text), "\x00AGENTLS_SESSION="+string(id)+"\x00") {
+		if text, err := os.ReadFile(file); err == nil &&
+			strings.Contains("\x00"+string(text), "\x00AGENTLS_SESSION="+string(id)+"\x00") {
 			found = append(found, file)
 		}
 	}
@@ -84,24 +88,35 @@ func TestMCP(t *testing.T) {
 	made := w.path("made")
 	w.model = script.New("test",
 		script.Turn{
-			Expect: []script.Expect{script.Tools("mcp__srv__echo", "mcp__srv__read_resource", "mcp__srv__list_resources", "read")},
+			Expect: []script.Expect{script.Tools("mcp__srv__echo", "mcp__srv__read_resource",
+				"mcp__srv__list_resources", "read")},
 			Answer: []script.Step{srv("echo", `{"text":"one"}`)},
 		},
 		gives(map[string]string{"echo": "echo: one"}, srv("echo", `{"text":"two"}`)), // is not asked again
-		gives(map[string]string{"echo": "echo: two"}, srv("env", `{"text":"AGENTLS_RUN"}`), srv("env", `{"text":"AGENTLS_SESSION"}`)),
+		gives(map[string]string{"echo": "echo: two"}, srv("env", `{"text":"AGENTLS_RUN"}`),
+			srv("env", `{"text":"AGENTLS_SESSION"}`)),
 		script.Turn{
-			Expect: []script.Expect{script.Result("mcp__srv__env", "AGENTLS_RUN=r"), script.Result("mcp__srv__env", "AGENTLS_SESSION="+string(w.session.ID[:1]))},
-			Answer: []script.Step{srv("write", `{"path":`+quoted(made)+`}`), srv("read", `{"path":`+quoted(w.path("a.txt"))+`}`)},
+			Expect: []script.Expect{
+				script.Result("mcp__srv__env", "AGENTLS_RUN=r"),
+				script.Result("mcp__srv__env", "AGENTLS_SESSION="+string(w.session.ID[:1])),
+			},
+			Answer: []script.Step{
+				srv("write", `{"path":`+quoted(made)+`}`),
+				srv("read", `{"path":`+quoted(w.path("a.txt"))+`}`),
+			},
 		},
 		gives(map[string]string{"read": "text of a"}, srv("echo", `{"txt":5}`)),
-		gives(map[string]string{"echo": "error: the arguments of mcp__srv__echo are wrong"}, srv("list_resources", `{}`), srv("read_resource", `{"uri":"docs://one"}`)),
-		gives(map[string]string{"list_resources": "docs://one", "read_resource": "the text of docs://one"}, srv("image", `{}`)),
+		gives(map[string]string{"echo": "error: the arguments of mcp__srv__echo are wrong"},
+			srv("list_resources", `{}`), srv("read_resource", `{"uri":"docs://one"}`)),
+		gives(map[string]string{"list_resources": "docs://one", "read_resource": "the text of docs://one"},
+			srv("image", `{}`)),
 		gives(map[string]string{"image": "image/png"}),
 	)
 	w.withServer("good")
 	id := w.start(coder())
 	ask := w.asked()
-	if !strings.Contains(ask.Title, "call echo of the MCP server srv") || len(ask.Always) != 1 || !strings.HasPrefix(ask.Always[0].Pattern, "version ") {
+	if !strings.Contains(ask.Title, "call echo of the MCP server srv") || len(ask.Always) != 1 ||
+		!strings.HasPrefix(ask.Always[0].Pattern, "version ") {
 		t.Errorf("it is asked %+v", ask)
 	}
 	w.answer(ask, authority.Answer{Allow: true, Scope: permission.Run})
@@ -134,7 +149,10 @@ func TestMCPOverHTTP(t *testing.T) {
 	)
 	url := mcptest.Serve(t, mcptest.Handler(t))
 	cfg := config.Default()
-	cfg.MCP["srv"] = config.MCPServer{URL: url, Headers: map[string]string{"Authorization": "Bearer ${MCP_TEST_NONE:-the default key}"}}
+	cfg.MCP["srv"] = config.MCPServer{
+		URL:     url,
+		Headers: map[string]string{"Authorization": "Bearer ${MCP_TEST_NONE:-the default key}"},
+	}
 	allowing(cfg)
 	w.configured(cfg)
 	if result := w.wait(w.start(coder())); result.Status != event.StatusCompleted {
@@ -156,7 +174,8 @@ func TestMCPServerIsKilled(t *testing.T) {
 		script.Turn{Answer: []script.Step{srv("die", `{}`)}},
 		gives(map[string]string{"die": "whether the call had an effect is not known"}, srv("echo", `{"text":"again"}`)),
 		gives(map[string]string{"echo": "echo: again"}, srv("wait", `{"path":"/tmp/note"}`)),
-		gives(map[string]string{"wait": "whether the call had an effect is not known"}, srv("echo", `{"text":"and again"}`)),
+		gives(map[string]string{"wait": "whether the call had an effect is not known"},
+			srv("echo", `{"text":"and again"}`)),
 		gives(map[string]string{"echo": "echo: and again"}),
 	)
 	w.withServer("good", allowing)
@@ -170,7 +189,8 @@ func TestMCPServerIsKilled(t *testing.T) {
 		if _, err := fmt.Sscanf(file, "/proc/%d/environ", &pid); err != nil {
 			t.Fatal(err)
 		}
-		if name, err := os.ReadFile(filepath.Join(filepath.Dir(file), "cmdline")); err == nil && strings.Contains(string(name), "mcp-server") {
+		if name, err := os.ReadFile(filepath.Join(filepath.Dir(file), "cmdline")); err == nil &&
+			strings.Contains(string(name), "mcp-server") {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
 	}
@@ -218,26 +238,49 @@ func TestMCPInherited(t *testing.T) {
 	w := newWorld(t, nil)
 	program := mcptest.Program(t, w.dir)
 	child := agent.Definition{
-		Slug: "helper", Description: "helps", Categories: []agent.Category{agent.Subagent}, Prompt: "You help.", Mode: agent.Agentic,
-		MCPServers: []agent.MCPServer{{Name: "own", Command: []string{program}, Env: map[string]string{mcptest.Variable: "good"}}},
+		Slug: "helper", Description: "helps", Categories: []agent.Category{agent.Subagent}, Prompt: "You help.",
+		Mode: agent.Agentic,
+		MCPServers: []agent.MCPServer{
+			{Name: "own", Command: []string{program}, Env: map[string]string{mcptest.Variable: "good"}},
+		},
 	}
 	narrow := agent.Definition{
-		Slug: "narrow", Description: "does little", Categories: []agent.Category{agent.Subagent}, Prompt: "You do little.", Mode: agent.Agentic,
+		Slug: "narrow", Description: "does little", Categories: []agent.Category{agent.Subagent},
+		Prompt: "You do little.", Mode: agent.Agentic,
 		Tools: []string{"read", "mcp__srv__echo"},
 	}
 	boss := agent.Definition{
-		Slug: "boss", Description: "delegates", Categories: []agent.Category{agent.Primary}, Prompt: "You delegate.", Mode: agent.Agentic,
+		Slug: "boss", Description: "delegates", Categories: []agent.Category{agent.Primary}, Prompt: "You delegate.",
+		Mode:      agent.Agentic,
 		Subagents: []string{"helper", "narrow", "explore"},
 	}
 	turns := script.New("test",
-		script.Turn{Match: "Change it", Expect: []script.Expect{script.Tools("mcp__srv__echo"), script.NoTools("mcp__own__echo")}, Answer: []script.Step{
-			call("task", `{"subagent_type":"helper","prompt":"help now","description":"d"}`), call("task", `{"subagent_type":"narrow","prompt":"do little now","description":"d"}`),
-			call("task", `{"subagent_type":"explore","prompt":"look now","description":"d"}`),
-		}},
-		script.Turn{Match: "help now", Expect: []script.Expect{script.Tools("mcp__srv__echo", "mcp__own__echo")}, Answer: []script.Step{call("mcp__own__echo", `{"text":"x"}`), call("mcp__srv__echo", `{"text":"y"}`)}},
-		script.Turn{Match: "help now", Expect: []script.Expect{script.Result("mcp__own__echo", "echo: x"), script.Result("mcp__srv__echo", "echo: y")}, Answer: []script.Step{script.Text("helped")}},
-		script.Turn{Match: "do little now", Expect: []script.Expect{script.Tools("mcp__srv__echo"), script.NoTools("mcp__srv__env", "mcp__own__echo")}, Answer: []script.Step{script.Text("did")}},
-		script.Turn{Match: "look now", Expect: []script.Expect{script.NoTools("mcp__srv__echo")}, Answer: []script.Step{script.Text("looked")}},
+		script.Turn{
+			Match:  "Change it",
+			Expect: []script.Expect{script.Tools("mcp__srv__echo"), script.NoTools("mcp__own__echo")},
+			Answer: []script.Step{
+				call("task", `{"subagent_type":"helper","prompt":"help now","description":"d"}`),
+				call("task", `{"subagent_type":"narrow","prompt":"do little now","description":"d"}`),
+				call("task", `{"subagent_type":"explore","prompt":"look now","description":"d"}`),
+			},
+		},
+		script.Turn{
+			Match: "help now", Expect: []script.Expect{script.Tools("mcp__srv__echo", "mcp__own__echo")},
+			Answer: []script.Step{call("mcp__own__echo", `{"text":"x"}`), call("mcp__srv__echo", `{"text":"y"}`)},
+		},
+		script.Turn{Match: "help now", Expect: []script.Expect{
+			script.Result("mcp__own__echo", "echo: x"),
+			script.Result("mcp__srv__echo", "echo: y"),
+		}, Answer: []script.Step{script.Text("helped")}},
+		script.Turn{
+			Match:  "do little now",
+			Expect: []script.Expect{script.Tools("mcp__srv__echo"), script.NoTools("mcp__srv__env", "mcp__own__echo")},
+			Answer: []script.Step{script.Text("did")},
+		},
+		script.Turn{
+			Match: "look now", Expect: []script.Expect{script.NoTools("mcp__srv__echo")},
+			Answer: []script.Step{script.Text("looked")},
+		},
 		script.Turn{Match: "Change it", Answer: []script.Step{script.Text("done")}},
 	)
 	cfg := config.Default()
@@ -245,7 +288,10 @@ func TestMCPInherited(t *testing.T) {
 	cfg.Permissions = append(cfg.Permissions, config.Permission{Tool: "mcp__*", Action: "allow"})
 	w.with(turns, func(o *agentcore.Options) { o.Config = cfg }, &boss, &child, &narrow)
 	w.session.SetTrusted(true)
-	if result := w.wait(w.start(agentcore.RunRequest{Agent: "boss", Prompt: "Change it."})); result.Status != event.StatusCompleted {
+	if result := w.wait(w.start(agentcore.RunRequest{
+		Agent:  "boss",
+		Prompt: "Change it.",
+	})); result.Status != event.StatusCompleted {
 		t.Errorf("the run ended as %+v", result)
 	}
 	if n := len(w.session.MCPServers()); n != 2 {
@@ -258,22 +304,34 @@ func TestMCPInherited(t *testing.T) {
 func TestMCPOfNoUse(t *testing.T) {
 	w := newWorld(t, nil)
 	child := agent.Definition{
-		Slug: "helper", Description: "helps", Categories: []agent.Category{agent.Subagent}, Prompt: "You help.", Mode: agent.Agentic,
-		MCPServers: []agent.MCPServer{{Name: "own", Command: []string{mcptest.Program(t, w.dir)}, Env: map[string]string{mcptest.Variable: "good"}}},
+		Slug: "helper", Description: "helps", Categories: []agent.Category{agent.Subagent}, Prompt: "You help.",
+		Mode: agent.Agentic,
+		MCPServers: []agent.MCPServer{{
+			Name: "own", Command: []string{mcptest.Program(t, w.dir)},
+			Env: map[string]string{mcptest.Variable: "good"},
+		}},
 	}
 	boss := agent.Definition{
-		Slug: "boss", Description: "delegates", Categories: []agent.Category{agent.Primary}, Prompt: "You delegate.", Mode: agent.Agentic, Subagents: []string{"helper"},
+		Slug: "boss", Description: "delegates", Categories: []agent.Category{agent.Primary}, Prompt: "You delegate.",
+		Mode: agent.Agentic, Subagents: []string{"helper"},
 	}
 	w.with(script.New("test",
-		script.Turn{Match: "Change it", Answer: []script.Step{call("task", `{"subagent_type":"helper","prompt":"help now","description":"d"}`)}},
-		script.Turn{Match: "help now", Expect: []script.Expect{script.NoTools("mcp__own__echo")}, Answer: []script.Step{script.Text("helped")}},
+		script.Turn{
+			Match:  "Change it",
+			Answer: []script.Step{call("task", `{"subagent_type":"helper","prompt":"help now","description":"d"}`)},
+		},
+		script.Turn{
+			Match: "help now", Expect: []script.Expect{script.NoTools("mcp__own__echo")},
+			Answer: []script.Step{script.Text("helped")},
+		},
 		script.Turn{Match: "Change it", Answer: []script.Step{script.Text("done")}},
 	), nil, &boss, &child)
 	w.session.SetTrusted(true)
 	id := w.start(agentcore.RunRequest{Agent: "boss", Prompt: "Change it."})
 	if !slices.ContainsFunc(w.until(ended(id)), func(e event.Event) bool {
 		n, ok := e.Body.(event.Notice)
-		return ok && strings.Contains(n.Message, "own is of no use to helper") && strings.Contains(n.Hint, "mcp__own__*")
+		return ok && strings.Contains(n.Message, "own is of no use to helper") &&
+			strings.Contains(n.Hint, "mcp__own__*")
 	}) {
 		t.Error("nobody is told that helper cannot call its server")
 	}
@@ -284,14 +342,24 @@ func TestMCPOfNoUse(t *testing.T) {
 func TestMCPNeedsTrust(t *testing.T) {
 	w := newWorld(t, nil)
 	w.model = script.New("test",
-		script.Turn{Expect: []script.Expect{script.NoTools("mcp__srv__echo", "mcp__mine__echo")}, Answer: []script.Step{script.Text("done")}},
-		script.Turn{Expect: []script.Expect{script.Tools("mcp__srv__echo", "mcp__mine__echo")}, Answer: []script.Step{script.Gate("revoked"), srv("echo", `{"text":"x"}`)}},
+		script.Turn{
+			Expect: []script.Expect{script.NoTools("mcp__srv__echo", "mcp__mine__echo")},
+			Answer: []script.Step{script.Text("done")},
+		},
+		script.Turn{
+			Expect: []script.Expect{script.Tools("mcp__srv__echo", "mcp__mine__echo")},
+			Answer: []script.Step{script.Gate("revoked"), srv("echo", `{"text":"x"}`)},
+		},
 		gives(map[string]string{"echo": "do not trust"}),
 	)
 	program := mcptest.Program(t, w.dir)
 	cfg := config.Default()
 	allowing(cfg)
-	cfg.MCP["srv"] = config.MCPServer{Command: program, Env: map[string]string{mcptest.Variable: "good", "AGENTLS_TEST_KIND": "project"}, Origin: config.Origin{Layer: config.LayerProject}}
+	cfg.MCP["srv"] = config.MCPServer{
+		Command: program,
+		Env:     map[string]string{mcptest.Variable: "good", "AGENTLS_TEST_KIND": "project"},
+		Origin:  config.Origin{Layer: config.LayerProject},
+	}
 	cfg.MCP["mine"] = config.MCPServer{Command: program, Env: map[string]string{mcptest.Variable: "good"}}
 	w.configured(cfg)
 	w.wait(w.start(coder()))
@@ -348,10 +416,16 @@ func TestMCPWithoutSandbox(t *testing.T) {
 // TestMCPPrompt calls a prompt of a server as a command.
 func TestMCPPrompt(t *testing.T) {
 	w := newWorld(t, nil,
-		script.Turn{Expect: []script.Expect{script.First(`Summarize the file a.go in the style "very short".`)}, Answer: []script.Step{script.Text("done")}},
+		script.Turn{
+			Expect: []script.Expect{script.First(`Summarize the file a.go in the style "very short".`)},
+			Answer: []script.Step{script.Text("done")},
+		},
 	)
 	w.withServer("good")
-	if result := w.wait(w.start(agentcore.RunRequest{Agent: "coder", Prompt: "/mcp__srv__summary a.go very short"})); result.Status != event.StatusCompleted {
+	if result := w.wait(w.start(agentcore.RunRequest{
+		Agent:  "coder",
+		Prompt: "/mcp__srv__summary a.go very short",
+	})); result.Status != event.StatusCompleted {
 		t.Errorf("the run ended as %+v", result)
 	}
 	for prompt, want := range map[string]string{
@@ -366,7 +440,10 @@ func TestMCPPrompt(t *testing.T) {
 
 // TestMCPFails begins without a server that does not start, and says so.
 func TestMCPFails(t *testing.T) {
-	w := newWorld(t, nil, script.Turn{Expect: []script.Expect{script.NoTools("mcp__srv__act")}, Answer: []script.Step{script.Text("done")}})
+	w := newWorld(t, nil, script.Turn{
+		Expect: []script.Expect{script.NoTools("mcp__srv__act")},
+		Answer: []script.Step{script.Text("done")},
+	})
 	w.withServer("gone")
 	id := w.start(coder())
 	seen := w.until(ended(id))
@@ -376,7 +453,8 @@ func TestMCPFails(t *testing.T) {
 			told = append(told, n.Message)
 		}
 	}
-	if text := strings.Join(told, "\n"); !strings.Contains(text, "the MCP server srv is not used") || !strings.Contains(text, "I have no configuration") {
+	if text := strings.Join(told, "\n"); !strings.Contains(text, "the MCP server srv is not used") ||
+		!strings.Contains(text, "I have no configuration") {
 		t.Errorf("it told %q", told)
 	}
 }
@@ -385,7 +463,10 @@ func TestMCPFails(t *testing.T) {
 func TestMCPProgramInHome(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("HOME", home)
-	for name, text := range map[string]string{"servers/one/package.json": "{}", "servers/one/data": "its data", "diary": "secret words"} {
+	for name, text := range map[string]string{
+		"servers/one/package.json": "{}", "servers/one/data": "its data",
+		"diary": "secret words",
+	} {
 		path := filepath.Join(home, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)

@@ -15,9 +15,13 @@ import (
 
 // A model that several providers serve is named with each of them, since no run could take it.
 func TestModelOfSeveralProviders(t *testing.T) {
-	cfg := configtest.User(t, "[providers.one]\nkind = \"openai\"\nbase_url = \"http://127.0.0.1:9/v1\"\nmodels = [\"only\", \"both\"]\n"+
-		"[providers.two]\nkind = \"openai\"\nbase_url = \"http://127.0.0.1:9/v1\"\nmodels = [\"both\"]\n")
-	options := agentcore.Options{StateDir: t.TempDir(), Config: cfg, Getenv: func(string) string { return "" }, Agents: agent.NewRegistry(own("coder"))}
+	cfg := configtest.User(t,
+		"[providers.one]\nkind = \"openai\"\nbase_url = \"http://127.0.0.1:9/v1\"\nmodels = [\"only\", \"both\"]\n"+
+			"[providers.two]\nkind = \"openai\"\nbase_url = \"http://127.0.0.1:9/v1\"\nmodels = [\"both\"]\n")
+	options := agentcore.Options{
+		StateDir: t.TempDir(), Config: cfg, Getenv: func(string) string { return "" },
+		Agents: agent.NewRegistry(own("coder")),
+	}
 	if _, _, err := agentcore.ModelsWith(t.Context(), options, "coder", "only"); err != nil {
 		t.Error(err)
 	}
@@ -58,7 +62,8 @@ func TestDefinitionsNameModelsAsCallsDo(t *testing.T) {
 // TestKeyringIsNotAskedForDefinitions: definitions are read when a server starts, where nobody expects to unlock a
 // keyring.
 func TestKeyringIsNotAskedForDefinitions(t *testing.T) {
-	cfg := configtest.User(t, "[providers.mine]\nkind = \"openai\"\nbase_url = \"http://h\"\nkey_env = \"keyring:mine\"\nmodels = [\"m2\"]\n")
+	cfg := configtest.User(t,
+		"[providers.mine]\nkind = \"openai\"\nbase_url = \"http://h\"\nkey_env = \"keyring:mine\"\nmodels = [\"m2\"]\n")
 	known := registry.Known(cfg, nil, provider.Surroundings{Getenv: func(name string) string {
 		if secret.InKeyring(name) {
 			t.Error("the keyring was asked for", name)

@@ -31,8 +31,18 @@ func TestOneAnswerOfAChild(t *testing.T) {
 		{"single shot", agent.SingleShot, []string{"read"}, []script.Step{script.Text("One.")}, "One."},
 		{"single shot without a list", agent.SingleShot, nil, []script.Step{script.Text("One.")}, "One."},
 		{"single shot with an empty list", agent.SingleShot, []string{}, []script.Step{script.Text("One.")}, "One."},
-		{"single shot that calls", agent.SingleShot, []string{"read"}, []script.Step{script.Text("One."), read}, "One."},
-		{"single shot that only calls", agent.SingleShot, []string{"read"}, []script.Step{read}, "error: script/test gave no answer"},
+		{
+			"single shot that calls", agent.SingleShot,
+			[]string{"read"},
+			[]script.Step{script.Text("One."), read},
+			"One.",
+		},
+		{
+			"single shot that only calls", agent.SingleShot,
+			[]string{"read"},
+			[]script.Step{read},
+			"error: script/test gave no answer",
+		},
 		{"streaming", agent.Streaming, []string{"read"}, []script.Step{script.Text("One.")}, "One."},
 		{"streaming with an empty list", agent.Streaming, []string{}, []script.Step{script.Text("One.")}, "One."},
 		{"streaming that calls", agent.Streaming, []string{"read"}, []script.Step{script.Text("One."), read}, "One."},
@@ -40,10 +50,14 @@ func TestOneAnswerOfAChild(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t, map[string]string{"a.txt": "one\n"})
 			w.with(script.New("test",
-				script.Turn{Match: "Go.", Expect: []script.Expect{described("\n- once: ", true)}, Answer: []script.Step{task("once", "Say it.", "")}},
+				script.Turn{
+					Match: "Go.", Expect: []script.Expect{described("\n- once: ", true)},
+					Answer: []script.Step{task("once", "Say it.", "")},
+				},
 				script.Turn{Match: "Say it.", Expect: []script.Expect{script.NoTools()}, Answer: tt.answer},
 				script.Turn{
-					Match: "Go.", Expect: []script.Expect{script.Result("task", tt.want), script.NotLast("ended by: max_turns")},
+					Match:  "Go.",
+					Expect: []script.Expect{script.Result("task", tt.want), script.NotLast("ended by: max_turns")},
 					Answer: []script.Step{script.Text("done")},
 				},
 			), nil, define("once", tt.mode, tt.tools), boss)
@@ -52,7 +66,8 @@ func TestOneAnswerOfAChild(t *testing.T) {
 				t.Errorf("got %+v", result)
 			}
 			for _, child := range w.children(run) {
-				if got := w.wait(child.ID); got.Turns != 1 || len(got.ToolCalls) != 0 || (got.Status == event.StatusCompleted) != (tt.want == "One.") {
+				if got := w.wait(child.ID); got.Turns != 1 || len(got.ToolCalls) != 0 ||
+					(got.Status == event.StatusCompleted) != (tt.want == "One.") {
 					t.Errorf("got %+v", got)
 				}
 			}
@@ -65,7 +80,8 @@ func TestLastWordHearsNothing(t *testing.T) {
 	once := own("once")
 	once.Mode, once.Categories = agent.SingleShot, []agent.Category{agent.Primary}
 	w := newWorld(t, nil)
-	w.with(script.New("test", script.Turn{Answer: []script.Step{script.Gate("speaks"), script.Text("One.")}}), nil, once)
+	w.with(script.New("test", script.Turn{Answer: []script.Step{script.Gate("speaks"), script.Text("One.")}}), nil,
+		once)
 	run := w.start(agentcore.RunRequest{Agent: "once", Prompt: "Go.", Limits: agent.Limits{MaxTurns: 5}})
 	if err := w.model.Reached(w.ctx, "speaks", 1); err != nil {
 		t.Fatal(err)

@@ -230,7 +230,8 @@ func TestActivities(t *testing.T) {
 		}
 	}
 	did := last.Activities
-	if len(did) != 2 || !strings.Contains(did[0], "a.txt") || !strings.Contains(did[1], "one") || last.Message == did[1] {
+	if len(did) != 2 || !strings.Contains(did[0], "a.txt") || !strings.Contains(did[1], "one") ||
+		last.Message == did[1] {
 		t.Errorf("got %+v", last)
 	}
 }
@@ -290,7 +291,8 @@ func TestRemovedDenyBindsTheResumedChild(t *testing.T) {
 	var id event.RunID
 	edit := script.Turn{Match: "the hand", Answer: []script.Step{call("write", `{"path":"b.txt","content":"b\n"}`)}}
 	denied := script.Turn{
-		Match: "the hand", Expect: []script.Expect{script.Last("denied: ")}, Answer: []script.Step{script.Text("I may not.")},
+		Match: "the hand", Expect: []script.Expect{script.Last("denied: ")},
+		Answer: []script.Step{script.Text("I may not.")},
 	}
 	w := newWorld(t, map[string]string{"a.txt": "one\n"})
 	w.with(

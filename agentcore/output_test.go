@@ -32,13 +32,15 @@ type sayArguments struct {
 func say(secret string) tool.Tool {
 	return tool.New(tool.Definition[sayArguments, any]{
 		Access: tool.Internal[sayArguments],
-		Name:   "say", Description: "A tool of a test.", Effect: tool.Reads, Title: func(sayArguments) string { return "say" },
+		Name:   "say", Description: "A tool of a test.", Effect: tool.Reads,
+		Title: func(sayArguments) string { return "say" },
 		Run: func(ctx context.Context, _ any, a sayArguments) (tool.Result, error) {
 			if a.Hang {
 				<-ctx.Done()
 				return tool.Result{}, ctx.Err()
 			}
-			text := a.Mark + "begin\n" + strings.Repeat("line\n", a.Size/10) + secret + "\n" + strings.Repeat("line\n", a.Size/10) + "end\n"
+			text := a.Mark + "begin\n" + strings.Repeat("line\n", a.Size/10) + secret + "\n" + strings.Repeat("line\n",
+				a.Size/10) + "end\n"
 			if a.Fail {
 				return tool.Result{}, fmt.Errorf("it failed: %s", text)
 			}
@@ -54,7 +56,8 @@ func TestLongOutputIsKept(t *testing.T) {
 	bounded := func(most int) script.Expect {
 		return func(request *model.Request) error {
 			for _, part := range request.Messages[len(request.Messages)-1].Parts {
-				if result, ok := part.(model.Result); ok && (len(result.Text) > most+400 || strings.Contains(result.Text, secret)) {
+				if result, ok := part.(model.Result); ok &&
+					(len(result.Text) > most+400 || strings.Contains(result.Text, secret)) {
 					return fmt.Errorf("a result has %d bytes, or the secret", len(result.Text))
 				}
 			}
@@ -62,26 +65,45 @@ func TestLongOutputIsKept(t *testing.T) {
 		}
 	}
 	w.with(script.New("test",
-		script.Turn{Match: "Go.", Answer: []script.Step{call("say", `{"size":300000}`), call("say", `{"size":200000,"fail":true}`), call("say", `{"size":100}`)}},
+		script.Turn{
+			Match: "Go.",
+			Answer: []script.Step{
+				call("say", `{"size":300000}`), call("say", `{"size":200000,"fail":true}`),
+				call("say", `{"size":100}`),
+			},
+		},
 		script.Turn{
 			Match: "Go.",
 			Expect: []script.Expect{
-				bounded(64 << 10), script.Last("begin\nline\n"), script.Last("bytes left out here; the whole output, 300"), script.Last("see parts of it with read]"), script.Last("line\nend\n"),
+				bounded(64 << 10), script.Last("begin\nline\n"),
+				script.Last("bytes left out here; the whole output, 300"),
+				script.Last("see parts of it with read]"), script.Last("line\nend\n"),
 				script.Last("error: it failed: begin"), script.Last("[secret "),
 			},
 			Answer: []script.Step{script.Text("Kept.")},
 		},
-		script.Turn{Match: "Small.", Answer: []script.Step{call("say", `{"size":3000}`), call("say", `{"size":3000,"mark":"own "}`), call("say", `{"hang":true}`)}},
+		script.Turn{
+			Match: "Small.",
+			Answer: []script.Step{
+				call("say", `{"size":3000}`), call("say", `{"size":3000,"mark":"own "}`),
+				call("say", `{"hang":true}`),
+			},
+		},
 		script.Turn{
 			Match: "Small.",
 			Expect: []script.Expect{
-				bounded(1000), script.Last("default begin"), script.Last("own begin"), script.Last("bytes left out here"), script.Last("error: the call took longer than 50ms, which is what terse allows for say"),
+				bounded(1000), script.Last("default begin"), script.Last("own begin"),
+				script.Last("bytes left out here"),
+				script.Last("error: the call took longer than 50ms, which is what terse allows for say"),
 			},
 			Answer: []script.Step{script.Text("Cut.")},
 		},
 	), func(o *agentcore.Options) { o.Tools = append(tool.Builtin(), say(secret)) }, &agent.Definition{
 		Slug: "terse", Categories: []agent.Category{agent.Primary}, Mode: agent.Agentic, Prompt: "You do.",
-		ToolOptions: map[string]agent.ToolOptions{"say": {OutputLimit: 1000, Timeout: 50 * time.Millisecond, Arguments: json.RawMessage(`{"mark":"default "}`)}},
+		ToolOptions: map[string]agent.ToolOptions{"say": {
+			OutputLimit: 1000, Timeout: 50 * time.Millisecond,
+			Arguments: json.RawMessage(`{"mark":"default "}`),
+		}},
 	})
 	if result := w.wait(w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})); result.Output != "Kept." {
 		t.Errorf("got %+v", result)
@@ -96,7 +118,8 @@ func TestLongOutputIsKept(t *testing.T) {
 			t.Fatal(err)
 		}
 		data, err := os.ReadFile(file)
-		if err != nil || info.Mode().Perm() != 0o600 || bytes.Contains(data, []byte(secret)) || !bytes.Contains(data, []byte("begin\n")) || !bytes.HasSuffix(data, []byte("line\nend\n")) {
+		if err != nil || info.Mode().Perm() != 0o600 || bytes.Contains(data, []byte(secret)) ||
+			!bytes.Contains(data, []byte("begin\n")) || !bytes.HasSuffix(data, []byte("line\nend\n")) {
 			t.Errorf("%s has the mode %v, %d bytes, %v", file, info.Mode(), len(data), err)
 		}
 	}
@@ -158,7 +181,14 @@ func TestImages(t *testing.T) {
 	w := newWorld(
 		t, map[string]string{"a.png": picture.String()},
 		script.Turn{Answer: []script.Step{call("read", `{"path":"a.png"}`), call("read", `{"path":"a.png"}`)}},
-		script.Turn{Expect: []script.Expect{sees(2), script.Result("read", "a.png: This is an image: image/png, 40 × 30 pixels")}, Answer: []script.Step{script.Text("I see it.")}},
+		script.Turn{
+			Expect: []script.Expect{
+				sees(2),
+				script.Result("read", "a.png: This is an image: image/png, 40 × 30 pixels"),
+			}, Answer: []script.Step{
+				script.Text("I see it."),
+			},
+		},
 	)
 	first := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Look."})
 	w.wait(first)
@@ -168,16 +198,17 @@ func TestImages(t *testing.T) {
 	}
 	again := func(want int, said string) {
 		w.close()
-		w.model = script.New("test", script.Turn{Expect: []script.Expect{sees(want), script.Last("Again."), func(request *model.Request) error {
-			for _, m := range request.Messages {
-				for _, part := range m.Parts {
-					if result, ok := part.(model.Result); ok && !strings.Contains(result.Text, said) {
-						return fmt.Errorf("a result says %q", result.Text)
+		w.model = script.New("test",
+			script.Turn{Expect: []script.Expect{sees(want), script.Last("Again."), func(request *model.Request) error {
+				for _, m := range request.Messages {
+					for _, part := range m.Parts {
+						if result, ok := part.(model.Result); ok && !strings.Contains(result.Text, said) {
+							return fmt.Errorf("a result says %q", result.Text)
+						}
 					}
 				}
-			}
-			return nil
-		}}, Answer: []script.Step{script.Text("Done.")}})
+				return nil
+			}}, Answer: []script.Step{script.Text("Done.")}})
 		w.open()
 		id, err := w.session.Resume(w.ctx, first, "Again.")
 		if err != nil {

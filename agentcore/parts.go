@@ -13,7 +13,9 @@ import (
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/price"
+	"github.com/agentls/agentls/agentcore/process/command"
 	"github.com/agentls/agentls/agentcore/provider"
+	"github.com/agentls/agentls/agentcore/servers"
 	"github.com/agentls/agentls/agentcore/skill"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/tool"
@@ -109,13 +111,13 @@ type resources struct {
 	rights   authority.Rights
 	budget   *budget
 	clock    clock
-	commands commands
+	commands *command.Set
 	hooks    *hooks
 	place    *place
 	inbox    *inbox
 	plan     plan
 
-	servers []mcpServer
+	servers []servers.Server
 	// foundServers guards servers, which are found when first needed, also by a child.
 	foundServers sync.Once
 

@@ -208,7 +208,7 @@ func (r *run) writePlan(text string) (string, error) {
 			err)
 	}
 	for reader := r; reader != nil; reader = reader.parent {
-		reader.commands.attach(path)
+		reader.commands.Attach(path)
 	}
 	r.plan.mu.Lock()
 	defer r.plan.mu.Unlock()

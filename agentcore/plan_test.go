@@ -65,39 +65,76 @@ func TestPlanMode(t *testing.T) {
 	write := call("write", `{"path":"b.txt","content":"two\n"}`)
 	w := newTrusted(
 		t, map[string]string{"a.txt": "one\n"},
-		script.Turn{Match: "Change it.", Expect: []script.Expect{script.Tools("plan_enter", "plan_exit", "question", "write")}, Answer: []script.Step{call("plan_enter", `{"reason":"It is large."}`)}},
 		script.Turn{
-			Match: "Change it.", Expect: []script.Expect{script.Result("plan_enter", "You are planning now."), script.Tools("plan_enter", "plan_exit", "question", "write")},
-			Answer: []script.Step{write, call("bash", `{"command":"echo x > a.txt"}`), call("read", `{"path":"a.txt"}`), task("general", "Help.", ""), call("plan_enter", `{}`)},
+			Match:  "Change it.",
+			Expect: []script.Expect{script.Tools("plan_enter", "plan_exit", "question", "write")},
+			Answer: []script.Step{call("plan_enter", `{"reason":"It is large."}`)},
+		},
+		script.Turn{
+			Match: "Change it.", Expect: []script.Expect{
+				script.Result("plan_enter", "You are planning now."),
+				script.Tools("plan_enter", "plan_exit", "question", "write"),
+			},
+			Answer: []script.Step{
+				write, call("bash", `{"command":"echo x > a.txt"}`), call("read", `{"path":"a.txt"}`),
+				task("general", "Help.", ""), call("plan_enter", `{}`),
+			},
 		},
 		script.Turn{Match: "Help.", Answer: []script.Step{write}},
-		script.Turn{Match: "Help.", Expect: []script.Expect{script.Result("write", "denied: coder, who started you, is planning")}, Answer: []script.Step{script.Text("Cannot.")}},
+		script.Turn{
+			Match:  "Help.",
+			Expect: []script.Expect{script.Result("write", "denied: coder, who started you, is planning")},
+			Answer: []script.Step{script.Text("Cannot.")},
+		},
 		script.Turn{
 			Match: "Change it.",
 			Expect: []script.Expect{
-				script.Result("write", "denied: you are planning"), script.Result("bash", "denied: you are planning"), script.Result("read", "one"),
+				script.Result("write", "denied: you are planning"), script.Result("bash", "denied: you are planning"),
+				script.Result("read", "one"),
 				script.Result("task", "Cannot."), script.Result("plan_enter", "planning already"),
 			},
 			Answer: []script.Step{call("plan_exit", `{"plan":"# Add b\n\n1. b.txt"}`)},
 		},
-		script.Turn{Match: "Change it.", Expect: []script.Expect{script.Result("plan_exit", "keep planning")}, Answer: []script.Step{write, call("plan_exit", `{"plan":"# Add b well\n\n1. b.txt"}`)}},
-		script.Turn{Match: "Change it.", Expect: []script.Expect{script.Result("write", "denied"), script.Result("plan_exit", "The user says to the plan: Call it c.")}, Answer: []script.Step{call("plan_exit", `{"plan":"# Add c\n\n1. b.txt"}`)}},
-		script.Turn{Match: "Change it.", Expect: []script.Expect{script.Result("plan_exit", "The user accepted the plan."), script.Result("plan_exit", "changed it to:\n# Mine")}, Answer: []script.Step{write}},
-		script.Turn{Match: "Change it.", Expect: []script.Expect{script.Result("write", "b.txt")}, Answer: []script.Step{script.Text("Done.")}},
+		script.Turn{
+			Match: "Change it.", Expect: []script.Expect{script.Result("plan_exit", "keep planning")},
+			Answer: []script.Step{write, call("plan_exit", `{"plan":"# Add b well\n\n1. b.txt"}`)},
+		},
+		script.Turn{
+			Match: "Change it.",
+			Expect: []script.Expect{
+				script.Result("write", "denied"),
+				script.Result("plan_exit", "The user says to the plan: Call it c."),
+			}, Answer: []script.Step{
+				call("plan_exit", `{"plan":"# Add c\n\n1. b.txt"}`),
+			},
+		},
+		script.Turn{
+			Match: "Change it.",
+			Expect: []script.Expect{
+				script.Result("plan_exit", "The user accepted the plan."),
+				script.Result("plan_exit", "changed it to:\n# Mine"),
+			}, Answer: []script.Step{write},
+		},
+		script.Turn{
+			Match: "Change it.", Expect: []script.Expect{script.Result("write", "b.txt")},
+			Answer: []script.Step{script.Text("Done.")},
+		},
 	)
 	id := w.start(coder())
 	ask := w.chooses("Plan first")
 	if n := len(ask.Choices()); n != 2 {
 		t.Errorf("the offer of a plan has %d choices; not to plan is the way to decline it", n)
 	}
-	if !strings.HasPrefix(ask.Title, "coder asks (plan): Shall I make a plan first") || !strings.HasSuffix(ask.Title, "It is large.") {
+	if !strings.HasPrefix(ask.Title, "coder asks (plan): Shall I make a plan first") ||
+		!strings.HasSuffix(ask.Title, "It is large.") {
 		t.Errorf("asked %q", ask.Title)
 	}
 	first := w.chooses("Keep planning")
 	if n := len(first.Choices()); n != 3 {
 		t.Errorf("the plan has %d choices; to reject it is the way to decline it", n)
 	}
-	if text, err := os.ReadFile(first.Plan); err != nil || string(text) != "# Add b\n\n1. b.txt\n" || !strings.Contains(first.Title, "“Add b”") {
+	if text, err := os.ReadFile(first.Plan); err != nil || string(text) != "# Add b\n\n1. b.txt\n" ||
+		!strings.Contains(first.Title, "“Add b”") {
 		t.Errorf("%q is about the plan %q, %v", first.Title, text, err)
 	}
 	w.answer(w.asked(), authority.Answer{Allow: true, Chosen: []string{"Call it c."}})
@@ -116,7 +153,8 @@ func TestPlanMode(t *testing.T) {
 		t.Errorf("got the hunks %+v", hunks)
 	}
 	plans := w.plans()
-	if len(plans) != 1 || !slugName.MatchString(filepath.Base(last.Plan)) || plans[filepath.Base(last.Plan)] != "# Mine" {
+	if len(plans) != 1 || !slugName.MatchString(filepath.Base(last.Plan)) ||
+		plans[filepath.Base(last.Plan)] != "# Mine" {
 		t.Errorf("got the plans %q", plans)
 	}
 	if entries, err := os.ReadDir(w.dir); err != nil || len(entries) != 1 {
@@ -129,9 +167,18 @@ func TestPlanModeIsDeclined(t *testing.T) {
 	w := newWorld(
 		t, nil,
 		script.Turn{Answer: []script.Step{call("plan_enter", `{}`)}},
-		script.Turn{Expect: []script.Expect{script.Result("plan_enter", "wants no plan")}, Answer: []script.Step{call("plan_enter", `{}`)}},
-		script.Turn{Expect: []script.Expect{script.Result("plan_enter", "nobody is here: go on without it")}, Answer: []script.Step{call("write", `{"path":"b.txt","content":"two\n"}`)}},
-		script.Turn{Expect: []script.Expect{script.Result("write", "b.txt")}, Answer: []script.Step{script.Text("Done.")}},
+		script.Turn{
+			Expect: []script.Expect{script.Result("plan_enter", "wants no plan")},
+			Answer: []script.Step{call("plan_enter", `{}`)},
+		},
+		script.Turn{
+			Expect: []script.Expect{script.Result("plan_enter", "nobody is here: go on without it")},
+			Answer: []script.Step{call("write", `{"path":"b.txt","content":"two\n"}`)},
+		},
+		script.Turn{
+			Expect: []script.Expect{script.Result("write", "b.txt")},
+			Answer: []script.Step{script.Text("Done.")},
+		},
 	)
 	id := w.start(coder())
 	w.chooses("Go on without a plan")
@@ -146,8 +193,14 @@ func TestPlanModeIsDeclined(t *testing.T) {
 func TestPlanner(t *testing.T) {
 	w := newWorld(
 		t, nil,
-		script.Turn{Expect: []script.Expect{script.Tools("plan_exit", "question"), script.NoTools("write", "bash")}, Answer: []script.Step{call("plan_exit", `{"plan":"# One\n\nThe key is SECRET-VALUE."}`)}},
-		script.Turn{Expect: []script.Expect{script.Result("plan_exit", "not accepted: nobody answered within 1ms")}, Answer: []script.Step{script.Text("See the plan.")}},
+		script.Turn{
+			Expect: []script.Expect{script.Tools("plan_exit", "question"), script.NoTools("write", "bash")},
+			Answer: []script.Step{call("plan_exit", `{"plan":"# One\n\nThe key is SECRET-VALUE."}`)},
+		},
+		script.Turn{
+			Expect: []script.Expect{script.Result("plan_exit", "not accepted: nobody answered within 1ms")},
+			Answer: []script.Step{script.Text("See the plan.")},
+		},
 	)
 	w.closeEngine()
 	cfg := config.Default()
@@ -158,7 +211,10 @@ func TestPlanner(t *testing.T) {
 		StateDir: w.state, Config: cfg, Getenv: func(string) string { return "" }, Redactor: redactor,
 		OpenModel: func(provider.Choice) (model.Model, error) { return w.model, nil },
 	})
-	if result := w.wait(w.start(agentcore.RunRequest{Agent: "planner", Prompt: "Plan."})); result.Output != "See the plan." {
+	if result := w.wait(w.start(agentcore.RunRequest{
+		Agent:  "planner",
+		Prompt: "Plan.",
+	})); result.Output != "See the plan." {
 		t.Errorf("got %+v", result)
 	}
 	for name, text := range w.plans() {
@@ -177,15 +233,28 @@ func TestPlansOfChildren(t *testing.T) {
 	w := newWorld(
 		t, nil,
 		script.Turn{Match: "Go.", Answer: []script.Step{task("plan", "One.", ""), task("plan", "Two.", "")}},
-		script.Turn{Match: "One.", Expect: []script.Expect{script.Tools("plan_exit"), script.NoTools("question", "plan_enter", "write")}, Answer: []script.Step{call("plan_exit", `{"plan":"# First"}`)}},
+		script.Turn{
+			Match:  "One.",
+			Expect: []script.Expect{script.Tools("plan_exit"), script.NoTools("question", "plan_enter", "write")},
+			Answer: []script.Step{call("plan_exit", `{"plan":"# First"}`)},
+		},
 		script.Turn{Match: "Two.", Answer: []script.Step{call("plan_exit", `{"plan":"# Second"}`)}},
 		script.Turn{
-			Match: "Go.", Expect: []script.Expect{script.Result("task", "# First"), script.Result("task", "# Second"), script.Result("task", "summary: the plan is in ")},
+			Match: "Go.", Expect: []script.Expect{
+				script.Result("task", "# First"), script.Result("task", "# Second"),
+				script.Result("task", "summary: the plan is in "),
+			},
 			Answer: []script.Step{call("plan_exit", `{"plan":"# Both"}`)},
 		},
-		script.Turn{Match: "Go.", Expect: []script.Expect{script.Result("plan_exit", "rejected")}, Answer: []script.Step{script.Text("Well.")}},
+		script.Turn{
+			Match: "Go.", Expect: []script.Expect{script.Result("plan_exit", "rejected")},
+			Answer: []script.Step{script.Text("Well.")},
+		},
 		script.Turn{Match: "Again.", Answer: []script.Step{call("plan_exit", `{"plan":"# Other"}`)}},
-		script.Turn{Match: "Again.", Expect: []script.Expect{script.Result("plan_exit", "accepted")}, Answer: []script.Step{script.Text("Well.")}},
+		script.Turn{
+			Match: "Again.", Expect: []script.Expect{script.Result("plan_exit", "accepted")},
+			Answer: []script.Step{script.Text("Well.")},
+		},
 	)
 	id := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})
 	both := filepath.Base(w.chooses("Reject the plan").Plan)
@@ -205,7 +274,8 @@ func TestPlansOfChildren(t *testing.T) {
 			parts = append(parts, text)
 		}
 	}
-	if joined := strings.Join(parts, ""); len(parts) != 2 || !strings.Contains(joined, "# First\n") || !strings.Contains(joined, "# Second\n") {
+	if joined := strings.Join(parts, ""); len(parts) != 2 || !strings.Contains(joined, "# First\n") ||
+		!strings.Contains(joined, "# Second\n") {
 		t.Errorf("the children's plans are %q", parts)
 	}
 }
@@ -217,7 +287,10 @@ func TestPlanModeIsResumed(t *testing.T) {
 		script.Turn{Answer: []script.Step{call("plan_enter", `{}`)}},
 		script.Turn{Answer: []script.Step{script.Gate("planning")}},
 		script.Turn{Answer: []script.Step{call("write", `{"path":"b.txt","content":"two\n"}`)}},
-		script.Turn{Expect: []script.Expect{script.Result("write", "denied: you are planning")}, Answer: []script.Step{script.Text("Right.")}},
+		script.Turn{
+			Expect: []script.Expect{script.Result("write", "denied: you are planning")},
+			Answer: []script.Step{script.Text("Right.")},
+		},
 	)
 	id := w.start(coder())
 	w.chooses("Plan first")
@@ -241,18 +314,40 @@ func TestOnlyPlanningChildrenPlan(t *testing.T) {
 	w := newWorld(t, nil)
 	w.with(script.New(
 		"test",
-		script.Turn{Match: "Go.", Expect: []script.Expect{script.Tools("plan_exit", "plan_enter", "question")}, Answer: []script.Step{task("mine", "Help.", "")}},
-		script.Turn{Match: "Help.", Expect: []script.Expect{script.NoTools("plan_exit", "plan_enter", "question")}, Answer: []script.Step{script.Text("Well.")}},
+		script.Turn{
+			Match: "Go.", Expect: []script.Expect{script.Tools("plan_exit", "plan_enter", "question")},
+			Answer: []script.Step{task("mine", "Help.", "")},
+		},
+		script.Turn{
+			Match: "Help.", Expect: []script.Expect{script.NoTools("plan_exit", "plan_enter", "question")},
+			Answer: []script.Step{script.Text("Well.")},
+		},
 		script.Turn{Match: "Go.", Answer: []script.Step{task("theirs", "See.", "")}},
-		script.Turn{Match: "See.", Expect: []script.Expect{script.Tools("read"), script.NoTools("plan_exit", "plan_enter", "question")}, Answer: []script.Step{script.Text("Well.")}},
+		script.Turn{
+			Match:  "See.",
+			Expect: []script.Expect{script.Tools("read"), script.NoTools("plan_exit", "plan_enter", "question")},
+			Answer: []script.Step{script.Text("Well.")},
+		},
 		script.Turn{Match: "Go.", Answer: []script.Step{task("narrow", "Plan.", "")}},
-		script.Turn{Match: "Plan.", Expect: []script.Expect{script.Tools("plan_exit"), script.NoTools("plan_enter")}, Answer: []script.Step{script.Text("Well.")}},
+		script.Turn{
+			Match: "Plan.", Expect: []script.Expect{script.Tools("plan_exit"), script.NoTools("plan_enter")},
+			Answer: []script.Step{script.Text("Well.")},
+		},
 		script.Turn{Match: "Go.", Answer: []script.Step{script.Text("Well.")}},
 	), nil,
-		&agent.Definition{Slug: "boss", Categories: []agent.Category{agent.Primary}, Subagents: []string{"mine", "theirs", "narrow"}},
+		&agent.Definition{
+			Slug: "boss", Categories: []agent.Category{agent.Primary},
+			Subagents: []string{"mine", "theirs", "narrow"},
+		},
 		&agent.Definition{Slug: "mine", Tools: []string{"*"}, Categories: []agent.Category{agent.Subagent}},
-		&agent.Definition{Slug: "theirs", Tools: []string{"read", "plan_exit", "plan_enter"}, Categories: []agent.Category{agent.Subagent}},
-		&agent.Definition{Slug: "narrow", Tools: []string{"read", "plan_exit"}, PermissionMode: "plan", Categories: []agent.Category{agent.Subagent}},
+		&agent.Definition{
+			Slug: "theirs", Tools: []string{"read", "plan_exit", "plan_enter"},
+			Categories: []agent.Category{agent.Subagent},
+		},
+		&agent.Definition{
+			Slug: "narrow", Tools: []string{"read", "plan_exit"}, PermissionMode: "plan",
+			Categories: []agent.Category{agent.Subagent},
+		},
 	)
 	w.wait(w.start(agentcore.RunRequest{Agent: "boss", Prompt: "Go."}))
 }

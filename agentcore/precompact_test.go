@@ -12,13 +12,18 @@ import (
 // TestPreCompactHooks runs the hooks of a compaction alone.
 func TestPreCompactHooks(t *testing.T) {
 	for _, test := range []struct{ script, says, notice string }{
-		{`grep -q '"trigger":"auto"' && echo keep the names`, "<hook event=\"PreCompact\">\nkeep the names\n</hook>", ""},
+		{
+			`grep -q '"trigger":"auto"' && echo keep the names`, "<hook event=\"PreCompact\">\nkeep the names\n</hook>",
+			"",
+		},
 		{`echo no >&2; exit 2`, "", "objects (exit code 2), which changes nothing here: no"},
 		{`echo '{"decision":"block","reason":"no"}'`, "", "a compaction cannot be rejected"},
 	} {
 		e, s := openEngine(t)
 		cfg := config.Default()
-		cfg.Hooks = map[string][]config.Hook{"PreCompact": {{Command: config.Command{"sh", "-c", test.script}, Timeout: time.Minute}}}
+		cfg.Hooks = map[string][]config.Hook{
+			"PreCompact": {{Command: config.Command{"sh", "-c", test.script}, Timeout: time.Minute}},
+		}
 		e.SetConfig(cfg)
 		events := e.Subscribe("", 0)
 		r, err := e.newRun(s, nil, RunRequest{Agent: "coder", Prompt: "Go."})

@@ -24,7 +24,7 @@ func (r *run) preview(c *call, paths []permission.Path) (string, error) {
 		scratch.Allow(p.Name)
 	}
 	err := r.guarded("the tool "+c.spec.Name, func() error {
-		_, err := r.withSecrets(c)(r.ctx, r.host(c, scratch))
+		_, err := restorerOf(r).with(c)(r.ctx, r.host(c, scratch))
 		return err
 	})
 	if err != nil {

@@ -93,7 +93,10 @@ func TestPromptIsATemplate(t *testing.T) {
 		return nil
 	}
 	turns := script.New("test",
-		script.Turn{Expect: []script.Expect{system}, Answer: []script.Step{script.Gate("held"), call("read", `{"path":"a.txt"}`)}},
+		script.Turn{
+			Expect: []script.Expect{system},
+			Answer: []script.Step{script.Gate("held"), call("read", `{"path":"a.txt"}`)},
+		},
 		script.Turn{Expect: []script.Expect{system}, Answer: []script.Step{script.Text("done")}},
 	)
 	d := &agent.Definition{
@@ -107,7 +110,10 @@ func TestPromptIsATemplate(t *testing.T) {
 	}, d)
 	path := w.path("a.txt")
 	w.view.SetDocument(path, "one\ntwo\nthree!\nfour\n", 1)
-	id := w.start(agentcore.RunRequest{Agent: "x", Prompt: "Go.", Context: agentcore.Context{Paths: []string{path}, StartLine: 2, EndLine: 3}})
+	id := w.start(agentcore.RunRequest{
+		Agent: "x", Prompt: "Go.",
+		Context: agentcore.Context{Paths: []string{path}, StartLine: 2, EndLine: 3},
+	})
 	if err := w.model.Reached(w.ctx, "held", 1); err != nil {
 		t.Fatal(err)
 	}
@@ -127,11 +133,13 @@ func TestPromptIsATemplate(t *testing.T) {
 
 // TestPromptKnowsItsTask expands the names that other products' prompts for children have, in capitals.
 func TestPromptKnowsItsTask(t *testing.T) {
-	const prompt = "You are {{ROLE}} ({{DEPTH}}/{{MAX_DEPTH}}) for {{PARENT_ROLE}}: {{TASK}} until {{CRITERIA}}, within {{MAX_ITERATIONS}} and {{MAX_DURATION}}.\n" +
+	const prompt = "You are {{ROLE}} ({{DEPTH}}/{{MAX_DEPTH}}) for {{PARENT_ROLE}}: {{TASK}} until {{CRITERIA}}, " +
+		"within {{MAX_ITERATIONS}} and {{MAX_DURATION}}.\n" +
 		"You {{CAN/CANNOT}} delegate.\n{{#IF CAN_DELEGATE}}\nTo {{ALLOWED_DELEGATIONS}}.\n{{/IF}}"
 	definition := func(slug string, subagents ...string) *agent.Definition {
 		return &agent.Definition{
-			Slug: slug, Categories: []agent.Category{agent.Primary, agent.Subagent}, Mode: agent.Agentic, Prompt: prompt,
+			Slug: slug, Categories: []agent.Category{agent.Primary, agent.Subagent}, Mode: agent.Agentic,
+			Prompt: prompt,
 			Limits: agent.Limits{MaxTurns: 7, Timeout: 90e9}, Subagents: append([]string{}, subagents...),
 		}
 	}
@@ -149,8 +157,10 @@ func TestPromptKnowsItsTask(t *testing.T) {
 		script.New(
 			"test",
 			script.Turn{
-				Match:  "Go.",
-				Expect: []script.Expect{system("You are main (0/3) for : Go. until , within 7 and 1m30s.\nYou can delegate.\nTo under.")},
+				Match: "Go.",
+				Expect: []script.Expect{
+					system("You are main (0/3) for : Go. until , within 7 and 1m30s.\nYou can delegate.\nTo under."),
+				},
 				Answer: []script.Step{task("under", "Do A.", `,"success_criteria":"it is done"`)},
 			},
 			script.Turn{Match: "Do A.", Expect: []script.Expect{
@@ -159,7 +169,10 @@ func TestPromptKnowsItsTask(t *testing.T) {
 			script.Turn{Match: "Go.", Answer: []script.Step{script.Text("done")}},
 		), nil, definition("over", "under"), definition("under"),
 	)
-	if result := w.wait(w.start(agentcore.RunRequest{Agent: "over", Prompt: "Go."})); result.Status != event.StatusCompleted {
+	if result := w.wait(w.start(agentcore.RunRequest{
+		Agent:  "over",
+		Prompt: "Go.",
+	})); result.Status != event.StatusCompleted {
 		t.Errorf("unexpected result: %+v", result)
 	}
 }
@@ -178,7 +191,10 @@ func TestReminderAndPrefix(t *testing.T) {
 		},
 		Answer: []script.Step{script.Text("done")},
 	})
-	w.with(turns, nil, &agent.Definition{Slug: "x", Categories: []agent.Category{agent.Primary}, Prompt: "You do.", Reminder: "Touch nothing.", NoDefaultPrefix: true})
+	w.with(turns, nil, &agent.Definition{
+		Slug: "x", Categories: []agent.Category{agent.Primary}, Prompt: "You do.",
+		Reminder: "Touch nothing.", NoDefaultPrefix: true,
+	})
 	w.wait(w.start(agentcore.RunRequest{Agent: "x", Prompt: "Go."}))
 }
 
@@ -187,7 +203,8 @@ func TestSkills(t *testing.T) {
 	write := func(name, text string) string {
 		t.Helper()
 		name = filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755),
+			os.WriteFile(name, []byte(text), 0o644)); err != nil {
 			t.Fatal(err)
 		}
 		return name
@@ -212,11 +229,13 @@ func TestSkills(t *testing.T) {
 	turns := script.New("test",
 		script.Turn{
 			Expect: []script.Expect{
-				script.System("You do.\n\n<skill name=\"house-style\">\n(from " + house + ")\n\nShort words.\n</skill>\n\n<skills>\n"),
+				script.System("You do.\n\n<skill name=\"house-style\">\n(from " + house +
+					")\n\nShort words.\n</skill>\n\n<skills>\n"),
 				script.System("\n- pdf: Fills forms.\n- z0: long"),
 				script.System("\n- and z4, z5, z6, z7, z8, z9\n</skills>"), script.Tools("skill", "read"),
 				func(request *model.Request) error {
-					if strings.Contains(request.System, "- house-style") || strings.Contains(request.System, "agentls") {
+					if strings.Contains(request.System, "- house-style") ||
+						strings.Contains(request.System, "agentls") {
 						return errors.New("a skill that is in the prompt, or is built in, is listed")
 					}
 					return nil
@@ -225,10 +244,16 @@ func TestSkills(t *testing.T) {
 			Answer: []script.Step{call("skill", `{"name":"pdf"}`), call("skill", `{"name":"pfd"}`)},
 		},
 		script.Turn{
-			Expect: []script.Expect{script.Result("skill", "Fill them."), script.Result("skill", more), script.Result("skill", `error: there is no skill "pfd"; did you mean pdf?`)},
+			Expect: []script.Expect{
+				script.Result("skill", "Fill them."), script.Result("skill", more),
+				script.Result("skill", `error: there is no skill "pfd"; did you mean pdf?`),
+			},
 			Answer: []script.Step{call("read", string(read))},
 		},
-		script.Turn{Expect: []script.Expect{script.Result("read", "1\tmore of it")}, Answer: []script.Step{script.Text("done")}},
+		script.Turn{
+			Expect: []script.Expect{script.Result("read", "1\tmore of it")},
+			Answer: []script.Step{script.Text("done")},
+		},
 		// Without skills to load there is no tool to load them.
 		script.Turn{
 			Match:  "plain",
@@ -240,9 +265,15 @@ func TestSkills(t *testing.T) {
 			Expect: []script.Expect{script.Result("skill", `error: there is no tool "skill" here`)},
 			Answer: []script.Step{script.Text("done")},
 		},
-		script.Turn{Match: "guide me", Expect: []script.Expect{script.System("<skill name=\"agentls\">\n# agentls"), script.NoTools("skill")}, Answer: []script.Step{script.Text("done")}},
+		script.Turn{Match: "guide me", Expect: []script.Expect{
+			script.System("<skill name=\"agentls\">\n# agentls"),
+			script.NoTools("skill"),
+		}, Answer: []script.Step{script.Text("done")}},
 	)
-	x := agent.Definition{Slug: "x", Categories: []agent.Category{agent.Primary}, Prompt: "You do.", Skills: []string{"house-style", "gone"}}
+	x := agent.Definition{
+		Slug: "x", Categories: []agent.Category{agent.Primary}, Prompt: "You do.",
+		Skills: []string{"house-style", "gone"},
+	}
 	y := agent.Definition{Slug: "y", Categories: []agent.Category{agent.Primary}, Prompt: "You do."}
 	w.with(turns, nil, &x, &y)
 	w.engine.SetSkills(skills)
@@ -264,7 +295,10 @@ func TestSkills(t *testing.T) {
 
 func TestModes(t *testing.T) {
 	define := func(mode agent.Mode) *agent.Definition {
-		return &agent.Definition{Slug: string(mode[:4]), Categories: []agent.Category{agent.Primary}, Mode: mode, Prompt: "You do."}
+		return &agent.Definition{
+			Slug: string(mode[:4]), Categories: []agent.Category{agent.Primary}, Mode: mode,
+			Prompt: "You do.",
+		}
 	}
 	none := []script.Expect{script.NoTools()}
 	w := newWorld(t, map[string]string{"a.txt": "one\n"})
@@ -272,18 +306,26 @@ func TestModes(t *testing.T) {
 		script.Turn{Match: "sing", Expect: none, Answer: []script.Step{script.Text("one answer")}},
 		script.Turn{Match: "stre", Expect: none, Answer: []script.Step{script.Text("a word")}},
 		script.Turn{
-			Match:  "plan",
-			Expect: []script.Expect{script.Tools("read", "glob", "grep", "list", "diagnostics", "todo", "task", "plan_exit"), script.NoTools("edit", "write", "report_finding", "bash", "deploy")},
-			Answer: []script.Step{call("edit", `{"path":"a.txt","old_string":"one","new_string":"two"}`), call("bash", `{}`), call("plan_exit", `{}`)},
+			Match: "plan",
+			Expect: []script.Expect{script.Tools("read", "glob", "grep", "list", "diagnostics", "todo", "task",
+				"plan_exit"), script.NoTools("edit", "write", "report_finding", "bash", "deploy")},
+			Answer: []script.Step{
+				call("edit", `{"path":"a.txt","old_string":"one","new_string":"two"}`),
+				call("bash", `{}`), call("plan_exit", `{}`),
+			},
 		},
 		script.Turn{
-			Match:  "plan",
-			Expect: []script.Expect{script.Result("edit", `error: there is no tool "edit" here`), script.Result("bash", `error: there is no tool "bash" here`), script.Result("plan_exit", "done")},
+			Match: "plan",
+			Expect: []script.Expect{
+				script.Result("edit", `error: there is no tool "edit" here`),
+				script.Result("bash", `error: there is no tool "bash" here`), script.Result("plan_exit", "done"),
+			},
 			Answer: []script.Step{script.Text("the plan")},
 		},
 	)
 	w.with(turns, func(o *agentcore.Options) {
-		o.Tools = append(tool.Builtin(), fakeTool("bash", tool.Acts), fakeTool("deploy", tool.Acts), fakeTool("task", tool.Acts, true), fakeTool("plan_exit", tool.Notes, true))
+		o.Tools = append(tool.Builtin(), fakeTool("bash", tool.Acts), fakeTool("deploy", tool.Acts),
+			fakeTool("task", tool.Acts, true), fakeTool("plan_exit", tool.Notes, true))
 	}, define(agent.SingleShot), define(agent.Streaming), define(agent.Planning))
 	for name, want := range map[string]string{"sing": "one answer", "stre": "a word", "plan": "the plan"} {
 		if result := w.wait(w.start(agentcore.RunRequest{Agent: name, Prompt: name})); result.Output != want {
@@ -319,7 +361,10 @@ func startable(want ...string) script.Expect {
 func TestPlaceOfARun(t *testing.T) {
 	w := newWorld(t, map[string]string{"a.txt": "one\n"})
 	is := func(want string, subagents ...string) script.Turn {
-		return script.Turn{Expect: []script.Expect{script.System(want), startable(subagents...)}, Answer: []script.Step{script.Text("done")}}
+		return script.Turn{
+			Expect: []script.Expect{script.System(want), startable(subagents...)},
+			Answer: []script.Step{script.Text("done")},
+		}
 	}
 	open := func(depth int, turns ...script.Turn) {
 		w.with(script.New("test", turns...), func(o *agentcore.Options) {
@@ -332,13 +377,17 @@ func TestPlaceOfARun(t *testing.T) {
 	alone := agentcore.RunRequest{Agent: "coder", Prompt: "Go."}
 	each := agentcore.RunRequest{Agent: "coder", Prompt: "Go.", Each: []string{w.path("a.txt")}}
 	open(2, is("\nDelegation by `task`:\n",
-		"coder", "reviewer", "explore", "general", "plan", "researcher", "bash", "tester", "debugger", "guide", "critic", "statusline-setup"))
+		"coder", "reviewer", "explore", "general", "plan", "researcher", "bash", "tester", "debugger", "guide",
+		"critic", "statusline-setup"))
 	w.wait(w.start(alone))
-	open(2, is("\nDelegation: `task` starts agents that only read.", "reviewer", "explore", "plan", "researcher", "guide", "critic"))
+	open(2, is("\nDelegation: `task` starts agents that only read.", "reviewer", "explore", "plan", "researcher",
+		"guide", "critic"))
 	w.wait(w.start(agentcore.RunRequest{Agent: "planner", Prompt: "Go."}))
 	open(2, script.Turn{
 		Expect: []script.Expect{
-			script.System("\nDelegation by `task`:\n"), startable("tester"), script.System("\nrole: coder, depth 1 of 2\nstarted by: coder; it sees only your result\nlimits: 30 turns, 5m\n"),
+			script.System("\nDelegation by `task`:\n"), startable("tester"),
+			script.System(
+				"\nrole: coder, depth 1 of 2\nstarted by: coder; it sees only your result\nlimits: 30 turns, 5m\n"),
 			script.System("with `bash`; commands see"),
 		},
 		Answer: []script.Step{script.Text("done")},
@@ -353,8 +402,12 @@ func TestPlaceOfARun(t *testing.T) {
 	open(1, script.Turn{Expect: []script.Expect{without}, Answer: []script.Step{script.Text("done")}})
 	w.wait(w.start(each))
 	// There is no task tool, and none to run commands.
-	w.with(script.New("test", script.Turn{Expect: []script.Expect{without, script.System("You cannot run commands.")}, Answer: []script.Step{script.Text("done")}}), func(o *agentcore.Options) {
-		o.Tools = slices.DeleteFunc(tool.Builtin(), func(t tool.Tool) bool { return t.Spec().Name == "bash" || t.Spec().Name == "task" })
+	w.with(script.New("test", script.Turn{
+		Expect: []script.Expect{without, script.System("You cannot run commands.")},
+		Answer: []script.Step{script.Text("done")},
+	}), func(o *agentcore.Options) {
+		o.Tools = slices.DeleteFunc(tool.Builtin(),
+			func(t tool.Tool) bool { return t.Spec().Name == "bash" || t.Spec().Name == "task" })
 	})
 	w.wait(w.start(alone))
 }
@@ -383,7 +436,8 @@ func firstRequest(t testing.TB, name string) []byte {
 		t.Fatal(err)
 	}
 	defer view.Close()
-	engine, err := agentcore.Open(t.Context(), agentcore.Options{StateDir: t.TempDir(), Config: cfg, Getenv: func(string) string { return "k" }})
+	engine, err := agentcore.Open(t.Context(),
+		agentcore.Options{StateDir: t.TempDir(), Config: cfg, Getenv: func(string) string { return "k" }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -468,7 +522,10 @@ func TestGuideKnowsTheConfiguration(t *testing.T) {
 	if len(parsed.Problems) > 0 || len(parsed.Definitions) != 1 || parsed.Definitions[0].Slug != "sql-reviewer" {
 		t.Errorf("the example of a definition: %+v", parsed.Problems)
 	}
-	for _, said := range []string{"or `!` and a shell command", "only the first line that it prints", "a rule has to allow their calls"} {
+	for _, said := range []string{
+		"or `!` and a shell command", "only the first line that it prints",
+		"a rule has to allow their calls",
+	} {
 		if !strings.Contains(s.Text, said) {
 			t.Errorf("the documentation does not say %q", said)
 		}
@@ -492,8 +549,10 @@ func TestGuideKnowsTheConfiguration(t *testing.T) {
 // A short limit is told as it was set, and a long one without what nobody needs.
 func TestDuration(t *testing.T) {
 	for d, want := range map[time.Duration]string{
-		0: "none", 30 * time.Millisecond: "30ms", 1500 * time.Millisecond: "1.5s", 2 * time.Second: "2s", 12345 * time.Millisecond: "12.3s",
-		59_990 * time.Millisecond: "1m", 90*time.Second + 400*time.Millisecond: "1m30s", 5 * time.Minute: "5m", 2 * time.Hour: "2h",
+		0: "none", 30 * time.Millisecond: "30ms", 1500 * time.Millisecond: "1.5s", 2 * time.Second: "2s",
+		12345 * time.Millisecond:  "12.3s",
+		59_990 * time.Millisecond: "1m", 90*time.Second + 400*time.Millisecond: "1m30s", 5 * time.Minute: "5m",
+		2 * time.Hour: "2h",
 	} {
 		if got := agentcore.Duration(d); got != want {
 			t.Errorf("%v is told as %s, not %s", d, got, want)

@@ -47,7 +47,11 @@ func (w *world) another() *world {
 	if next.view, err = workspace.Open([]workspace.Root{{Path: w.dir, Name: "w"}}, workspace.Options{}); err != nil {
 		w.t.Fatal(err)
 	}
-	if next.engine, err = agentcore.Open(w.ctx, agentcore.Options{StateDir: next.state, OpenModel: func(provider.Choice) (model.Model, error) { return next.model, nil }}); err != nil {
+	if next.engine, err = agentcore.Open(w.ctx,
+		agentcore.Options{
+			StateDir:  next.state,
+			OpenModel: func(provider.Choice) (model.Model, error) { return next.model, nil },
+		}); err != nil {
 		w.t.Fatal(err)
 	}
 	w.t.Cleanup(next.close)
@@ -74,7 +78,8 @@ func (w *world) hunks(want ...string) []event.HunkID {
 	var ids []event.HunkID
 	for _, h := range w.session.Board().Hunks() {
 		if h.State == event.StateOpen || h.State == event.StateConflict {
-			got = append(got, strings.TrimSpace(string(h.State)+" "+filepath.Base(h.Path)+" "+h.Before+"→ "+h.After+h.Detail))
+			got = append(got,
+				strings.TrimSpace(string(h.State)+" "+filepath.Base(h.Path)+" "+h.Before+"→ "+h.After+h.Detail))
 			ids = append(ids, h.ID)
 		}
 	}
@@ -125,7 +130,8 @@ func proposing(changes ...script.Step) []script.Turn {
 const three = "one\ntwo\nthree\n"
 
 func TestProposalsAfterAKill(t *testing.T) {
-	w := newWorld(t, map[string]string{"a.txt": three}, proposing(edits("one", "ONE"), edits("three", "three\\nfour"))...)
+	w := newWorld(t, map[string]string{"a.txt": three},
+		proposing(edits("one", "ONE"), edits("three", "three\\nfour"))...)
 	w.wait(w.start(coding))
 	ids := w.hunks("open a.txt one\n→ ONE", "open a.txt → four")
 	if err := os.WriteFile(w.path("a.txt"), []byte("zero\n"+three), 0o644); err != nil {
@@ -195,11 +201,12 @@ func TestInterruptedRunProposes(t *testing.T) {
 			said,
 		)
 		reached, release := make(chan struct{}), make(chan struct{})
-		w.withProbe("todo", probe{title: func() string { return "todo" }, run: func(context.Context) (tool.Result, error) {
-			close(reached)
-			<-release
-			return tool.Result{}, nil
-		}})
+		w.withProbe("todo",
+			probe{title: func() string { return "todo" }, run: func(context.Context) (tool.Result, error) {
+				close(reached)
+				<-release
+				return tool.Result{}, nil
+			}})
 		id := w.start(coding)
 		select {
 		case <-reached:
@@ -217,10 +224,13 @@ func TestInterruptedRunProposes(t *testing.T) {
 		half := w.another()
 		const session, proposal = "half", "half"
 		stored := half.engine.Store()
-		if err := stored.Submit(store.Batch{Sessions: []store.Session{{ID: session, State: store.SessionOpen}}}).Wait(w.ctx); err != nil {
+		if err := stored.Submit(store.Batch{
+			Sessions: []store.Session{{ID: session, State: store.SessionOpen}},
+		}).Wait(w.ctx); err != nil {
 			t.Fatal(err)
 		}
-		if left, err := stored.Adopt(w.ctx, store.Proposal{ID: proposal, Session: session}, []string{w.dir}, 10); err != nil || len(left.LayerFiles) != 1 {
+		if left, err := stored.Adopt(w.ctx, store.Proposal{ID: proposal, Session: session}, []string{w.dir},
+			10); err != nil || len(left.LayerFiles) != 1 {
 			t.Fatalf("taken over: %+v, %v", left, err)
 		}
 		half.session = w.session

@@ -37,16 +37,23 @@ func (w *world) asking(n int) []authority.Ask {
 func TestQuestion(t *testing.T) {
 	w := newWorld(
 		t, nil,
-		script.Turn{Expect: []script.Expect{script.Tools("question")}, Answer: []script.Step{call("AskUserQuestion", twoQuestions)}},
 		script.Turn{
-			Expect: []script.Expect{script.Result("AskUserQuestion", "name stay?\n→ Only in v1\n"), script.Result("AskUserQuestion", "Which files?\n→ a.go; c.go\n")},
+			Expect: []script.Expect{script.Tools("question")},
+			Answer: []script.Step{call("AskUserQuestion", twoQuestions)},
+		},
+		script.Turn{
+			Expect: []script.Expect{
+				script.Result("AskUserQuestion", "name stay?\n→ Only in v1\n"),
+				script.Result("AskUserQuestion", "Which files?\n→ a.go; c.go\n"),
+			},
 			Answer: []script.Step{script.Text("Done.")},
 		},
 	)
 	id := w.start(coder())
 	asks := w.asking(2)
 	first, second := asks[0], asks[1]
-	if first.Title != "coder asks (names): Shall the old name stay?" || first.Detail != "No: callers break" || first.Run != id || first.Expires.IsZero() {
+	if first.Title != "coder asks (names): Shall the old name stay?" || first.Detail != "No: callers break" ||
+		first.Run != id || first.Expires.IsZero() {
 		t.Errorf("unexpected question: %+v", first)
 	}
 	var titles []string
@@ -76,7 +83,8 @@ func TestQuestion(t *testing.T) {
 		t.Errorf("got %+v", result)
 	}
 	stored, err := w.engine.Store().Asks(w.ctx, w.session.ID)
-	if err != nil || len(stored) != 2 || stored[0].Decision != "allow" || stored[0].Reason != "Only in v1" || stored[1].Reason != "a.go, c.go" {
+	if err != nil || len(stored) != 2 || stored[0].Decision != "allow" || stored[0].Reason != "Only in v1" ||
+		stored[1].Reason != "a.go, c.go" {
 		t.Errorf("stored: %+v, %v", stored, err)
 	}
 }
@@ -85,11 +93,17 @@ func TestQuestion(t *testing.T) {
 func TestQuestionLeftToTheAgent(t *testing.T) {
 	w := newWorld(
 		t, nil,
-		script.Turn{Answer: []script.Step{call("question", `{"questions":[{"question":"Why?"}]}`), call("question", `{"questions":[]}`), call("question", `{"questions":[{"question":"Which?","options":[{"label":"a"},{"label":"a"}]}]}`)}},
+		script.Turn{Answer: []script.Step{
+			call("question", `{"questions":[{"question":"Why?"}]}`),
+			call("question", `{"questions":[]}`),
+			call("question", `{"questions":[{"question":"Which?","options":[{"label":"a"},{"label":"a"}]}]}`),
+		}},
 		script.Turn{
 			Expect: []script.Expect{
-				script.Result("question", "→ no answer: the user leaves it to you. Take the likeliest reading, and say so."),
-				script.Result("question", "there are 0 questions"), script.Result("question", "need labels that differ"),
+				script.Result("question",
+					"→ no answer: the user leaves it to you. Take the likeliest reading, and say so."),
+				script.Result("question", "there are 0 questions"),
+				script.Result("question", "need labels that differ"),
 			},
 			Answer: []script.Step{script.Text("Done.")},
 		},
@@ -104,7 +118,10 @@ func TestQuestionExpires(t *testing.T) {
 	w := newWorld(
 		t, nil,
 		script.Turn{Answer: []script.Step{call("question", twoQuestions)}},
-		script.Turn{Expect: []script.Expect{script.Result("question", "Which files?\n→ no answer: nobody answered within 1ms")}, Answer: []script.Step{script.Text("Done.")}},
+		script.Turn{
+			Expect: []script.Expect{script.Result("question", "Which files?\n→ no answer: nobody answered within 1ms")},
+			Answer: []script.Step{script.Text("Done.")},
+		},
 	)
 	w.closeEngine()
 	cfg := config.Default()
@@ -143,7 +160,10 @@ func TestPermissionHasNoWords(t *testing.T) {
 	w := newWorld(
 		t, nil,
 		script.Turn{Answer: []script.Step{call("write", writeSettings)}},
-		script.Turn{Expect: []script.Expect{script.Result("write", "denied: the user said no")}, Answer: []script.Step{script.Text("Done.")}},
+		script.Turn{
+			Expect: []script.Expect{script.Result("write", "denied: the user said no")},
+			Answer: []script.Step{script.Text("Done.")},
+		},
 	)
 	id := w.start(coder())
 	ask := w.asked()

@@ -28,7 +28,8 @@ var unwritten = map[string]string{
 // database opens the database of the world beside the engine.
 func (w *world) database() *sql.DB {
 	w.t.Helper()
-	db, err := sql.Open("sqlite", event.FileURI(filepath.Join(w.state, "agentls.db"))+"?mode=ro&_pragma=busy_timeout(10000)")
+	db, err := sql.Open("sqlite",
+		event.FileURI(filepath.Join(w.state, "agentls.db"))+"?mode=ro&_pragma=busy_timeout(10000)")
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -44,7 +45,10 @@ func usesEverything(t *testing.T) (*world, event.RunID) {
 		{Match: "Begin.", Usage: used, Answer: []script.Step{
 			script.Text("I look."), call("write", `{"path":"b.txt","content":"two\n"}`), bash("exit 1"),
 		}},
-		{Match: "Begin.", Usage: used, Answer: []script.Step{task("helper", "Help.", ""), task("helper", "Help aside.", inBackground)}},
+		{
+			Match: "Begin.", Usage: used,
+			Answer: []script.Step{task("helper", "Help.", ""), task("helper", "Help aside.", inBackground)},
+		},
 		{Match: "You are helper", Times: 2, Usage: used, Answer: []script.Step{script.Text("Helped.")}},
 		{Match: "Begin.", Usage: used, Answer: []script.Step{call("task_wait", `{}`)}},
 		{Match: "Begin.", Usage: used, Answer: []script.Step{script.Text("Done.")}},
@@ -57,11 +61,15 @@ func usesEverything(t *testing.T) (*world, event.RunID) {
 		o.Config = priced()
 		o.Config.Sandbox = config.SandboxOff
 		o.Config.Permissions = []config.Permission{{Tool: "bash", Action: permission.Allow}}
-	}, &agent.Definition{Slug: "helper", Prompt: "You are helper.", Categories: []agent.Category{agent.Subagent}, Subagents: []string{}, ContextMode: "full"},
+	}, &agent.Definition{
+		Slug: "helper", Prompt: "You are helper.", Categories: []agent.Category{agent.Subagent},
+		Subagents: []string{}, ContextMode: "full",
+	},
 		&agent.Definition{Slug: "boss", Prompt: "You are boss.", Categories: []agent.Category{agent.Primary}})
 	w.session.SetTrusted(true)
 	id := w.start(agentcore.RunRequest{
-		Agent: "boss", Prompt: "Begin.", Context: agentcore.Context{Paths: []string{w.path("a.txt")}}, Limits: agent.Limits{Tokens: 1 << 20, Cost: 10},
+		Agent: "boss", Prompt: "Begin.", Context: agentcore.Context{Paths: []string{w.path("a.txt")}},
+		Limits: agent.Limits{Tokens: 1 << 20, Cost: 10},
 	})
 	if result := w.wait(id); result.Status != event.StatusCompleted || result.Output != "Done." {
 		t.Fatalf("got %+v", result)
@@ -110,7 +118,8 @@ func TestEveryColumnHasAWriter(t *testing.T) {
 			t.Errorf("there is no table %s", table)
 		}
 		for _, column := range columns {
-			filled := text(fmt.Sprintf(`SELECT count(*) FROM %s WHERE ifnull("%s", '') NOT IN ('', 0, '{}', '[]')`, table, column))[0] != "0"
+			filled := text(fmt.Sprintf(`SELECT count(*) FROM %s WHERE ifnull("%s", '') NOT IN ('', 0, '{}', '[]')`,
+				table, column))[0] != "0"
 			if !filled && unwritten[table+"."+column] == "" {
 				t.Errorf("nothing writes the column %s of %s", column, table)
 			}
@@ -206,7 +215,8 @@ func TestRecordOfModelCalls(t *testing.T) {
 			return
 		}
 		answers++
-		if name != "script/test" || used.InputTokens != 100 || used.OutputTokens != 10 || used.CachedTokens != 1000 || used.Cost == nil || *used.Cost <= 0 {
+		if name != "script/test" || used.InputTokens != 100 || used.OutputTokens != 10 || used.CachedTokens != 1000 ||
+			used.Cost == nil || *used.Cost <= 0 {
 			t.Errorf("an answer is of %q and used %+v", name, used)
 		}
 	}
@@ -217,7 +227,8 @@ func TestRecordOfModelCalls(t *testing.T) {
 	if err := w.engine.History().TranscriptMarkdown(w.ctx, id, &shown); err != nil {
 		t.Fatal(err)
 	}
-	if n := strings.Count(shown.String(), "### Assistant\n\n`script/test`, 1100 tokens in (1000 cached), 10 out, $"); n != 4 {
+	if n := strings.Count(shown.String(),
+		"### Assistant\n\n`script/test`, 1100 tokens in (1000 cached), 10 out, $"); n != 4 {
 		t.Errorf("%d answers are shown with what they used:\n%s", n, shown.String())
 	}
 	var file bytes.Buffer
@@ -292,7 +303,8 @@ func TestFullContextHasWhatIsSettled(t *testing.T) {
 	w := newWorld(t, map[string]string{"a.txt": "one\n"})
 	w.with(script.New("test",
 		script.Turn{Match: "Begin.", Answer: []script.Step{
-			script.Text("The word is swordfish."), call("read", `{"path":"a.txt"}`), call("write", `{"path":"b.txt","content":"two\n"}`), task("helper", "Help.", ""),
+			script.Text("The word is swordfish."), call("read", `{"path":"a.txt"}`),
+			call("write", `{"path":"b.txt","content":"two\n"}`), task("helper", "Help.", ""),
 		}},
 		script.Turn{
 			Match: "You are helper",
@@ -305,9 +317,15 @@ func TestFullContextHasWhatIsSettled(t *testing.T) {
 			}},
 			Answer: []script.Step{script.Text("Helped.")},
 		},
-		script.Turn{Match: "Begin.", Expect: []script.Expect{script.Result("task", "Helped.")}, Answer: []script.Step{script.Text("Done.")}},
+		script.Turn{
+			Match: "Begin.", Expect: []script.Expect{script.Result("task", "Helped.")},
+			Answer: []script.Step{script.Text("Done.")},
+		},
 	), nil,
-		&agent.Definition{Slug: "helper", Prompt: "You are helper.", Categories: []agent.Category{agent.Subagent}, Subagents: []string{}, ContextMode: "full"},
+		&agent.Definition{
+			Slug: "helper", Prompt: "You are helper.", Categories: []agent.Category{agent.Subagent},
+			Subagents: []string{}, ContextMode: "full",
+		},
 		&agent.Definition{Slug: "boss", Prompt: "You are boss.", Categories: []agent.Category{agent.Primary}})
 	w.finishes(agentcore.RunRequest{Agent: "boss", Prompt: "Begin."})
 }
@@ -326,7 +344,10 @@ func messagesOf(w *world, run event.RunID) []store.Message {
 func TestExitCodes(t *testing.T) {
 	w := newWorld(t, nil,
 		script.Turn{Answer: []script.Step{bash("exit 3"), bash("true"), bash("exit 4", "background=true")}},
-		script.Turn{Answer: []script.Step{call("bash_output", `{"id":"bash-1","wait_ms":60000}`), call("bash_output", `{"id":"bash-9"}`)}},
+		script.Turn{Answer: []script.Step{
+			call("bash_output", `{"id":"bash-1","wait_ms":60000}`),
+			call("bash_output", `{"id":"bash-9"}`),
+		}},
 		script.Turn{Answer: []script.Step{script.Text("done")}},
 	)
 	cfg := config.Default()
@@ -362,7 +383,10 @@ func TestExitCodes(t *testing.T) {
 	if err := w.engine.History().TranscriptMarkdown(w.ctx, id, &text); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"\"exit 3\",\"description\":\"try it\"}`, exit code 3\n", "\"true\",\"description\":\"try it\"}`, ok\n", "60000}`, exit code 4\n"} {
+	for _, want := range []string{
+		"\"exit 3\",\"description\":\"try it\"}`, exit code 3\n",
+		"\"true\",\"description\":\"try it\"}`, ok\n", "60000}`, exit code 4\n",
+	} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("%q is not in\n%s", want, text.String())
 		}

@@ -42,13 +42,22 @@ func failing(failure model.Error) script.Error {
 // conversation has nothing of it.
 func TestCutStreamBeginsAnew(t *testing.T) {
 	w := newWorld(t, map[string]string{"a.txt": "one\n"},
-		script.Turn{Answer: []script.Step{script.Text("half"), call("edit", `{"path":"a.txt","old_string":"one","new_string":"two"}`), failing(model.Error{Kind: model.ErrNetwork, Detail: "connection reset"})}},
-		script.Turn{Answer: []script.Step{failing(model.Error{Kind: model.ErrOverloaded, Status: 529, Detail: "Overloaded"})}},
+		script.Turn{
+			Answer: []script.Step{
+				script.Text("half"),
+				call("edit", `{"path":"a.txt","old_string":"one","new_string":"two"}`),
+				failing(model.Error{Kind: model.ErrNetwork, Detail: "connection reset"}),
+			},
+		},
+		script.Turn{
+			Answer: []script.Step{failing(model.Error{Kind: model.ErrOverloaded, Status: 529, Detail: "Overloaded"})},
+		},
 		script.Turn{Expect: []script.Expect{script.Messages(1)}, Answer: []script.Step{script.Text("whole")}},
 	)
 	id := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Change a.txt."})
 	result := w.wait(id)
-	if result.Status != event.StatusCompleted || result.Output != "whole" || len(result.ToolCalls) != 0 || result.Turns != 1 {
+	if result.Status != event.StatusCompleted || result.Output != "whole" || len(result.ToolCalls) != 0 ||
+		result.Turns != 1 {
 		t.Errorf("unexpected result: %+v", result)
 	}
 	seen := w.until(ended(id))
@@ -96,13 +105,17 @@ func TestNoRetry(t *testing.T) {
 		{"invalid", "bad request", model.Error{Kind: model.ErrInvalid, Status: 400, Detail: "bad request"}},
 		{"key", "bad key", model.Error{Kind: model.ErrAuth, Status: 401, Detail: "bad key"}},
 		{"model", "no such model", model.Error{Kind: model.ErrNotFound, Status: 404, Detail: "no such model"}},
-		{"patience", "it asks to wait 10m0s", model.Error{Kind: model.ErrRateLimit, Status: 429, RetryAfter: 10 * time.Minute}},
+		{
+			"patience", "it asks to wait 10m0s",
+			model.Error{Kind: model.ErrRateLimit, Status: 429, RetryAfter: 10 * time.Minute},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t, nil, script.Turn{Answer: []script.Step{script.Error(c.failure)}})
 			id := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Do it."})
 			result := w.wait(id)
-			if result.Status != event.StatusFailed || result.Error == nil || result.Error.Kind != string(c.failure.Kind) || !strings.Contains(result.Error.Detail, c.says) {
+			if result.Status != event.StatusFailed || result.Error == nil ||
+				result.Error.Kind != string(c.failure.Kind) || !strings.Contains(result.Error.Detail, c.says) {
 				t.Errorf("unexpected result: %+v, error %+v", result, result.Error)
 			}
 			if n := len(bodies[event.RetryScheduled](w.until(ended(id)))); n != 0 {
@@ -116,14 +129,21 @@ func TestNoRetry(t *testing.T) {
 func TestRetriesRunOut(t *testing.T) {
 	w := newWorld(t, map[string]string{"a.txt": "one\n"},
 		script.Turn{Answer: []script.Step{script.Text("I look."), call("read", `{"path":"a.txt"}`)}},
-		script.Turn{Times: 3, Answer: []script.Step{failing(model.Error{Kind: model.ErrServer, Status: 500, Detail: "down"})}},
+		script.Turn{
+			Times:  3,
+			Answer: []script.Step{failing(model.Error{Kind: model.ErrServer, Status: 500, Detail: "down"})},
+		},
 	)
 	w.closeEngine()
 	cfg := config.Default()
 	cfg.RetryMaxAttempts = 3
-	w.openWith(agentcore.Options{StateDir: w.state, Config: cfg, OpenModel: func(provider.Choice) (model.Model, error) { return w.model, nil }})
+	w.openWith(agentcore.Options{
+		StateDir: w.state, Config: cfg,
+		OpenModel: func(provider.Choice) (model.Model, error) { return w.model, nil },
+	})
 	result := w.wait(w.start(review(w.path("a.txt"))))
-	if result.Status != event.StatusFailed || result.Error == nil || !strings.Contains(result.Error.Detail, "asked 3 times in vain") || result.Output != "I look." {
+	if result.Status != event.StatusFailed || result.Error == nil ||
+		!strings.Contains(result.Error.Detail, "asked 3 times in vain") || result.Output != "I look." {
 		t.Errorf("unexpected result: %+v, error %+v", result, result.Error)
 	}
 }
@@ -150,7 +170,10 @@ func TestSilentProvider(t *testing.T) {
 	client := model.NewHTTPClient()
 	t.Cleanup(client.CloseIdleConnections)
 	w.openWith(agentcore.Options{StateDir: w.state, OpenModel: func(provider.Choice) (model.Model, error) {
-		return anthropic.New(anthropic.Options{Name: "anthropic", Model: "m", BaseURL: server.URL, Key: "k", HTTPClient: client, IdleTimeout: 2 * time.Second}), nil
+		return anthropic.New(anthropic.Options{
+			Name: "anthropic", Model: "m", BaseURL: server.URL, Key: "k",
+			HTTPClient: client, IdleTimeout: 2 * time.Second,
+		}), nil
 	}})
 	id := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Wake up."})
 	if result := w.wait(id); result.Status != event.StatusCompleted || result.Output != "awake" {
@@ -168,7 +191,10 @@ func TestStallIsIsolated(t *testing.T) {
 		script.Turn{Match: "file: b.txt", Answer: []script.Step{script.Text("so far"), script.Gate("stuck")}},
 		script.Turn{Times: 2, Answer: []script.Step{script.Text("done")}},
 	)
-	root := w.start(agentcore.RunRequest{Agent: "reviewer", Prompt: "Review this file.", Each: []string{w.path("a.txt"), w.path("b.txt"), w.path("c.txt")}})
+	root := w.start(agentcore.RunRequest{
+		Agent: "reviewer", Prompt: "Review this file.",
+		Each: []string{w.path("a.txt"), w.path("b.txt"), w.path("c.txt")},
+	})
 	var stuck event.RunID
 	finished := 0
 	w.until(func(e event.Event) bool { // the others end while one is stuck
@@ -201,7 +227,10 @@ func TestStallIsIsolated(t *testing.T) {
 
 // handedOver is the turn in which a run hands over, after it ended since its model said what.
 func handedOver(what string, answer ...script.Step) script.Turn {
-	return script.Turn{Expect: []script.Expect{script.NoCalls(), script.Last("This run ends now"), script.Last(what)}, Answer: answer}
+	return script.Turn{
+		Expect: []script.Expect{script.NoCalls(), script.Last("This run ends now"), script.Last(what)},
+		Answer: answer,
+	}
 }
 
 // A model may answer anything; each kind of nonsense is brought back a few times, then the run ends with what it has.
@@ -227,22 +256,62 @@ func TestNonsense(t *testing.T) {
 		turns        []script.Turn
 	}{
 		{"nothing", "empty_answer", true, "", 0, []script.Turn{{Times: 3}, handedOver("answered nothing, 3 times")}},
-		{"white space", "empty_answer", true, "", 0, []script.Turn{{Times: 3, Answer: []script.Step{script.Text(" \n")}}, handedOver("3 times", script.Text(" "))}},
-		{"nothing for a while", "", false, "What I found.", 1, []script.Turn{{Times: 2}, {Expect: []script.Expect{script.Last("Your answer was empty")}, Answer: []script.Step{read}}, {Times: 2}, {Answer: []script.Step{found}}}},
-		{"nothing after something", "empty_answer", false, "I look.", 1, []script.Turn{{Answer: []script.Step{script.Text("I look."), read}}, {Times: 3}, handedOver("3 times")}},
-		{"nothing but thoughts", "empty_answer", false, "What I found.", 0, []script.Turn{{Times: 3, Answer: []script.Step{script.Reasoning("hm")}, Stop: model.StopLength}, handedOver("3 times", found)}},
-		{"a call as text", "", false, "What I found.", 0, []script.Turn{{Answer: []script.Step{script.Text(leak)}}, {Expect: nudged, Answer: []script.Step{found}}}},
+		{
+			"white space", "empty_answer", true, "", 0,
+			[]script.Turn{
+				{Times: 3, Answer: []script.Step{script.Text(" \n")}},
+				handedOver("3 times", script.Text(" ")),
+			},
+		},
+		{
+			"nothing for a while", "", false, "What I found.", 1,
+			[]script.Turn{{Times: 2}, {
+				Expect: []script.Expect{script.Last("Your answer was empty")},
+				Answer: []script.Step{read},
+			}, {Times: 2}, {Answer: []script.Step{found}}},
+		},
+		{
+			"nothing after something", "empty_answer", false, "I look.", 1,
+			[]script.Turn{{Answer: []script.Step{script.Text("I look."), read}}, {Times: 3}, handedOver("3 times")},
+		},
+		{
+			"nothing but thoughts", "empty_answer", false, "What I found.", 0,
+			[]script.Turn{
+				{Times: 3, Answer: []script.Step{script.Reasoning("hm")}, Stop: model.StopLength},
+				handedOver("3 times", found),
+			},
+		},
+		{
+			"a call as text", "", false, "What I found.", 0,
+			[]script.Turn{{Answer: []script.Step{script.Text(leak)}}, {Expect: nudged, Answer: []script.Step{found}}},
+		},
 		{"calls as text", "leaked_call", false, "What I found.", 0, []script.Turn{
 			{Answer: []script.Step{script.Text(leak)}},
 			{Expect: nudged, Answer: []script.Step{script.Text("Again: \n" + leak)}},
 			{Expect: nudged, Answer: []script.Step{script.Text("Third:\n" + leak)}},
 			handedOver("as text", found),
 		}},
-		{"JSON that was asked for", "", false, "```json\n{\"tool\": \"bash\", \"pattern\": \"git status*\"}\n```", 0, []script.Turn{
-			{Answer: []script.Step{script.Text("The rule:\n```json\n{\"tool\": \"bash\", \"pattern\": \"git status*\"}\n```")}},
-			{Expect: nudged, Answer: []script.Step{script.Text("```json\n{\"tool\": \"bash\", \"pattern\": \"git status*\"}\n```")}},
-		}},
-		{"the same text again", "leaked_call", true, leak, 0, []script.Turn{{Times: 2, Answer: []script.Step{script.Text(leak)}}, handedOver("as text", script.Text(leak))}},
+		{
+			"JSON that was asked for", "", false, "```json\n{\"tool\": \"bash\", \"pattern\": \"git status*\"}\n```", 0,
+			[]script.Turn{
+				{
+					Answer: []script.Step{
+						script.Text("The rule:\n```json\n{\"tool\": \"bash\", \"pattern\": \"git status*\"}\n```"),
+					},
+				},
+				{
+					Expect: nudged,
+					Answer: []script.Step{script.Text("```json\n{\"tool\": \"bash\", \"pattern\": \"git status*\"}\n```")},
+				},
+			},
+		},
+		{
+			"the same text again", "leaked_call", true, leak, 0,
+			[]script.Turn{
+				{Times: 2, Answer: []script.Step{script.Text(leak)}},
+				handedOver("as text", script.Text(leak)),
+			},
+		},
 		{"the same call for ever", "repeats", false, "What I found.", 4, []script.Turn{
 			{Times: 3, Answer: []script.Step{read}},
 			{Expect: []script.Expect{script.Last("You have made the same call 3 times")}, Answer: []script.Step{read}},
@@ -254,7 +323,11 @@ func TestNonsense(t *testing.T) {
 			handedOver("5 times in a row", read),
 			{Expect: []script.Expect{script.Last("Nothing else can be called now")}, Answer: []script.Step{read}},
 		}},
-		{"by turns", "repeats", false, "What I found.", 8, append(rounds(script.Turn{Answer: []script.Step{grep("x")}}, script.Turn{Answer: []script.Step{grep("y")}}), handedOver("5 times in a row", found))},
+		{
+			"by turns", "repeats", false, "What I found.", 8,
+			append(rounds(script.Turn{Answer: []script.Step{grep("x")}}, script.Turn{Answer: []script.Step{grep("y")}}),
+				handedOver("5 times in a row", found)),
+		},
 		{"no such tool", "broken_calls", false, "What I found.", 4, []script.Turn{
 			{Answer: []script.Step{call("fly", `{"to":1}`)}},
 			{Answer: []script.Step{call("fly", `{"to":2}`)}},
@@ -264,14 +337,23 @@ func TestNonsense(t *testing.T) {
 		}},
 		{"broken arguments", "broken_calls", false, "What I found.", 4, []script.Turn{
 			{Answer: []script.Step{call("read", `{"path":1`)}},
-			{Expect: []script.Expect{script.Result("read", "in the middle")}, Answer: []script.Step{call("read", `{"path":2`)}},
+			{
+				Expect: []script.Expect{script.Result("read", "in the middle")},
+				Answer: []script.Step{call("read", `{"path":2`)},
+			},
 			{Answer: []script.Step{call("read", `{"path" 3}`)}},
-			{Expect: []script.Expect{script.Result("read", `at byte 9, behind {"path" `)}, Answer: []script.Step{call("read", `{"path":4`)}},
+			{
+				Expect: []script.Expect{script.Result("read", `at byte 9, behind {"path" `)},
+				Answer: []script.Step{call("read", `{"path":4`)},
+			},
 			handedOver("4 turns in a row", found),
 		}},
 		{"cut calls", "length", false, "What I found.", 1, []script.Turn{
 			{Answer: []script.Step{read, call("write", `{"path":"b.txt","content":"on`)}, Stop: model.StopLength},
-			{Expect: []script.Expect{script.Result("read", "one"), script.Result("write", "cut off in the middle")}, Answer: []script.Step{call("write", `{"path":"b.txt","content":"tw`)}, Stop: model.StopLength},
+			{
+				Expect: []script.Expect{script.Result("read", "one"), script.Result("write", "cut off in the middle")},
+				Answer: []script.Step{call("write", `{"path":"b.txt","content":"tw`)}, Stop: model.StopLength,
+			},
 			{Answer: []script.Step{call("write", `{}`)}, Stop: model.StopLength},
 			handedOver("cut off in the middle of a call, 3 times", found),
 		}},
@@ -288,13 +370,15 @@ func TestNonsense(t *testing.T) {
 			if c.failed {
 				status = event.StatusFailed
 			}
-			if result.Status != status || result.Reason != c.reason || result.Output != c.output || len(result.ToolCalls) != c.calls {
+			if result.Status != status || result.Reason != c.reason || result.Output != c.output ||
+				len(result.ToolCalls) != c.calls {
 				t.Errorf("unexpected result: %+v, error %+v", result, result.Error)
 			}
 			if c.failed && (result.Error == nil || result.Error.Kind != c.reason || result.Error.Hint == "") {
 				t.Errorf("unexpected error: %+v", result.Error)
 			}
-			told := slices.ContainsFunc(bodies[event.Notice](w.until(ended(id))), func(n event.Notice) bool { return n.Level == event.NoticeWarning })
+			told := slices.ContainsFunc(bodies[event.Notice](w.until(ended(id))),
+				func(n event.Notice) bool { return n.Level == event.NoticeWarning })
 			if told != (c.reason != "" && !c.failed) {
 				t.Errorf("a warning was shown: %v", told)
 			}
@@ -316,15 +400,17 @@ func TestRepeatedByRight(t *testing.T) {
 				script.Turn{Answer: []script.Step{script.Text("done")}},
 			)
 			calls := 0
-			w.withProbe(c.tool, probe{title: func() string { return c.tool }, run: func(context.Context) (tool.Result, error) {
-				if calls++; c.fresh {
-					return tool.Result{Text: fmt.Sprint(calls)}, nil
-				}
-				return tool.Result{Text: "still running"}, nil
-			}})
+			w.withProbe(c.tool,
+				probe{title: func() string { return c.tool }, run: func(context.Context) (tool.Result, error) {
+					if calls++; c.fresh {
+						return tool.Result{Text: fmt.Sprint(calls)}, nil
+					}
+					return tool.Result{Text: "still running"}, nil
+				}})
 			w.session.SetTrusted(true)
 			result := w.wait(w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Wait."}))
-			if result.Status != event.StatusCompleted || result.Reason != "" || result.Output != "done" || calls != c.times {
+			if result.Status != event.StatusCompleted || result.Reason != "" || result.Output != "done" ||
+				calls != c.times {
 				t.Errorf("%d calls were made, want %d: %+v", calls, c.times, result)
 			}
 		})
@@ -333,7 +419,10 @@ func TestRepeatedByRight(t *testing.T) {
 
 func TestBrokenArguments(t *testing.T) {
 	w := newWorld(t, map[string]string{"a.txt": "one\n"},
-		script.Turn{Answer: []script.Step{call("read", `{"path":`), call("read", `{"path":7,"offset":"x"}`), call("read", `{"path":"../../etc/passwd"}`)}},
+		script.Turn{Answer: []script.Step{
+			call("read", `{"path":`), call("read", `{"path":7,"offset":"x"}`),
+			call("read", `{"path":"../../etc/passwd"}`),
+		}},
 		script.Turn{Answer: []script.Step{script.Text("I give up")}},
 	)
 	result := w.wait(w.start(review(w.path("a.txt"))))

@@ -40,13 +40,16 @@ func TestWhyAnAgentIsNotStarted(t *testing.T) {
 		script.New(
 			"test",
 			script.Turn{Answer: []script.Step{
-				task("explor", "x", ""), task("quite-another", "x", ""), task("broken", "x", ""), task("title", "x", ""),
+				task("explor", "x", ""), task("quite-another", "x", ""), task("broken", "x", ""),
+				task("title", "x", ""),
 				task("mine", "x", ""), task("general", "x", ""), task("sole", "x", ""),
 			}},
 			script.Turn{Answer: []script.Step{script.Text("done")}, Expect: []script.Expect{
-				script.Last(begins + `explor"; those that you may are explore. There is none of that name; did you mean explore?`),
+				script.Last(begins +
+					`explor"; those that you may are explore. There is none of that name; did you mean explore?`),
 				script.Last(begins + `quite-another"; those that you may are explore. There is none of that name`),
-				script.Last(begins + `broken"; those that you may are explore. There is one, and it is broken: the definition of the agent broken has an error: `),
+				script.Last(begins +
+					`broken"; those that you may are explore. There is one, and it is broken: the definition of the agent broken has an error: `),
 				script.Last("broken.md:4"), script.Last("That one is agentls's own"),
 				script.Last("That one is no subagent: only the user starts it"),
 				script.Last("That one would have none of its tools here"),
@@ -86,7 +89,10 @@ func TestWhyThereIsNoTask(t *testing.T) {
 				o.Config = config.Default()
 				o.Config.MaxDepth = c.depth
 			},
-			&agent.Definition{Slug: "mine", Categories: []agent.Category{agent.Subagent}, Tools: []string{"read", "task"}},
+			&agent.Definition{
+				Slug: "mine", Categories: []agent.Category{agent.Subagent},
+				Tools: []string{"read", "task"},
+			},
 		)
 		w.finishes(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})
 	}
@@ -101,18 +107,24 @@ func TestToolsThatAreNotGiven(t *testing.T) {
 		script.New(
 			"test",
 			script.Turn{Match: "Go.", Answer: []script.Step{task("lead", "Lead.", "")}},
-			script.Turn{Match: "Lead.", Answer: []script.Step{task("explore", "Mend it.", `,"allowed_tools":["edit"]`)}},
+			script.Turn{
+				Match:  "Lead.",
+				Answer: []script.Step{task("explore", "Mend it.", `,"allowed_tools":["edit"]`)},
+			},
 			script.Turn{
 				Match: "Lead.", Answer: []script.Step{script.Text("Led.")},
 				Expect: []script.Expect{script.Result("task", "denied: "+why+". Leave them out")},
 			},
 			script.Turn{
 				Match: "Go.", Answer: []script.Step{script.Text("done")},
-				Expect: []script.Expect{script.Result("task", "warning: it was not allowed to start explore: Mend it.: "+why)},
+				Expect: []script.Expect{
+					script.Result("task", "warning: it was not allowed to start explore: Mend it.: "+why),
+				},
 			},
 		), nil,
 		&agent.Definition{
-			Slug: "lead", Categories: []agent.Category{agent.Subagent}, Tools: []string{"read", "edit", "task"}, Subagents: []string{"explore"},
+			Slug: "lead", Categories: []agent.Category{agent.Subagent}, Tools: []string{"read", "edit", "task"},
+			Subagents: []string{"explore"},
 		},
 	)
 	run := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})

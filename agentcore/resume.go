@@ -17,6 +17,7 @@ import (
 	"github.com/agentls/agentls/agentcore/history"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/agentcore/process/command"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/tool"
 )
@@ -248,7 +249,7 @@ func (e *Engine) conversation(ctx context.Context, id event.RunID) ([]model.Mess
 		if err != nil {
 			return nil, "", fmt.Errorf("read a message of the run %s: %w", id, err)
 		}
-		e.seeAgain(parts)
+		command.SeeAgain(e.outputDir(), parts)
 		m := model.Message{Role: model.Role(row.Role), Parts: parts}
 		if i == 0 || row.Parent == rows[i-1].ID {
 			messages, ids = append(messages, m), append(ids, row.ID)

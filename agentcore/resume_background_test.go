@@ -35,13 +35,22 @@ func TestResumedHearsOfItsBackground(t *testing.T) {
 		"again",
 		script.Turn{
 			Expect: []script.Expect{times(1, "The key is 42."), script.Last("Go on with the task")},
-			Answer: []script.Step{call("read", `{"path":"`+child.Output+`"}`), call("task_output", `{"id":"`+string(child.ID)+`"}`)},
+			Answer: []script.Step{
+				call("read", `{"path":"`+child.Output+`"}`),
+				call("task_output", `{"id":"`+string(child.ID)+`"}`),
+			},
 		},
 		script.Turn{
-			Expect: []script.Expect{script.Result("read", "The key is 42."), script.Result("task_output", "The key is 42.")},
+			Expect: []script.Expect{
+				script.Result("read", "The key is 42."),
+				script.Result("task_output", "The key is 42."),
+			},
 			Answer: []script.Step{script.Text("It is 42.")},
 		},
-		script.Turn{Expect: []script.Expect{times(1, "The key is 42."), script.Last("Once more.")}, Answer: []script.Step{script.Text("42.")}},
+		script.Turn{
+			Expect: []script.Expect{times(1, "The key is 42."), script.Last("Once more.")},
+			Answer: []script.Step{script.Text("42.")},
+		},
 	)
 	w.open()
 	if _, err := os.Stat(child.Output); err != nil {

@@ -31,10 +31,16 @@ func TestResumedFromTheBackground(t *testing.T) {
 			"test",
 			script.Turn{Match: "Go.", Answer: []script.Step{task("mine", "Look.", inBackground)}},
 			said("Look.", spared),
-			script.Turn{Match: "Go.", Capture: started, Answer: []script.Step{script.Gate("waits"), call("task_wait", `{}`)}},
+			script.Turn{
+				Match: "Go.", Capture: started,
+				Answer: []script.Step{script.Gate("waits"), call("task_wait", `{}`)},
+			},
 			script.Turn{Match: "Go.", Answer: resume("Aside.", inBackground)},
 			said("Aside.", spared),
-			script.Turn{Match: "Go.", Capture: started, Answer: []script.Step{script.Gate("waits again"), call("task_wait", `{}`)}},
+			script.Turn{
+				Match: "Go.", Capture: started,
+				Answer: []script.Step{script.Gate("waits again"), call("task_wait", `{}`)},
+			},
 			script.Turn{Match: "Go.", Answer: resume("Here.", "")},
 			said("Here.", whole),
 			script.Turn{Match: "Go.", Answer: []script.Step{script.Text("done")}},
@@ -45,7 +51,8 @@ func TestResumedFromTheBackground(t *testing.T) {
 	w.model.Release("Here.")
 	w.model.Release("By the user.")
 	run := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})
-	for _, gates := range [][2]string{{"waits", "Look."}, {"waits again", "Aside."}} { // the child ends once its parent has heard that it began
+	for _, gates := range [][2]string{{"waits", "Look."}, {"waits again", "Aside."}} {
+		// the child ends once its parent has heard that it began
 		if err := w.model.Reached(w.ctx, gates[0], 1); err != nil {
 			t.Fatal(err)
 		}
@@ -73,20 +80,63 @@ func TestResumedChildHasItsServers(t *testing.T) {
 		project       bool
 		tools, others []string
 	}{
-		"all, one turn":      {[]string{"*"}, `,"max_turns":1`, false, []string{"mcp__srv__echo", "mcp__srv__env"}, nil},
-		"one, one turn":      {[]string{"read", "mcp__srv__echo"}, `,"max_turns":1`, false, []string{"mcp__srv__echo"}, []string{"mcp__srv__env"}},
-		"server, one turn":   {[]string{"read", "mcp__srv"}, `,"max_turns":1`, false, []string{"mcp__srv__echo", "mcp__srv__env"}, nil},
-		"another, one turn":  {[]string{"read", "mcp__other"}, `,"max_turns":1`, false, []string{"read"}, []string{"mcp__srv__echo"}},
-		"all, not trusted":   {[]string{"*"}, "", true, []string{"mcp__srv__echo", "mcp__srv__env"}, nil},
-		"one, not trusted":   {[]string{"read", "mcp__srv__echo"}, "", true, []string{"mcp__srv__echo"}, []string{"mcp__srv__env"}},
-		"none, not trusted":  {[]string{"read"}, "", true, []string{"read"}, []string{"mcp__srv__echo"}},
-		"server, no trust":   {[]string{"read", "mcp__srv"}, "", true, []string{"mcp__srv__echo", "mcp__srv__env"}, nil},
-		"pattern, one turn":  {[]string{"read", "mcp__srv__e*"}, `,"max_turns":1`, false, []string{"mcp__srv__echo", "mcp__srv__env"}, []string{"mcp__srv__read"}},
-		"pattern, not trust": {[]string{"read", "mcp__srv__ec*"}, "", true, []string{"mcp__srv__echo"}, []string{"mcp__srv__env"}},
+		"all, one turn": {
+			[]string{"*"},
+			`,"max_turns":1`, false,
+			[]string{"mcp__srv__echo", "mcp__srv__env"},
+			nil,
+		},
+		"one, one turn": {
+			[]string{"read", "mcp__srv__echo"},
+			`,"max_turns":1`, false,
+			[]string{"mcp__srv__echo"},
+			[]string{"mcp__srv__env"},
+		},
+		"server, one turn": {
+			[]string{"read", "mcp__srv"},
+			`,"max_turns":1`, false,
+			[]string{"mcp__srv__echo", "mcp__srv__env"},
+			nil,
+		},
+		"another, one turn": {
+			[]string{"read", "mcp__other"},
+			`,"max_turns":1`, false,
+			[]string{"read"},
+			[]string{"mcp__srv__echo"},
+		},
+		"all, not trusted": {[]string{"*"}, "", true, []string{"mcp__srv__echo", "mcp__srv__env"}, nil},
+		"one, not trusted": {
+			[]string{"read", "mcp__srv__echo"},
+			"", true,
+			[]string{"mcp__srv__echo"},
+			[]string{"mcp__srv__env"},
+		},
+		"none, not trusted": {[]string{"read"}, "", true, []string{"read"}, []string{"mcp__srv__echo"}},
+		"server, no trust": {
+			[]string{"read", "mcp__srv"},
+			"", true,
+			[]string{"mcp__srv__echo", "mcp__srv__env"},
+			nil,
+		},
+		"pattern, one turn": {
+			[]string{"read", "mcp__srv__e*"},
+			`,"max_turns":1`, false,
+			[]string{"mcp__srv__echo", "mcp__srv__env"},
+			[]string{"mcp__srv__read"},
+		},
+		"pattern, not trust": {
+			[]string{"read", "mcp__srv__ec*"},
+			"", true,
+			[]string{"mcp__srv__echo"},
+			[]string{"mcp__srv__env"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, map[string]string{"a.txt": "one\n"})
-			has := []script.Expect{script.NoTools(append([]string{"question", "write"}, c.others...)...), script.Tools(c.tools...)}
+			has := []script.Expect{
+				script.NoTools(append([]string{"question", "write"}, c.others...)...),
+				script.Tools(c.tools...),
+			}
 			if c.names[0] == "*" {
 				has = has[1:]
 			}
@@ -103,7 +153,10 @@ func TestResumedChildHasItsServers(t *testing.T) {
 				), func(o *agentcore.Options) {
 					o.Config = config.Default()
 					allowing(o.Config)
-					server := config.MCPServer{Command: mcptest.Program(t, w.dir), Env: map[string]string{mcptest.Variable: "good"}}
+					server := config.MCPServer{
+						Command: mcptest.Program(t, w.dir),
+						Env:     map[string]string{mcptest.Variable: "good"},
+					}
 					if c.project {
 						server.Origin = config.Origin{Layer: config.LayerProject, File: w.path(".agentls/config.toml")}
 					}

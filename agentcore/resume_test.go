@@ -33,10 +33,16 @@ func TestResume(t *testing.T) {
 	w.close()
 	w.model = script.New("test",
 		script.Turn{
-			Expect: []script.Expect{script.Messages(4), script.First("Count the lines."), script.Last("Go on with the task where you left off.")},
+			Expect: []script.Expect{
+				script.Messages(4), script.First("Count the lines."),
+				script.Last("Go on with the task where you left off."),
+			},
 			Answer: []script.Step{call("edit", `{"path":"a.txt","old_string":"one","new_string":"ONE"}`)},
 		},
-		script.Turn{Expect: []script.Expect{script.Messages(6), script.Result("edit", "Edited a.txt")}, Answer: []script.Step{script.Text("There are two.")}},
+		script.Turn{
+			Expect: []script.Expect{script.Messages(6), script.Result("edit", "Edited a.txt")},
+			Answer: []script.Step{script.Text("There are two.")},
+		},
 		script.Turn{
 			Expect: []script.Expect{script.Messages(8), script.First("Count the lines."), script.Last("Are you sure?")},
 			Answer: []script.Step{script.Text("Yes.")},
@@ -80,11 +86,15 @@ func TestResumedChildGainsNothing(t *testing.T) {
 			Match: "Look.", Expect: []script.Expect{script.Tools("read", "write"), script.NoTools("question", "task")},
 			Answer: []script.Step{call("write", `{"path":"b.txt","content":"b\n"}`)},
 		},
-		script.Turn{Match: "Look.", Expect: []script.Expect{script.Last("denied: ")}, Answer: []script.Step{script.Text("I may not.")}},
+		script.Turn{
+			Match: "Look.", Expect: []script.Expect{script.Last("denied: ")},
+			Answer: []script.Step{script.Text("I may not.")},
+		},
 	)
 	w := newWorld(t, map[string]string{"a.txt": "one\n"})
 	w.with(turns, nil, own("mine"), &agent.Definition{
-		Slug: "boss", Categories: []agent.Category{agent.Primary}, Rules: []permission.Rule{{Tool: "edit", Pattern: "b.txt", Action: permission.Deny}},
+		Slug: "boss", Categories: []agent.Category{agent.Primary},
+		Rules: []permission.Rule{{Tool: "edit", Pattern: "b.txt", Action: permission.Deny}},
 	})
 	run := w.start(agentcore.RunRequest{Agent: "boss", Prompt: "Go."})
 	w.wait(run)
@@ -104,10 +114,23 @@ func TestTaskResumes(t *testing.T) {
 		t, map[string]string{"a.txt": "one\n"},
 		script.Turn{Match: "Go.", Answer: []script.Step{task("explore", "Look.", "")}},
 		script.Turn{Match: "Look.", Answer: []script.Step{script.Text("It is in a.txt.")}},
-		script.Turn{Match: "Go.", Capture: taskID, Answer: []script.Step{task("explore", "Which line?", `,"resume":"${id}"`), task("general", "x", `,"resume":"${id}"`), task("explore", "x", `,"resume":"nothing"`)}},
-		script.Turn{Match: "Look.", Expect: []script.Expect{script.Messages(3), script.Last("Which line?")}, Answer: []script.Step{script.Text("Line 1.")}},
 		script.Turn{
-			Match: "Go.", Expect: []script.Expect{script.Result("task", "Line 1."), script.Result("task", "was of explore, not of general"), script.Result("task", "resume: ")},
+			Match: "Go.", Capture: taskID,
+			Answer: []script.Step{
+				task("explore", "Which line?", `,"resume":"${id}"`),
+				task("general", "x", `,"resume":"${id}"`), task("explore", "x", `,"resume":"nothing"`),
+			},
+		},
+		script.Turn{
+			Match: "Look.", Expect: []script.Expect{script.Messages(3), script.Last("Which line?")},
+			Answer: []script.Step{script.Text("Line 1.")},
+		},
+		script.Turn{
+			Match: "Go.",
+			Expect: []script.Expect{
+				script.Result("task", "Line 1."),
+				script.Result("task", "was of explore, not of general"), script.Result("task", "resume: "),
+			},
 			Answer: []script.Step{script.Text("done")},
 		},
 	)
@@ -121,8 +144,14 @@ func TestTaskResumes(t *testing.T) {
 func TestResumedChildHasWhatItWasSpared(t *testing.T) {
 	w := newWorld(t, map[string]string{"a.txt": "one\n"})
 	w.with(script.New("test",
-		script.Turn{Match: "Go.", Answer: []script.Step{task("mine", "Once.", `,"max_turns":1`), task("mine", "Look.", "")}},
-		script.Turn{Match: "Once.", Expect: []script.Expect{script.NoTools("read", "bash")}, Answer: []script.Step{script.Text("Said.")}},
+		script.Turn{
+			Match:  "Go.",
+			Answer: []script.Step{task("mine", "Once.", `,"max_turns":1`), task("mine", "Look.", "")},
+		},
+		script.Turn{
+			Match: "Once.", Expect: []script.Expect{script.NoTools("read", "bash")},
+			Answer: []script.Step{script.Text("Said.")},
+		},
 		script.Turn{
 			Match: "Look.", Expect: []script.Expect{script.Tools("read"), script.NoTools("bash", "write")},
 			Answer: []script.Step{script.Text("Looked.")},
@@ -130,11 +159,17 @@ func TestResumedChildHasWhatItWasSpared(t *testing.T) {
 		script.Turn{Match: "Go.", Answer: []script.Step{script.Text("done")}},
 		script.Turn{
 			Match: "Once.", Answer: []script.Step{script.Text("Twice.")},
-			Expect: []script.Expect{script.Tools("read", "bash", "bash_output"), script.NoTools("write", "question", "task")},
+			Expect: []script.Expect{
+				script.Tools("read", "bash", "bash_output"),
+				script.NoTools("write", "question", "task"),
+			},
 		},
 		script.Turn{
 			Match: "Look.", Answer: []script.Step{script.Text("Looked again.")},
-			Expect: []script.Expect{script.Tools("read", "bash", "bash_output"), script.NoTools("write", "question", "task")},
+			Expect: []script.Expect{
+				script.Tools("read", "bash", "bash_output"),
+				script.NoTools("write", "question", "task"),
+			},
 		},
 	), nil, own("mine", "read", "bash"))
 	run := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})
@@ -143,10 +178,12 @@ func TestResumedChildHasWhatItWasSpared(t *testing.T) {
 	}
 	w.session.SetTrusted(true)
 	children := w.children(run)
-	slices.SortFunc(children, func(a, b history.Run) int { return strings.Compare(b.Title, a.Title) }) // as in the script
+	// as in the script
+	slices.SortFunc(children, func(a, b history.Run) int { return strings.Compare(b.Title, a.Title) })
 	for i, want := range []string{"Twice.", "Looked again."} {
 		child := children[i]
-		again, err := w.session.ResumeWith(w.ctx, child.ID, agentcore.RunRequest{Prompt: "Go on.", Limits: agent.Limits{MaxTurns: 3}})
+		again, err := w.session.ResumeWith(w.ctx, child.ID,
+			agentcore.RunRequest{Prompt: "Go on.", Limits: agent.Limits{MaxTurns: 3}})
 		if err != nil {
 			t.Fatal(err)
 		}

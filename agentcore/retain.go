@@ -44,7 +44,7 @@ func (e *Engine) deleteSession(ctx context.Context, id event.SessionID) error {
 			return err
 		}
 	}
-	left, err := e.leftovers(ctx, id)
+	left, err := keepers{e.stateDir, e.store}.leftovers(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func (e *Engine) Retain(ctx context.Context) (int, error) {
 		}
 	}
 	if steady {
-		if err := errors.Join(e.forgetStrays(ctx), e.store.ForgetCopies(now)); err != nil {
+		if err := errors.Join(keepers{e.stateDir, e.store}.forgetStrays(ctx), e.store.ForgetCopies(now)); err != nil {
 			return deleted, err
 		}
 	}
@@ -173,7 +173,7 @@ func (e *Engine) shrink(ctx context.Context, size int64) (int, error) {
 	deleted := 0
 	var rows []store.Session
 	for {
-		used, err := e.stateSize(ctx)
+		used, err := keepers{e.stateDir, e.store}.size(ctx)
 		if err != nil || used <= size {
 			return deleted, err
 		}

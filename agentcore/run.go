@@ -173,10 +173,11 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 	}
 	r := e.bare(s, parent, definition, request)
 	r.config, r.skills = cfg, skills
-	r.commands.run, r.place = r, newPlace(r)
+	r.place = newPlace(r)
 	r.plan.only = r.former != nil && (r.former.powers.Planning || parent != nil && r.former.belowPlan(parent))
 	r.hooks = r.newHooks()
 	r.hooks.start = r.runHook
+	r.commands = newCommands(r)
 	choice := provider.Choice{Override: request.Model, Definition: definition.Model}
 	from := e.ctx
 	if parent != nil {

@@ -12,21 +12,22 @@ import (
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/secret"
 	"github.com/agentls/agentls/agentcore/tool"
+	"github.com/agentls/agentls/agentcore/workspace"
 )
 
 // hideSecrets tells the redactor what of a configuration is secret: keys and the values of headers.
-func (e *Engine) hideSecrets(c *config.Config) {
+func hideSecrets(c *config.Config, getenv func(string) string, redactor *secret.Redactor) {
 	for _, name := range slices.Sorted(maps.Keys(c.Providers)) {
 		p := c.Providers[name]
-		if key, ok := p.Key(e.getenv); ok {
-			e.redactor.Add(p.KeyEnv, key)
+		if key, ok := p.Key(getenv); ok {
+			redactor.Add(p.KeyEnv, key)
 		}
 		for _, header := range slices.Sorted(maps.Keys(p.Headers)) {
-			e.redactor.Add(name+" "+header, p.Headers[header])
+			redactor.Add(name+" "+header, p.Headers[header])
 		}
 	}
 	if c.WebsearchKeyEnv != "" {
-		e.redactor.Add(c.WebsearchKeyEnv, e.getenv(c.WebsearchKeyEnv))
+		redactor.Add(c.WebsearchKeyEnv, getenv(c.WebsearchKeyEnv))
 	}
 }
 
@@ -57,9 +58,18 @@ func withoutSecrets(m model.Message, r *secret.Redactor) model.Message {
 	return m
 }
 
-// withSecrets carries out a call with the secrets of the files that an edit is about back in its arguments, where the
+// restorer puts secrets back into edits of files of a layer.
+type restorer struct {
+	redactor *secret.Redactor
+	view     *workspace.View
+	layer    *workspace.Layer
+}
+
+func restorerOf(r *run) restorer { return restorer{r.engine.redactor, r.session.view, r.layer} }
+
+// with carries out a call with the secrets of the files that an edit is about back in its arguments, where the
 // model left their placeholders as it saw them. It looks only at edits: nothing that acts gets a secret this way.
-func (r *run) withSecrets(c *call) func(context.Context, tool.Host) (tool.Result, error) {
+func (r restorer) with(c *call) func(context.Context, tool.Host) (tool.Result, error) {
 	if c.spec.Effect != tool.Proposes || !secret.Holds(string(c.arguments)) {
 		return c.do
 	}
@@ -72,7 +82,7 @@ func (r *run) withSecrets(c *call) func(context.Context, tool.Host) (tool.Result
 	sections := c.access.Sections
 	if len(sections) == 0 {
 		home := r.textOf(c.access.Paths)
-		arguments = eachText(arguments, func(text string) string { return r.engine.redactor.Restore(text, home) })
+		arguments = eachText(arguments, func(text string) string { return r.redactor.Restore(text, home) })
 	} else {
 		arguments = eachText(arguments, func(text string) string { return r.restoreSections(text, sections) })
 	}
@@ -89,11 +99,11 @@ func (r *run) withSecrets(c *call) func(context.Context, tool.Host) (tool.Result
 
 // restoreSections puts secrets back into each section of a patch by itself: what stands in one file must not get to
 // another that the same patch is about.
-func (r *run) restoreSections(text string, sections []tool.PatchSection) string {
+func (r restorer) restoreSections(text string, sections []tool.PatchSection) string {
 	var whole, restored strings.Builder
 	for _, section := range sections {
 		whole.WriteString(section.Text)
-		restored.WriteString(r.engine.redactor.Restore(section.Text, r.textOf(section.Paths)))
+		restored.WriteString(r.redactor.Restore(section.Text, r.textOf(section.Paths)))
 	}
 	if whole.String() != text {
 		return text // not what the sections are of
@@ -102,10 +112,10 @@ func (r *run) restoreSections(text string, sections []tool.PatchSection) string 
 }
 
 // textOf is the text of files as the run sees them, by the paths that the model gave.
-func (r *run) textOf(paths []string) string {
+func (r restorer) textOf(paths []string) string {
 	var texts strings.Builder
 	for _, path := range paths {
-		if resolved, err := r.session.view.Resolve(path); err == nil {
+		if resolved, err := r.view.Resolve(path); err == nil {
 			if file, err := r.layer.Fork().Read(resolved); err == nil {
 				texts.WriteString(file.Text + "\n")
 			}

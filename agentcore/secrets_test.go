@@ -47,14 +47,19 @@ func (l *leaker) Stream(_ context.Context, request *model.Request) iter.Seq2[mod
 }
 
 func called(name, arguments string) model.Message {
-	return model.Message{Role: model.RoleAssistant, Parts: []model.Part{model.Call{ID: name, Name: name, Arguments: json.RawMessage(arguments)}}}
+	return model.Message{
+		Role:  model.RoleAssistant,
+		Parts: []model.Part{model.Call{ID: name, Name: name, Arguments: json.RawMessage(arguments)}},
+	}
 }
 
 func TestSecretsStayInTheirFileOfAPatch(t *testing.T) {
 	const key = "own-key-0123456789abcdef"
 	for name, patch := range map[string]string{
-		"envelope": "*** Begin Patch\n*** Update File: a.sh\n-curl '[secret OWN_KEY]'\n+curl -f '[secret OWN_KEY]'\n*** Add File: b.sh\n+curl '[secret OWN_KEY]'\n*** End Patch\n",
-		"diff":     "--- a/a.sh\n+++ b/a.sh\n@@ -1 +1 @@\n-curl '[secret OWN_KEY]'\n+curl -f '[secret OWN_KEY]'\n--- /dev/null\n+++ b/b.sh\n@@ -0,0 +1 @@\n+curl '[secret OWN_KEY]'\n",
+		"envelope": "*** Begin Patch\n*** Update File: a.sh\n-curl '[secret OWN_KEY]'\n+curl -f '[secret " +
+			"OWN_KEY]'\n*** Add File: b.sh\n+curl '[secret OWN_KEY]'\n*** End Patch\n",
+		"diff": "--- a/a.sh\n+++ b/a.sh\n@@ -1 +1 @@\n-curl '[secret OWN_KEY]'\n+curl -f '[secret OWN_KEY]'\n--- " +
+			"/dev/null\n+++ b/b.sh\n@@ -0,0 +1 @@\n+curl '[secret OWN_KEY]'\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			arguments, err := json.Marshal(map[string]string{"patch": patch})
@@ -93,7 +98,8 @@ func TestSecretsReachNobody(t *testing.T) {
 	coded := base64.StdEncoding.EncodeToString([]byte(key))
 	l := &leaker{turns: []model.Message{
 		called("read", `{"path": "deploy.sh"}`),
-		called("edit", `{"path": "deploy.sh", "old_string": "curl -H '[secret OWN_KEY]'", "new_string": "curl -f -H '[secret OWN_KEY]'"}`),
+		called("edit",
+			`{"path": "deploy.sh", "old_string": "curl -H '[secret OWN_KEY]'", "new_string": "curl -f -H '[secret OWN_KEY]'"}`),
 		called("write", `{"path": "copy.txt", "content": "[secret OWN_KEY]\n"}`),
 		{Role: model.RoleAssistant, Parts: []model.Part{model.Text{Text: "It holds " + key + " or " + coded + "."}}},
 	}}
@@ -159,7 +165,8 @@ func TestSecretsReachNobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, file := range files {
-		if data, err := os.ReadFile(file); err == nil && (strings.Contains(string(data), key) || strings.Contains(string(data), coded)) {
+		if data, err := os.ReadFile(file); err == nil &&
+			(strings.Contains(string(data), key) || strings.Contains(string(data), coded)) {
 			t.Errorf("%s holds the key", filepath.Base(file))
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/feed"
 	"github.com/agentls/agentls/agentcore/history"
+	"github.com/agentls/agentls/agentcore/servers"
 	"github.com/agentls/agentls/agentcore/skill"
 	"github.com/agentls/agentls/agentcore/slot"
 	"github.com/agentls/agentls/agentcore/store"
@@ -36,11 +37,10 @@ type Session struct {
 	slots     *slot.Pool // of the children that are at work
 	budget    *budget
 	errands   *errands
-	mcp       mcpClients
+	servers   *servers.Set
 	trusted   atomic.Pointer[sessionTrust] // nil for none
 	// skills is nil for those of the engine.
-	skills    atomic.Pointer[skill.Set]
-	languages languageServers
+	skills atomic.Pointer[skill.Set]
 
 	// merging guards applying, which is closed when the edit that is on its way to the editor is settled, and nil while
 	// none is. It is held for reading while a run's edits become hunks.
@@ -92,8 +92,7 @@ type sessionTrust struct {
 func (s *Session) SetTrusted(trusted bool, stored ...string) {
 	if !trusted {
 		s.trusted.Store(nil)
-		s.languages.end()
-		s.mcp.end(func(server mcpServer) bool { return server.project })
+		s.servers.Distrust()
 		return
 	}
 	t := &sessionTrust{}
@@ -154,8 +153,7 @@ func (s *Session) unlessHeld(ctx context.Context, do func()) bool {
 
 // close ends the session's proposal and its marks.
 func (s *Session) close() {
-	s.languages.close()
-	s.mcp.close()
+	s.servers.Close()
 	s.board.Close()
 	if !s.handsOver() {
 		s.store(store.SessionClosed)

@@ -36,7 +36,10 @@ func readsFor(line string, tokens int64) script.Turn {
 }
 
 func spends(text string, tokens int64) script.Turn {
-	return script.Turn{Answer: []script.Step{script.Text(text)}, Usage: model.Usage{Input: tokens - tokens/4, Output: tokens / 4}}
+	return script.Turn{
+		Answer: []script.Step{script.Text(text)},
+		Usage:  model.Usage{Input: tokens - tokens/4, Output: tokens / 4},
+	}
 }
 
 func notices(events []event.Event) []string {
@@ -60,17 +63,22 @@ func TestBudgetOfARunEndsIt(t *testing.T) {
 	for reason, limits := range map[string]agent.Limits{"max_tokens": {Tokens: 100_000}, "max_cost": {Cost: 0.1}} {
 		t.Run(reason, func(t *testing.T) {
 			last := spends("what I have", 20_000)
-			last.Expect = []script.Expect{script.Last("The limit of this run is reached (" + reason + ")"), script.NoCalls()}
+			last.Expect = []script.Expect{
+				script.Last("The limit of this run is reached (" + reason + ")"),
+				script.NoCalls(),
+			}
 			w := newWorld(t, map[string]string{"a.txt": "one\ntwo\nthree\nfour\n"},
 				readsFor("1", 30_000), readsFor("2", 30_000), last)
 			w.configured(priced())
 			request := review(w.path("a.txt"))
 			request.Limits = limits
 			result := w.wait(w.start(request))
-			if result.Status != event.StatusCompleted || result.Reason != reason || result.Output != "what I have" || result.Turns != 3 {
+			if result.Status != event.StatusCompleted || result.Reason != reason || result.Output != "what I have" ||
+				result.Turns != 3 {
 				t.Errorf("unexpected result: %+v", result)
 			}
-			if got := cost(result.Usage); math.Abs(got-0.08) > 1e-9 || result.Usage.InputTokens+result.Usage.OutputTokens != 80_000 {
+			if got := cost(result.Usage); math.Abs(got-0.08) > 1e-9 ||
+				result.Usage.InputTokens+result.Usage.OutputTokens != 80_000 {
 				t.Errorf("it used %+v, for %g", result.Usage, got)
 			}
 		})
@@ -86,10 +94,12 @@ func TestNothingIsAskedOnceTheLimitIsReached(t *testing.T) {
 	request.Limits = agent.Limits{Tokens: 400}
 	id := w.start(request)
 	result := w.wait(id)
-	if result.Status != event.StatusCompleted || result.Reason != "max_tokens" || result.Turns != 1 || result.Output != "I look." {
+	if result.Status != event.StatusCompleted || result.Reason != "max_tokens" || result.Turns != 1 ||
+		result.Output != "I look." {
 		t.Errorf("unexpected result: %+v", result)
 	}
-	if told := notices(w.until(ended(id))); !slices.ContainsFunc(told, func(n string) bool { return strings.Contains(n, "max_tokens") }) {
+	if told := notices(w.until(ended(id))); !slices.ContainsFunc(told,
+		func(n string) bool { return strings.Contains(n, "max_tokens") }) {
 		t.Errorf("the user was told %q", told)
 	}
 }
@@ -122,13 +132,23 @@ func TestBudgetOfASession(t *testing.T) {
 // used itself.
 func TestUsageOfChildren(t *testing.T) {
 	w := newWorld(t, map[string]string{"a.txt": "a\n", "b.txt": "b\n"},
-		script.Turn{Match: "file: a.txt", Answer: []script.Step{script.Text("done")}, Usage: model.Usage{Input: 100, Output: 10, Cached: 1000}},
-		script.Turn{Match: "file: b.txt", Answer: []script.Step{script.Text("done")}, Usage: model.Usage{Input: 200, Output: 20, Cached: 2000}},
+		script.Turn{
+			Match: "file: a.txt", Answer: []script.Step{script.Text("done")},
+			Usage: model.Usage{Input: 100, Output: 10, Cached: 1000},
+		},
+		script.Turn{
+			Match: "file: b.txt", Answer: []script.Step{script.Text("done")},
+			Usage: model.Usage{Input: 200, Output: 20, Cached: 2000},
+		},
 	)
 	w.configured(priced())
-	id := w.start(agentcore.RunRequest{Agent: "reviewer", Prompt: "Review this file.", Each: []string{w.path("a.txt"), w.path("b.txt")}})
+	id := w.start(agentcore.RunRequest{
+		Agent: "reviewer", Prompt: "Review this file.",
+		Each: []string{w.path("a.txt"), w.path("b.txt")},
+	})
 	result := w.wait(id)
-	if u := result.Usage; u.InputTokens != 300 || u.OutputTokens != 30 || u.CachedTokens != 3000 || math.Abs(cost(u)-0.00063) > 1e-12 {
+	if u := result.Usage; u.InputTokens != 300 || u.OutputTokens != 30 || u.CachedTokens != 3000 ||
+		math.Abs(cost(u)-0.00063) > 1e-12 {
 		t.Errorf("the parent used %+v, for %g", u, cost(u))
 	}
 	runs, err := w.engine.Store().Runs(w.ctx, w.session.ID)
@@ -147,7 +167,8 @@ func TestUsageOfChildren(t *testing.T) {
 		children = children.Add(r.Usage)
 	}
 	for _, sum := range []event.Usage{own, children} {
-		if sum.InputTokens != 300 || sum.OutputTokens != 30 || sum.CachedTokens != 3000 || math.Abs(cost(sum)-0.00063) > 1e-12 {
+		if sum.InputTokens != 300 || sum.OutputTokens != 30 || sum.CachedTokens != 3000 ||
+			math.Abs(cost(sum)-0.00063) > 1e-12 {
 			t.Errorf("the parts make %+v, for %g", sum, cost(sum))
 		}
 	}
@@ -162,7 +183,10 @@ func TestChildrenShareTheBudget(t *testing.T) {
 	cfg := priced()
 	cfg.MaxChildrenPerSession = 1
 	w.configured(cfg)
-	request := agentcore.RunRequest{Agent: "reviewer", Prompt: "Review this file.", Each: []string{w.path("a.txt"), w.path("b.txt"), w.path("c.txt"), w.path("d.txt")}}
+	request := agentcore.RunRequest{
+		Agent: "reviewer", Prompt: "Review this file.",
+		Each: []string{w.path("a.txt"), w.path("b.txt"), w.path("c.txt"), w.path("d.txt")},
+	}
 	request.Limits = agent.Limits{Tokens: 1000}
 	result := w.wait(w.start(request))
 	if used := result.Usage.InputTokens + result.Usage.OutputTokens; used != 1000 {
@@ -189,7 +213,8 @@ func TestChildHasTheTimeOfItsParent(t *testing.T) {
 		t.Fatalf("%d runs, %v", len(runs), err)
 	}
 	for _, r := range runs {
-		if child := r.Parent != ""; child && r.MaxDuration > time.Hour-30*time.Second || !child && r.MaxDuration != time.Hour {
+		if child := r.Parent != ""; child && r.MaxDuration > time.Hour-30*time.Second ||
+			!child && r.MaxDuration != time.Hour {
 			t.Errorf("the run of depth %d has %s", r.Depth, r.MaxDuration)
 		}
 	}
@@ -236,7 +261,8 @@ func TestOfflineIsFree(t *testing.T) {
 	w := newWorld(t, map[string]string{"a.txt": "one\n"})
 	w.closeEngine()
 	w.openWith(agentcore.Options{StateDir: w.state, Getenv: func(string) string { return "" }})
-	if result := w.wait(w.start(review(w.path("a.txt")))); result.Usage != (event.Usage{Cost: result.Usage.Cost}) || cost(result.Usage) != 0 {
+	if result := w.wait(w.start(review(w.path("a.txt")))); result.Usage != (event.Usage{Cost: result.Usage.Cost}) ||
+		cost(result.Usage) != 0 {
 		t.Errorf("it used %+v", result.Usage)
 	}
 }
@@ -246,7 +272,8 @@ func TestOfflineIsFree(t *testing.T) {
 func TestUncountedAnswersEndABudget(t *testing.T) {
 	for name, said := range map[string]model.Usage{
 		"nothing": {}, "negative": {Input: -1, Output: -1}, "output negative": {Input: 10, Output: math.MinInt64},
-		"absurd": {Input: math.MaxInt64, Output: math.MaxInt64, Cached: math.MaxInt64}, "cached alone": {Cached: 10, Output: -5},
+		"absurd":       {Input: math.MaxInt64, Output: math.MaxInt64, Cached: math.MaxInt64},
+		"cached alone": {Cached: 10, Output: -5},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, map[string]string{"a.txt": strings.Repeat("one\n", 40)}, script.Turn{
@@ -255,7 +282,10 @@ func TestUncountedAnswersEndABudget(t *testing.T) {
 					if request.NoCalls || len(request.Messages) > 60 {
 						return []script.Step{said}
 					}
-					return []script.Step{said, call("read", fmt.Sprintf(`{"path":"a.txt","offset":%d}`, len(request.Messages)/2+1))}
+					return []script.Step{
+						said,
+						call("read", fmt.Sprintf(`{"path":"a.txt","offset":%d}`, len(request.Messages)/2+1)),
+					}
 				},
 			})
 			w.configured(priced())
@@ -266,7 +296,8 @@ func TestUncountedAnswersEndABudget(t *testing.T) {
 				t.Errorf("it ended by %q after %d turns", result.Reason, result.Turns)
 			}
 			u := result.Usage
-			if u.InputTokens < 0 || u.OutputTokens < 0 || u.CachedTokens < 0 || u.InputTokens+u.OutputTokens > 1e6 || cost(u) < 0 {
+			if u.InputTokens < 0 || u.OutputTokens < 0 || u.CachedTokens < 0 ||
+				u.InputTokens+u.OutputTokens > 1e6 || cost(u) < 0 {
 				t.Errorf("the usage is %+v, the cost %g", u, cost(u))
 			}
 		})

@@ -66,20 +66,32 @@ func (m tree) Stream(_ context.Context, request *model.Request) iter.Seq2[model.
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		p := m.plans[number]
-		done := model.Done{Stop: model.StopEnd, Message: model.Message{Role: model.RoleAssistant, Parts: []model.Part{model.Text{Text: "Done."}}}}
+		done := model.Done{
+			Stop:    model.StopEnd,
+			Message: model.Message{Role: model.RoleAssistant, Parts: []model.Part{model.Text{Text: "Done."}}},
+		}
 		done.Usage = p.usage[min(turn, len(p.usage)-1)]
 		if turn < len(p.turns) && !request.NoCalls {
 			done.Stop, done.Message.Parts = model.StopCalls, nil
 			for i, child := range p.turns[turn] {
-				arguments := fmt.Sprintf(`{"subagent_type":"branch","prompt":"Task %d.","model":%q}`, child, m.plans[child].model)
-				done.Message.Parts = append(done.Message.Parts, model.Call{ID: fmt.Sprintf("c%d-%d", turn, i), Name: "task", Arguments: json.RawMessage(arguments)})
+				arguments := fmt.Sprintf(`{"subagent_type":"branch","prompt":"Task %d.","model":%q}`, child,
+					m.plans[child].model)
+				done.Message.Parts = append(done.Message.Parts,
+					model.Call{ID: fmt.Sprintf("c%d-%d", turn, i), Name: "task", Arguments: json.RawMessage(arguments)})
 			}
 			if len(p.turns[turn]) == 0 {
-				done.Message.Parts = append(done.Message.Parts, model.Call{ID: fmt.Sprintf("c%d", turn), Name: "read", Arguments: json.RawMessage(fmt.Sprintf(`{"path":"a.txt","offset":%d}`, turn+1))})
+				done.Message.Parts = append(done.Message.Parts,
+					model.Call{
+						ID: fmt.Sprintf("c%d", turn), Name: "read",
+						Arguments: json.RawMessage(fmt.Sprintf(`{"path":"a.txt","offset":%d}`, turn+1)),
+					})
 			}
 		}
 		u := m.used[event.RunID(request.Run)]
-		m.used[event.RunID(request.Run)] = model.Usage{Input: u.Input + done.Usage.Input, Output: u.Output + done.Usage.Output, Cached: u.Cached + done.Usage.Cached}
+		m.used[event.RunID(request.Run)] = model.Usage{
+			Input:  u.Input + done.Usage.Input,
+			Output: u.Output + done.Usage.Output, Cached: u.Cached + done.Usage.Cached,
+		}
 		m.total += done.Usage.Input + done.Usage.Output
 		yield(done, nil)
 	}
@@ -100,7 +112,10 @@ func TestUsageOfRandomTrees(t *testing.T) {
 	w.openWith(agentcore.Options{
 		StateDir: w.state, Config: cfg, Getenv: func(string) string { return "" },
 		OpenModel: func(c provider.Choice) (model.Model, error) { return tree{f, c.Override}, nil },
-		Agents:    agent.NewRegistry(&agent.Definition{Slug: "branch", Categories: []agent.Category{agent.Primary, agent.Subagent}, Subagents: []string{"branch"}}),
+		Agents: agent.NewRegistry(&agent.Definition{
+			Slug:       "branch",
+			Categories: []agent.Category{agent.Primary, agent.Subagent}, Subagents: []string{"branch"},
+		}),
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		var grow func(depth int) int
@@ -119,7 +134,10 @@ func TestUsageOfRandomTrees(t *testing.T) {
 			}
 			for range len(p.turns) + 1 {
 				tokens := func(label string) int64 { return rapid.Int64Range(0, largest/2).Draw(t, label) }
-				p.usage = append(p.usage, model.Usage{Input: tokens("input"), Output: 1 + tokens("output")%(largest/2), Cached: tokens("cached")})
+				p.usage = append(p.usage, model.Usage{
+					Input: tokens("input"), Output: 1 + tokens("output")%(largest/2),
+					Cached: tokens("cached"),
+				})
 			}
 			f.plans[number] = p
 			return number
@@ -131,7 +149,11 @@ func TestUsageOfRandomTrees(t *testing.T) {
 			t.Fatal(err)
 		}
 		limit := int64(rapid.SampledFrom([]int{0, 1, 50, 200, 600, 2000}).Draw(t, "limit"))
-		id, err := session.Start(w.ctx, agentcore.RunRequest{Agent: "branch", Prompt: "Task 0.", Model: f.plans[0].model, Limits: agent.Limits{Tokens: limit}})
+		id, err := session.Start(w.ctx,
+			agentcore.RunRequest{
+				Agent: "branch", Prompt: "Task 0.", Model: f.plans[0].model,
+				Limits: agent.Limits{Tokens: limit},
+			})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -142,7 +164,8 @@ func TestUsageOfRandomTrees(t *testing.T) {
 		if limit > 0 && f.total >= limit+largest*(parallel+1) {
 			t.Fatalf("%d tokens were used of %d", f.total, limit)
 		}
-		if limit > 0 && f.total >= limit && result.Reason != "max_tokens" && len(result.Children) == 0 && result.Turns <= len(f.plans[0].turns) {
+		if limit > 0 && f.total >= limit && result.Reason != "max_tokens" && len(result.Children) == 0 &&
+			result.Turns <= len(f.plans[0].turns) {
 			t.Fatalf("the limit was reached, and the reason is %q", result.Reason)
 		}
 		runs, err := w.engine.Store().Runs(w.ctx, session.ID)
@@ -187,7 +210,8 @@ func TestUsageOfRandomTrees(t *testing.T) {
 func same(t *rapid.T, what string, want, got event.Usage) {
 	t.Helper()
 	unknown := want.Cost == nil || got.Cost == nil
-	if want.InputTokens != got.InputTokens || want.OutputTokens != got.OutputTokens || want.CachedTokens != got.CachedTokens ||
+	if want.InputTokens != got.InputTokens || want.OutputTokens != got.OutputTokens ||
+		want.CachedTokens != got.CachedTokens ||
 		(want.Cost == nil) != (got.Cost == nil) || !unknown && math.Abs(*want.Cost-*got.Cost) > 1e-12 {
 		t.Fatalf("the %s is %+v (%g), want %+v (%g)", what, got, cost(got), want, cost(want))
 	}

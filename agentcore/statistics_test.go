@@ -22,11 +22,17 @@ func TestDelegation(t *testing.T) {
 	}
 	tell("")
 	root := event.NewRunID()
-	b := store.Batch{Runs: []store.Run{{ID: root, Session: w.session.ID, Agent: "coder", Status: event.StatusCompleted, Created: time.Now()}}}
+	b := store.Batch{
+		Runs: []store.Run{{
+			ID: root, Session: w.session.ID, Agent: "coder", Status: event.StatusCompleted,
+			Created: time.Now(),
+		}},
+	}
 	children := func(n int, agent string, status event.Status, turns int, took time.Duration) {
 		for i := range n {
 			b.Runs = append(b.Runs, store.Run{
-				ID: event.NewRunID(), Session: w.session.ID, Parent: root, Agent: agent, Status: status, Turns: turns + i, Duration: took, Created: time.Now(),
+				ID: event.NewRunID(), Session: w.session.ID, Parent: root, Agent: agent, Status: status,
+				Turns: turns + i, Duration: took, Created: time.Now(),
 			})
 		}
 	}
@@ -52,7 +58,10 @@ func TestDelegation(t *testing.T) {
 
 func TestUsageOfWhatIsNotThere(t *testing.T) {
 	w := newWorld(t, nil)
-	for _, filter := range []store.UsageFilter{{By: store.UsageByDay, Session: "s0"}, {By: store.UsageByDay, Run: "r0"}} {
+	for _, filter := range []store.UsageFilter{
+		{By: store.UsageByDay, Session: "s0"},
+		{By: store.UsageByDay, Run: "r0"},
+	} {
 		_, err := w.engine.History().Usage(w.ctx, filter)
 		var failure *fault.Error
 		if !errors.As(err, &failure) || failure.Kind != "not_found" {

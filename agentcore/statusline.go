@@ -1,6 +1,7 @@
 package agentcore
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +11,9 @@ import (
 
 	"github.com/agentls/agentls/agentcore/clip"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/hook"
 	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/agentcore/process"
 )
 
 const (
@@ -26,23 +29,19 @@ const (
 // Errors say what was wrong with it.
 func (e *Engine) StatusCommand(ctx context.Context, command, dir string, input []byte) (string, error) {
 	mark := "AGENTLS_STATUSLINE=" + string(event.NewCallID())
-	p, err := startHook([]string{"sh", "-c", command}, dir, append(e.redactor.Environ(os.Environ()), mark), mark, input)
-	if err != nil {
-		return "", fmt.Errorf("start the command of the status line: %w", err)
-	}
-	exit := p.wait(ctx, statusTime)
+	exit, err := process.Run(ctx, process.Program{
+		Argv: []string{"sh", "-c", command}, Dir: dir, Env: e.redactor.Environ(os.Environ()), Mark: mark,
+		Limit: statusTime, Stdin: bytes.NewReader(input),
+	}, hook.MaxOutput)
 	switch {
 	case ctx.Err() != nil:
 		return "", ctx.Err()
-	case exit.Failure != nil:
-		return "", fmt.Errorf("run the command of the status line: %w", exit.Failure)
-	case exit.TimedOut > 0:
+	case err != nil:
+		return "", fmt.Errorf("start the command of the status line: %w", err)
+	case exit.Late && exit.Signal != "":
 		return "", fmt.Errorf("the command of the status line took longer than %s", statusTime)
 	case exit.Code != 0 || exit.Signal != "":
-		end := fmt.Sprintf("ended with exit code %d", exit.Code)
-		if exit.Signal != "" {
-			end = "was ended by " + exit.Signal
-		}
+		end := exit.String()
 		if detail := firstLine(string(exit.Stderr)); detail != "" {
 			end += ": " + detail
 		}

@@ -30,7 +30,8 @@ func userConfigured(t *testing.T, file string, turns ...script.Turn) (*world, st
 		t.Fatal(problems)
 	}
 	w.openWith(agentcore.Options{
-		StateDir: w.state, Config: loaded, UserConfig: path, OpenModel: func(provider.Choice) (model.Model, error) { return w.model, nil },
+		StateDir: w.state, Config: loaded, UserConfig: path,
+		OpenModel: func(provider.Choice) (model.Model, error) { return w.model, nil },
 	})
 	return w, path
 }
@@ -54,22 +55,27 @@ func TestStatuslineTool(t *testing.T) {
 	w, path := userConfigured(
 		t, "# mine\nstatusline = \"{{model}}\" # short\n\n[budget]\ntokens = 100000\n",
 		setup(
-			call("statusline", `{}`), call("statusline", `{"line":"{{agnt}}"}`), call("statusline", `{"line":"{{#if agent}}{{agent}}"}`), call("statusline", `{"line":"a\u202eb"}`),
+			call("statusline", `{}`), call("statusline", `{"line":"{{agnt}}"}`),
+			call("statusline", `{"line":"{{#if agent}}{{agent}}"}`), call("statusline", `{"line":"a\u202eb"}`),
 			call("statusline", `{"line":"{{agent}}"}`),
 		),
 		script.Turn{
 			Match: "Show the agent.",
 			Expect: []script.Expect{
-				script.Result("statusline", "{{model}}"), script.Result("statusline", "did you mean agent?"), script.Result("statusline", "the template is broken"),
-				script.Result("statusline", "characters that nobody sees"), script.Result("statusline", "wants the status line to stay"),
+				script.Result("statusline", "{{model}}"), script.Result("statusline", "did you mean agent?"),
+				script.Result("statusline", "the template is broken"),
+				script.Result("statusline", "characters that nobody sees"),
+				script.Result("statusline", "wants the status line to stay"),
 			},
 			Answer: []script.Step{call("statusline", `{"line":"!echo no >&2; exit 3"}`)},
 		},
-		result("exit code 3: no; nothing was changed", call("statusline", `{"line":"!cat | grep -o '\"agent\":\"[a-z]*\"'"}`)),
+		result("exit code 3: no; nothing was changed",
+			call("statusline", `{"line":"!cat | grep -o '\"agent\":\"[a-z]*\"'"}`)),
 		result(`"agent":"coder"`, script.Text("It is set.")),
 	)
 	id := w.start(agentcore.RunRequest{Agent: "statusline-setup", Prompt: "Show the agent."})
-	if ask := w.chooses("Leave it as it is"); len(ask.Choices()) != 2 || !strings.Contains(ask.Title, path) || !strings.HasSuffix(ask.Title, "to: {{agent}}") {
+	if ask := w.chooses("Leave it as it is"); len(ask.Choices()) != 2 || !strings.Contains(ask.Title, path) ||
+		!strings.HasSuffix(ask.Title, "to: {{agent}}") {
 		t.Errorf("asked %q", ask.Title)
 	}
 	w.chooses("Set it")
@@ -80,7 +86,8 @@ func TestStatuslineTool(t *testing.T) {
 	if result := w.wait(id); result.Status != event.StatusCompleted {
 		t.Errorf("the run is %s: %+v", result.Status, result.Error)
 	}
-	fileIs(t, path, "# mine\nstatusline = \"!cat | grep -o '\\\"agent\\\":\\\"[a-z]*\\\"'\" # short\n\n[budget]\ntokens = 100000\n")
+	fileIs(t, path,
+		"# mine\nstatusline = \"!cat | grep -o '\\\"agent\\\":\\\"[a-z]*\\\"'\" # short\n\n[budget]\ntokens = 100000\n")
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o640 {
 		t.Errorf("the file's mode became %v, %v", info.Mode(), err)
 	}
@@ -90,9 +97,15 @@ func TestStatuslineTool(t *testing.T) {
 // changes nothing.
 func TestStatuslineToolIsItsAgents(t *testing.T) {
 	w, path := userConfigured(
-		t, "", script.Turn{Match: "Change it.", Expect: []script.Expect{script.NoTools("statusline")}, Answer: []script.Step{script.Text("Done.")}},
+		t, "", script.Turn{
+			Match: "Change it.", Expect: []script.Expect{script.NoTools("statusline")},
+			Answer: []script.Step{script.Text("Done.")},
+		},
 		script.Turn{Match: "Set it.", Answer: []script.Step{call("statusline", `{"line":"x"}`)}},
-		script.Turn{Match: "Set it.", Expect: []script.Expect{script.Result("statusline", "lies in the workspace")}, Answer: []script.Step{script.Text("Done.")}},
+		script.Turn{
+			Match: "Set it.", Expect: []script.Expect{script.Result("statusline", "lies in the workspace")},
+			Answer: []script.Step{script.Text("Done.")},
+		},
 	)
 	w.finishes(coder())
 	w.closeEngine()
@@ -103,7 +116,10 @@ func TestStatuslineToolIsItsAgents(t *testing.T) {
 	if err := os.WriteFile(inside, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w.openWith(agentcore.Options{StateDir: w.state, UserConfig: path + ".link", OpenModel: func(provider.Choice) (model.Model, error) { return w.model, nil }})
+	w.openWith(agentcore.Options{
+		StateDir: w.state, UserConfig: path + ".link",
+		OpenModel: func(provider.Choice) (model.Model, error) { return w.model, nil },
+	})
 	w.finishes(agentcore.RunRequest{Agent: "statusline-setup", Prompt: "Set it."})
 	fileIs(t, inside, "")
 }

@@ -136,19 +136,29 @@ func playTree(t *testing.T, root *node, places int) {
 	nodes := map[string]*node{}
 	root.each(func(n *node) { nodes["Node "+n.name+";"] = n })
 	w := newWorld(t, nil)
-	turns := script.New("test", script.Turn{Times: script.Any, Usage: model.Usage{Input: 10, Output: 1}, Then: func(request *model.Request) []script.Step {
-		first, _, _ := strings.Cut(request.Messages[0].Text(), "\n")
-		turn := 1
-		for _, m := range request.Messages {
-			if m.Role == model.RoleAssistant {
-				turn++
+	turns := script.New("test", script.Turn{
+		Times: script.Any, Usage: model.Usage{Input: 10, Output: 1},
+		Then: func(request *model.Request) []script.Step {
+			first, _, _ := strings.Cut(request.Messages[0].Text(), "\n")
+			turn := 1
+			for _, m := range request.Messages {
+				if m.Role == model.RoleAssistant {
+					turn++
+				}
 			}
-		}
-		return nodes[first].answer(turn)
-	}})
-	w.with(turns, configure(func(c *config.Config) { c.MaxChildrenPerSession, c.MaxChildrenPerMachine = places, places+1 }),
-		&agent.Definition{Slug: "root", Prompt: "You are it.", Categories: []agent.Category{agent.Primary}, Subagents: []string{"node"}},
-		&agent.Definition{Slug: "node", Prompt: "You are a node.", Categories: []agent.Category{agent.Subagent}, Subagents: []string{"node"}})
+			return nodes[first].answer(turn)
+		},
+	})
+	w.with(turns,
+		configure(func(c *config.Config) { c.MaxChildrenPerSession, c.MaxChildrenPerMachine = places, places+1 }),
+		&agent.Definition{
+			Slug: "root", Prompt: "You are it.", Categories: []agent.Category{agent.Primary},
+			Subagents: []string{"node"},
+		},
+		&agent.Definition{
+			Slug: "node", Prompt: "You are a node.", Categories: []agent.Category{agent.Subagent},
+			Subagents: []string{"node"},
+		})
 	root.run = w.start(agentcore.RunRequest{Agent: "root", Prompt: "Node " + root.name + ";"})
 	byRun := map[event.RunID]*node{}
 	for over := false; !over; {

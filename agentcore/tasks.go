@@ -235,7 +235,7 @@ func (r *run) promiseOutput(child *run) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("make the file for its result: %w", err)
 	}
-	r.commands.attach(path)
+	r.commands.Attach(path)
 	return path, nil
 }
 

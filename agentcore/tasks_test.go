@@ -14,7 +14,10 @@ import (
 )
 
 // started finds the id of a task in the background, and the file for its result, in the answer to the call.
-var started = map[string]*regexp.Regexp{"id": regexp.MustCompile(`background as (\S+)\.`), "file": regexp.MustCompile(`will be in (\S+)\.`)}
+var started = map[string]*regexp.Regexp{
+	"id":   regexp.MustCompile(`background as (\S+)\.`),
+	"file": regexp.MustCompile(`will be in (\S+)\.`),
+}
 
 const inBackground = `,"run_in_background":true`
 
@@ -34,16 +37,32 @@ func TestTaskInTheBackground(t *testing.T) {
 		t, map[string]string{"a.txt": "one\n"},
 		script.Turn{Match: "Go.", Answer: []script.Step{task("explore", "Look.", inBackground)}},
 		script.Turn{
-			Match: "Look.", Expect: []script.Expect{script.Tools("read", "submit_result"), script.NoTools("task", "question")},
+			Match:  "Look.",
+			Expect: []script.Expect{script.Tools("read", "submit_result"), script.NoTools("task", "question")},
 			Answer: []script.Step{script.Gate("look"), script.Text("Found.")},
 		},
-		script.Turn{Match: "Go.", Capture: started, Answer: []script.Step{script.Gate("started"), call("task_status", `{}`), call("read", `{"path":"${file}"}`)}},
 		script.Turn{
-			Match: "Go.", Expect: []script.Expect{script.Result("task_status", " explore running (Look.): "), script.Result("read", "it still runs")},
+			Match: "Go.", Capture: started,
+			Answer: []script.Step{
+				script.Gate("started"), call("task_status", `{}`),
+				call("read", `{"path":"${file}"}`),
+			},
+		},
+		script.Turn{
+			Match: "Go.", Expect: []script.Expect{
+				script.Result("task_status", " explore running (Look.): "),
+				script.Result("read", "it still runs"),
+			},
 			Answer: []script.Step{script.Gate("idle"), script.Text("I have nothing to do.")},
 		},
-		script.Turn{Match: "Go.", Expect: []script.Expect{script.Last("\n\nFound.\n</task>")}, Answer: []script.Step{call("read", `{"path":"${file}"}`)}},
-		script.Turn{Match: "Go.", Expect: []script.Expect{script.Last("Found.")}, Answer: []script.Step{script.Text("It found something.")}},
+		script.Turn{
+			Match: "Go.", Expect: []script.Expect{script.Last("\n\nFound.\n</task>")},
+			Answer: []script.Step{call("read", `{"path":"${file}"}`)},
+		},
+		script.Turn{
+			Match: "Go.", Expect: []script.Expect{script.Last("Found.")},
+			Answer: []script.Step{script.Text("It found something.")},
+		},
 	)
 	run := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})
 	w.reached("look", "started")
@@ -66,16 +85,32 @@ func TestWaitSendAndCancelTasks(t *testing.T) {
 		script.Turn{Match: "Go.", Answer: []script.Step{task("explore", "Slow.", inBackground)}},
 		script.Turn{Match: "Go.", Capture: started, Answer: []script.Step{task("explore", "Quick.", inBackground)}},
 		script.Turn{Match: "Slow.", Answer: []script.Step{script.Gate("slow"), call("list", `{}`)}},
-		script.Turn{Match: "Slow.", Expect: []script.Expect{script.Last(`<message from="coder, who started you">` + "\nHurry.")}, Answer: []script.Step{script.Gate("never")}},
-		script.Turn{Match: "Quick.", Answer: []script.Step{script.Gate("quick"), script.Text("Quick is done.")}},
-		script.Turn{Match: "Go.", Answer: []script.Step{script.Gate("sends"), call("task_send", `{"id":"${id}","message":"Hurry."}`)}},
-		script.Turn{Match: "Go.", Expect: []script.Expect{script.Last("at its next turn")}, Answer: []script.Step{call("task_wait", `{"mode":"any"}`)}},
 		script.Turn{
-			Match: "Go.", Expect: []script.Expect{script.Result("task_wait", "Quick is done."), script.Result("task_wait", "explore running (Slow.)")},
+			Match:  "Slow.",
+			Expect: []script.Expect{script.Last(`<message from="coder, who started you">` + "\nHurry.")},
+			Answer: []script.Step{script.Gate("never")},
+		},
+		script.Turn{Match: "Quick.", Answer: []script.Step{script.Gate("quick"), script.Text("Quick is done.")}},
+		script.Turn{
+			Match:  "Go.",
+			Answer: []script.Step{script.Gate("sends"), call("task_send", `{"id":"${id}","message":"Hurry."}`)},
+		},
+		script.Turn{
+			Match: "Go.", Expect: []script.Expect{script.Last("at its next turn")},
+			Answer: []script.Step{call("task_wait", `{"mode":"any"}`)},
+		},
+		script.Turn{
+			Match: "Go.", Expect: []script.Expect{
+				script.Result("task_wait", "Quick is done."),
+				script.Result("task_wait", "explore running (Slow.)"),
+			},
 			Answer: []script.Step{call("task_output", `{"id":"${id}"}`), call("task_cancel", `{"id":"nobody"}`)},
 		},
 		script.Turn{
-			Match: "Go.", Expect: []script.Expect{script.Result("task_output", "explore running"), script.Result("task_cancel", "you have no task \"nobody\"; yours are r")},
+			Match: "Go.", Expect: []script.Expect{
+				script.Result("task_output", "explore running"),
+				script.Result("task_cancel", "you have no task \"nobody\"; yours are r"),
+			},
 			Answer: []script.Step{call("task_cancel", `{"id":"${id}"}`)},
 		},
 		script.Turn{
@@ -83,7 +118,10 @@ func TestWaitSendAndCancelTasks(t *testing.T) {
 			Answer: []script.Step{call("task_send", `{"id":"${id}","message":"Hurry."}`), call("task_wait", `{}`)},
 		},
 		script.Turn{
-			Match: "Go.", Expect: []script.Expect{script.Result("task_send", "has ended"), script.Result("task_wait", "None of your tasks runs.")},
+			Match: "Go.", Expect: []script.Expect{
+				script.Result("task_send", "has ended"),
+				script.Result("task_wait", "None of your tasks runs."),
+			},
 			Answer: []script.Step{script.Text("done")},
 		},
 	)
@@ -107,7 +145,10 @@ func TestSteer(t *testing.T) {
 	w := newWorld(
 		t, map[string]string{"a.txt": "one\n"},
 		script.Turn{Answer: []script.Step{script.Gate("first"), script.Text("I think that is all.")}},
-		script.Turn{Expect: []script.Expect{script.Last("<message from=\"the user\">\nNot yet.\n</message>")}, Answer: []script.Step{script.Text("Now it is.")}},
+		script.Turn{
+			Expect: []script.Expect{script.Last("<message from=\"the user\">\nNot yet.\n</message>")},
+			Answer: []script.Step{script.Text("Now it is.")},
+		},
 	)
 	run := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})
 	w.reached("first")
@@ -133,7 +174,11 @@ func TestBackgroundEndsWithItsStarter(t *testing.T) {
 		t, map[string]string{"a.txt": "one\n"},
 		script.Turn{Match: "Go.", Answer: []script.Step{task("explore", "Look.", inBackground)}},
 		script.Turn{Match: "Look.", Times: script.Any, Answer: []script.Step{script.Gate("never")}},
-		script.Turn{Match: "Go.", Expect: []script.Expect{script.NoCalls(), script.Last("The limit of this run is reached (max_turns)")}, Answer: []script.Step{script.Text("It was cut off.")}},
+		script.Turn{
+			Match:  "Go.",
+			Expect: []script.Expect{script.NoCalls(), script.Last("The limit of this run is reached (max_turns)")},
+			Answer: []script.Step{script.Text("It was cut off.")},
+		},
 	)
 	request := agentcore.RunRequest{Agent: "coder", Prompt: "Go."}
 	request.Limits.MaxTurns = 2
@@ -176,7 +221,13 @@ func TestBackgroundIsWaitedForAtALimit(t *testing.T) {
 		t.Run(reason, func(t *testing.T) {
 			w := newWorld(t, map[string]string{"a.txt": "one\n"}, slices.Concat([]script.Turn{
 				{Match: "Go.", Answer: []script.Step{task("general", "Look.", inBackground)}},
-				{Match: "Look.", Answer: []script.Step{script.Gate("look"), call("edit", `{"path":"a.txt","old_string":"one","new_string":"two"}`)}},
+				{
+					Match: "Look.",
+					Answer: []script.Step{
+						script.Gate("look"),
+						call("edit", `{"path":"a.txt","old_string":"one","new_string":"two"}`),
+					},
+				},
 				{Match: "Look.", Answer: []script.Step{script.Text("Found.")}},
 			}, turns, []script.Turn{{
 				Match: "Go.", Answer: []script.Step{script.Text("It found something.")},
@@ -237,7 +288,13 @@ func TestStatusTellsWhatATaskWaitsFor(t *testing.T) {
 		script.Turn{Match: "First.", Answer: []script.Step{script.Gate("first"), script.Text("1")}},
 		script.Turn{Match: "Go.", Answer: []script.Step{script.Gate("next"), task("explore", "Second.", inBackground)}},
 		script.Turn{Match: "Go.", Answer: []script.Step{script.Gate("asks"), call("task_status", `{}`)}},
-		script.Turn{Match: "Go.", Expect: []script.Expect{script.Last("(Second.): 0 turns, 0 tokens; waits for a free place, number 1 in the queue")}, Answer: []script.Step{script.Gate("last"), script.Text("ok")}},
+		script.Turn{
+			Match: "Go.",
+			Expect: []script.Expect{
+				script.Last("(Second.): 0 turns, 0 tokens; waits for a free place, number 1 in the queue"),
+			},
+			Answer: []script.Step{script.Gate("last"), script.Text("ok")},
+		},
 		script.Turn{Match: "Second.", Answer: []script.Step{script.Text("2")}},
 		script.Turn{Match: "Go.", Times: script.Any, Answer: []script.Step{script.Text("done")}},
 	), func(o *agentcore.Options) {

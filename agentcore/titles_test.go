@@ -46,15 +46,35 @@ func TestTitleAndSummary(t *testing.T) {
 	w := newWorld(t, map[string]string{"a.txt": "one\n"})
 	w.named(
 		config.TitlesModel,
-		script.Turn{Match: asksTitle, Expect: []script.Expect{script.Last("look why the parser fails"), script.NoCalls()}, Answer: []script.Step{script.Text("\"Parser fails on tabs.\"\n")}, Usage: model.Usage{Input: 7, Output: 3}},
 		script.Turn{
-			Match: asksSummary, Expect: []script.Expect{script.Last("agents: coder"), script.Last("changed: b.txt"), script.Last("The parser takes tabs.")},
-			Answer: []script.Step{script.Text("The parser was mended.\nIts tests pass.")}, Usage: model.Usage{Input: 20, Output: 5},
+			Match: asksTitle, Expect: []script.Expect{
+				script.Last("look why the parser fails"),
+				script.NoCalls(),
+			}, Answer: []script.Step{script.Text("\"Parser fails on tabs.\"\n")},
+			Usage: model.Usage{Input: 7, Output: 3},
 		},
-		script.Turn{Match: "Please look", Answer: []script.Step{call("write", `{"path":"b.txt","content":"two\n"}`)}, Usage: model.Usage{Input: 100, Output: 10}},
-		script.Turn{Match: "Please look", Answer: []script.Step{script.Gate("titled"), script.Text("The parser takes tabs. I am glad.")}, Usage: model.Usage{Input: 100, Output: 10}},
+		script.Turn{
+			Match: asksSummary, Expect: []script.Expect{
+				script.Last("agents: coder"), script.Last("changed: b.txt"),
+				script.Last("The parser takes tabs."),
+			},
+			Answer: []script.Step{script.Text("The parser was mended.\nIts tests pass.")},
+			Usage:  model.Usage{Input: 20, Output: 5},
+		},
+		script.Turn{
+			Match: "Please look", Answer: []script.Step{call("write", `{"path":"b.txt","content":"two\n"}`)},
+			Usage: model.Usage{Input: 100, Output: 10},
+		},
+		script.Turn{
+			Match:  "Please look",
+			Answer: []script.Step{script.Gate("titled"), script.Text("The parser takes tabs. I am glad.")},
+			Usage:  model.Usage{Input: 100, Output: 10},
+		},
 	)
-	id := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Please look why the parser fails since yesterday. It did not before."})
+	id := w.start(agentcore.RunRequest{
+		Agent:  "coder",
+		Prompt: "Please look why the parser fails since yesterday. It did not before.",
+	})
 	w.called("Parser fails on tabs", "") // before the run has ended
 	w.model.Release("titled")
 	w.wait(id)
@@ -82,7 +102,8 @@ func TestTitleAndSummary(t *testing.T) {
 	if err := w.engine.History().Export(w.ctx, w.session.ID, &file); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.engine.History().Markdown(w.ctx, w.session.ID, &text); err != nil || !strings.Contains(text.String(), "Its tests pass.") {
+	if err := w.engine.History().Markdown(w.ctx, w.session.ID, &text); err != nil ||
+		!strings.Contains(text.String(), "Its tests pass.") {
 		t.Errorf("the Markdown lacks the summary: %v\n%s", err, text.String())
 	}
 	copied, err := w.engine.History().Import(w.ctx, &file, nil)
@@ -104,14 +125,22 @@ func TestTitlesByRules(t *testing.T) {
 	}{
 		{who: config.TitlesRules, prompt: "# Make **it** `fast`.  Then\nrest.", title: "Make it fast"},
 		{who: config.TitlesRules, prompt: "\n\nWhat is v1.2 about? Tell me.", title: "What is v1.2 about?"},
-		{who: config.TitlesRules, prompt: strings.Repeat("many words ", 20), title: strings.TrimSpace(strings.Repeat("many words ", 7)) + "…"},
-		{who: config.TitlesAuto, prompt: "Look at it.", title: "Look at it"}, // nobody knows what the scripted model costs
+		{
+			who: config.TitlesRules, prompt: strings.Repeat("many words ", 20),
+			title: strings.TrimSpace(strings.Repeat("many words ", 7)) + "…",
+		},
+		// nobody knows what the scripted model costs
+		{who: config.TitlesAuto, prompt: "Look at it.", title: "Look at it"},
 		{who: config.TitlesModel, prompt: "Look at it.", given: "my own", title: "my own"},
 		{who: config.TitlesModel, prompt: "Look at it.", title: "Look at it", fails: true},
 	} {
 		turns := []script.Turn{{Answer: []script.Step{script.Text("All is well.")}}}
 		if test.fails { // once, though the error says that it may go away
-			turns = append(turns, script.Turn{Match: asksTitle, Answer: []script.Step{script.Error{Kind: model.ErrOverloaded, Detail: "busy"}}})
+			turns = append(turns,
+				script.Turn{
+					Match:  asksTitle,
+					Answer: []script.Step{script.Error{Kind: model.ErrOverloaded, Detail: "busy"}},
+				})
 			turns[0].Match = "Look at it."
 			slices.Reverse(turns)
 		}

@@ -15,7 +15,9 @@ import (
 
 func TestTrustOfAFolder(t *testing.T) {
 	w := newWorld(t, map[string]string{
-		".agentls/agents/x.md": "---\nname: x\n---\n", ".agentls/config.toml": "max_depth = 2\n[[hooks.PreToolUse]]\ncommand = \"sh ./tools/hook.sh; true\"\n", "tools/hook.sh": "true\n",
+		".agentls/agents/x.md": "---\nname: x\n---\n",
+		".agentls/config.toml": "max_depth = 2\n[[hooks.PreToolUse]]\ncommand = \"sh ./tools/hook.sh; true\"\n",
+		"tools/hook.sh":        "true\n",
 	})
 	standing := func(root string) permission.Standing {
 		t.Helper()
@@ -29,7 +31,8 @@ func TestTrustOfAFolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if shown.Standing != permission.Unknown || !slices.ContainsFunc(shown.Actors, func(a permission.Actor) bool { return a.Path == "tools/hook.sh" }) {
+	if shown.Standing != permission.Unknown ||
+		!slices.ContainsFunc(shown.Actors, func(a permission.Actor) bool { return a.Path == "tools/hook.sh" }) {
 		t.Errorf("unexpected: %+v", shown)
 	}
 	if err := w.engine.Decisions().TrustFolder(w.ctx, w.dir, shown.Actors); err != nil {
@@ -75,7 +78,8 @@ func TestTrustOfAFolder(t *testing.T) {
 	if err := w.engine.Decisions().NeverTrust(w.ctx, w.dir); err != nil {
 		t.Fatal(err)
 	}
-	if f, err := w.engine.Decisions().FolderTrust(w.ctx, w.dir); err != nil || !f.Never || f.Standing != permission.Unknown {
+	if f, err := w.engine.Decisions().FolderTrust(w.ctx, w.dir); err != nil || !f.Never ||
+		f.Standing != permission.Unknown {
 		t.Errorf("never: %+v, %v", f, err)
 	}
 	if err := w.engine.Decisions().RevokeTrust(w.ctx, w.dir); err != nil {
@@ -89,8 +93,10 @@ func TestTrustOfAFolder(t *testing.T) {
 // TestTrustCoversHooksOfDefinitions has a definition whose hook names a file of the folder.
 func TestTrustCoversHooksOfDefinitions(t *testing.T) {
 	w := newWorld(t, map[string]string{
-		".agentls/agents/x.md": "---\nname: x\ndescription: d\nhooks:\n  PreToolUse:\n    - command: sh tools/guard.sh\n---\nDo.\n",
-		".claude/agents/y.md":  "---\nname: y\ndescription: d\nhooks:\n  Stop:\n    - hooks:\n        - type: command\n          command: '\"$CLAUDE_PROJECT_DIR\"/tools/stop.sh && true'\n---\nDo.\n",
+		".agentls/agents/x.md": "---\nname: x\ndescription: d\nhooks:\n  PreToolUse:\n    - command: sh " +
+			"tools/guard.sh\n---\nDo.\n",
+		".claude/agents/y.md": "---\nname: y\ndescription: d\nhooks:\n  Stop:\n    - hooks:\n        - type: " +
+			"command\n          command: '\"$CLAUDE_PROJECT_DIR\"/tools/stop.sh && true'\n---\nDo.\n",
 		".agentls/agents/z.md": "---\nname: z\ndescription: tools/none.sh\n---\nhooks\n",
 		"tools/guard.sh":       "true\n",
 		"tools/stop.sh":        "true\n",
@@ -121,7 +127,8 @@ func TestTrustCoversHooksOfDefinitions(t *testing.T) {
 		t.Errorf("the files are %q, want %q", files, want)
 	}
 	want := []string{
-		".agentls/agents/x.md: PreToolUse runs sh tools/guard.sh", ".claude/agents/y.md: Stop runs \"$CLAUDE_PROJECT_DIR\"/tools/stop.sh && true",
+		".agentls/agents/x.md: PreToolUse runs sh tools/guard.sh",
+		".claude/agents/y.md: Stop runs \"$CLAUDE_PROJECT_DIR\"/tools/stop.sh && true",
 		"tools/guard.sh: A file that a command names.", "tools/stop.sh: A file that a command names.",
 	}
 	if !slices.Equal(items, want) {
@@ -142,10 +149,14 @@ func TestTrustCoversHooksOfDefinitions(t *testing.T) {
 // behind an option and in a variable.
 func TestTrustCoversServers(t *testing.T) {
 	w := newWorld(t, map[string]string{
-		".agentls/agents/x.md": "---\nname: x\ndescription: d\nmcp_servers:\n  - own: {command: [node, --require=./tools/a.js], env: {NODE_OPTIONS: '--import ./tools/b.js'}}\n---\nDo.\n",
-		".claude/agents/y.md":  "---\nname: y\ndescription: d\nmcpServers:\n  - far: {url: 'https://far.example'}\n---\nDo.\n",
-		".agentls/config.toml": "[mcp.z]\ncommand = 'node'\nargs = ['--require=tools/c.js']\nenv = { X = 'tools/d.js' }\n",
-		"tools/a.js":           "1\n", "tools/b.js": "1\n", "tools/c.js": "1\n", "tools/d.js": "1\n", "tools/e.js": "1\n",
+		".agentls/agents/x.md": "---\nname: x\ndescription: d\nmcp_servers:\n  - own: {command: [node, " +
+			"--require=./tools/a.js], env: {NODE_OPTIONS: '--import ./tools/b.js'}}\n---\nDo.\n",
+		".claude/agents/y.md": "---\nname: y\ndescription: d\nmcpServers:\n  - far: {url: " +
+			"'https://far.example'}\n---\nDo.\n",
+		".agentls/config.toml": "[mcp.z]\ncommand = 'node'\nargs = ['--require=tools/c.js']\nenv = { X = " +
+			"'tools/d.js' }\n",
+		"tools/a.js": "1\n", "tools/b.js": "1\n", "tools/c.js": "1\n", "tools/d.js": "1\n",
+		"tools/e.js": "1\n",
 	})
 	look := func() authority.FolderTrust {
 		t.Helper()
@@ -163,11 +174,15 @@ func TestTrustCoversServers(t *testing.T) {
 		}
 	}
 	if want := []string{
-		".agentls/agents/x.md: own runs node --require=./tools/a.js", ".agentls/config.toml: z runs node --require=tools/c.js", ".claude/agents/y.md: far at https://far.example",
+		".agentls/agents/x.md: own runs node --require=./tools/a.js",
+		".agentls/config.toml: z runs node --require=tools/c.js", ".claude/agents/y.md: far at https://far.example",
 	}; !slices.Equal(servers, want) {
 		t.Errorf("described as %q, want %q", servers, want)
 	}
-	for name, covered := range map[string]bool{"tools/a.js": true, "tools/b.js": true, "tools/c.js": true, "tools/d.js": true, "tools/e.js": false} {
+	for name, covered := range map[string]bool{
+		"tools/a.js": true, "tools/b.js": true, "tools/c.js": true,
+		"tools/d.js": true, "tools/e.js": false,
+	} {
 		if err := w.engine.Decisions().TrustFolder(w.ctx, w.dir, look().Actors); err != nil {
 			t.Fatal(err)
 		}
@@ -201,7 +216,10 @@ func TestUntrustedConfigurationIsNotOpened(t *testing.T) {
 		if len(problems) > 0 || c.MaxDepth != config.Default().MaxDepth {
 			t.Errorf("%s: a depth of %d, problems %v", standing, c.MaxDepth, problems)
 		}
-		want := []string{filepath.Join(trusted, filepath.FromSlash(config.ProjectFile)), filepath.Join(trusted, config.ProjectServers)}
+		want := []string{
+			filepath.Join(trusted, filepath.FromSlash(config.ProjectFile)),
+			filepath.Join(trusted, config.ProjectServers),
+		}
 		if slices.Sort(opened); !slices.Equal(opened, want) {
 			t.Errorf("%s: opened are %q, want %q", standing, opened, want)
 		}
@@ -213,8 +231,15 @@ func TestDescribedAgents(t *testing.T) {
 	root := t.TempDir()
 	var actors []permission.Actor
 	files := []struct{ name, text, want string }{
-		{".agentls/agents.toml", "[[agents]]\nname = 'b'\n[[agents]]\nname = 'c'\n[[agents]]\nname = 'c'\n", "agent: The agents b and c."},
-		{".agentls/agents/file.md", "---\nname: other\ncategory: [primary]\nhooks: {Stop: [{command: run}]}\n---\nDo.\n", "agent: The agent other.; hook: Stop runs run"},
+		{
+			".agentls/agents.toml", "[[agents]]\nname = 'b'\n[[agents]]\nname = 'c'\n[[agents]]\nname = 'c'\n",
+			"agent: The agents b and c.",
+		},
+		{
+			".agentls/agents/file.md",
+			"---\nname: other\ncategory: [primary]\nhooks: {Stop: [{command: run}]}\n---\nDo.\n",
+			"agent: The agent other.; hook: Stop runs run",
+		},
 		{".agentls/agents/x.json", `{"name": "x", "prompt_file": "prompts/x.md"}`, "agent: The agent x."},
 		{".agentls/agents/prompts/x.md", "Do it.\n", "agent: A prompt of an agent."},
 		{".agentls/appsettings.json", `{"Agents": {"Custom": [{"Slug": "zed"}]}}`, "agent: The agent zed."},

@@ -32,9 +32,21 @@ func TestUnreadIsReadAfterResume(t *testing.T) {
 			turns := []script.Turn{
 				{Match: "Go.", Answer: []script.Step{task("general", "Slow.", inBackground)}},
 				{Match: "Slow.", Answer: []script.Step{call("list", `{}`), script.Gate("first")}},
-				{Match: "Slow.", Expect: []script.Expect{times(1, "Read this.")}, Answer: []script.Step{script.Gate("slow")}},
-				{Match: "Go.", Capture: started, Answer: []script.Step{script.Gate("sends"), call("task_send", `{"id":"${id}","message":"Hurry."}`)}},
-				{Match: "Go.", Expect: []script.Expect{script.Result("task_send", "at its next turn")}, Answer: []script.Step{script.Gate("held")}},
+				{
+					Match: "Slow.", Expect: []script.Expect{times(1, "Read this.")},
+					Answer: []script.Step{script.Gate("slow")},
+				},
+				{
+					Match: "Go.", Capture: started,
+					Answer: []script.Step{
+						script.Gate("sends"),
+						call("task_send", `{"id":"${id}","message":"Hurry."}`),
+					},
+				},
+				{
+					Match: "Go.", Expect: []script.Expect{script.Result("task_send", "at its next turn")},
+					Answer: []script.Step{script.Gate("held")},
+				},
 			}
 			w := newWorld(t, map[string]string{"a.txt": "one\n"}, turns...)
 			run := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})
@@ -63,14 +75,17 @@ func TestUnreadIsReadAfterResume(t *testing.T) {
 			}
 			w.wait(run)
 			again := []script.Expect{
-				times(1, "Read this."), before(script.Last("Hurry.")), before(script.Last("Be exact.")), script.Last("Go on with the task"),
+				times(1, "Read this."), before(script.Last("Hurry.")), before(script.Last("Be exact.")),
+				script.Last("Go on with the task"),
 			}
 			if !killed {
 				next = w
 			}
-			next.model = script.New("again", script.Turn{Expect: again, Answer: []script.Step{script.Text("Exactly.")}}, script.Turn{
-				Expect: []script.Expect{times(1, "Hurry."), script.Last("Once more.")}, Answer: []script.Step{script.Text("Twice.")},
-			})
+			next.model = script.New("again", script.Turn{Expect: again, Answer: []script.Step{script.Text("Exactly.")}},
+				script.Turn{
+					Expect: []script.Expect{times(1, "Hurry."), script.Last("Once more.")},
+					Answer: []script.Step{script.Text("Twice.")},
+				})
 			if !killed {
 				w.closeEngine()
 				w.open()

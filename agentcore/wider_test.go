@@ -36,7 +36,10 @@ func (w *world) powersOf(id event.RunID) []int {
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		powers = append(powers, map[permission.Action]int{permission.Deny: 0, permission.Ask: 1, permission.Allow: 2}[e.Action])
+		powers = append(powers, map[permission.Action]int{
+			permission.Deny: 0, permission.Ask: 1,
+			permission.Allow: 2,
+		}[e.Action])
 	}
 	return powers
 }
@@ -62,8 +65,9 @@ func powerful(random *rand.Rand, slug, prompt string, category agent.Category) *
 	}
 	for range random.IntN(4) {
 		d.Rules = append(d.Rules, permission.Rule{
-			Tool: anyOf(random, "edit", "write", "read", "bash", "*"), Pattern: anyOf(random, "", "*", "a.go", "**/*.md", "git *", "go *"),
-			Action: anyOf(random, permission.Allow, permission.Allow, permission.Ask, permission.Deny),
+			Tool:    anyOf(random, "edit", "write", "read", "bash", "*"),
+			Pattern: anyOf(random, "", "*", "a.go", "**/*.md", "git *", "go *"),
+			Action:  anyOf(random, permission.Allow, permission.Allow, permission.Ask, permission.Deny),
 		})
 	}
 	return d
@@ -80,7 +84,10 @@ func TestWiderChild(t *testing.T) {
 	random := rand.New(rand.NewPCG(6, 4))
 	var definitions []*agent.Definition
 	var turns []script.Turn
-	more := []string{"", `,"model":"other/model"`, `,"allowed_tools":["read","edit","bash"]`, `,"allowed_tools":["Read","write"],"max_turns":9`, inBackground}
+	more := []string{
+		"", `,"model":"other/model"`, `,"allowed_tools":["read","edit","bash"]`,
+		`,"allowed_tools":["Read","write"],"max_turns":9`, inBackground,
+	}
 	for i := range rounds {
 		name := func(what string) (slug, mark string) {
 			return fmt.Sprintf("%s-%d", what, i), fmt.Sprintf("You are %s %d.", what, i)
@@ -88,15 +95,19 @@ func TestWiderChild(t *testing.T) {
 		parentSlug, parentMark := name("parent")
 		childSlug, childMark := name("child")
 		grandSlug, grandMark := name("grand")
-		parent, child := powerful(random, parentSlug, parentMark, agent.Primary), powerful(random, childSlug, childMark, agent.Subagent)
+		parent, child := powerful(random, parentSlug, parentMark, agent.Primary), powerful(random, childSlug, childMark,
+			agent.Subagent)
 		child.Categories = append(child.Categories, agent.Primary)
 		grand := powerful(random, grandSlug, grandMark, agent.Subagent)
-		parent.Subagents, child.Subagents, grand.Subagents = []string{childSlug, grandSlug}, []string{grandSlug}, []string{}
+		parent.Subagents, child.Subagents, grand.Subagents = []string{childSlug, grandSlug}, []string{
+			grandSlug,
+		}, []string{}
 		if i%4 == 3 {
 			parent.Mode = agent.Planning
 		}
 		if i%8 == 3 { // nothing else binds it
-			parent.Permissions, parent.Rules, child.Permissions, child.Rules, child.PermissionMode = "", nil, "", nil, "bypass"
+			parent.Permissions, parent.Rules, child.Permissions, child.Rules, child.PermissionMode = "", nil,
+				"", nil, "bypass"
 		}
 		if i%8%len(more) == 2 {
 			child.Tools = []string{"read", "task"} // what it is given beyond that is asked for
@@ -104,7 +115,10 @@ func TestWiderChild(t *testing.T) {
 		definitions = append(definitions, parent, child, grand)
 		turns = append(turns,
 			script.Turn{Match: parentMark, Answer: []script.Step{task(childSlug, "Do.", more[i%8%len(more)])}},
-			script.Turn{Match: grandMark, Times: script.Any, Answer: []script.Step{script.Gate(fmt.Sprint("grand", i)), script.Text("done")}},
+			script.Turn{
+				Match: grandMark, Times: script.Any,
+				Answer: []script.Step{script.Gate(fmt.Sprint("grand", i)), script.Text("done")},
+			},
 			script.Turn{Match: childMark, Times: script.Any, Then: func(request *model.Request) []script.Step {
 				if len(request.Messages) == 1 {
 					return []script.Step{script.Gate(fmt.Sprint("child", i)), task(grandSlug, "Do it.", "")}
@@ -123,8 +137,12 @@ func TestWiderChild(t *testing.T) {
 	grands, refused := 0, 0
 	for i := range rounds {
 		parent, child := definitions[3*i], definitions[3*i+1]
-		what := fmt.Sprintf("round %d, %s below %s (%s%s)", i, child.PermissionMode, parent.PermissionMode, parent.Mode, more[i%8%len(more)])
-		request := agentcore.RunRequest{Agent: parent.Slug, Prompt: "Go.", PermissionMode: anyOf(random, "", "", permission.AcceptEdits, permission.Bypass)}
+		what := fmt.Sprintf("round %d, %s below %s (%s%s)", i, child.PermissionMode, parent.PermissionMode, parent.Mode,
+			more[i%8%len(more)])
+		request := agentcore.RunRequest{
+			Agent: parent.Slug, Prompt: "Go.",
+			PermissionMode: anyOf(random, "", "", permission.AcceptEdits, permission.Bypass),
+		}
 		root := w.start(request)
 		runs := map[string]event.RunID{}
 		w.until(func(e event.Event) bool {
@@ -170,7 +188,10 @@ func TestWiderChild(t *testing.T) {
 	}
 	// A run for each file is its parent, in parts.
 	for i := range rounds {
-		root := w.start(agentcore.RunRequest{Agent: definitions[3*i].Slug, Prompt: "Go.", Each: []string{w.path("a.go")}, PermissionMode: permission.Bypass})
+		root := w.start(agentcore.RunRequest{
+			Agent: definitions[3*i].Slug, Prompt: "Go.",
+			Each: []string{w.path("a.go")}, PermissionMode: permission.Bypass,
+		})
 		w.wait(root)
 		for _, child := range w.children(root) {
 			within(t, fmt.Sprintf("round %d, for a file", i), w.powersOf(child.ID), w.powersOf(root))

@@ -33,10 +33,21 @@ func TestRunsOverTheWires(t *testing.T) {
 		t.Run(serve.name, func(t *testing.T) {
 			provider := serve.provider
 			w := newWorld(t, map[string]string{"a.go": "package a\n"},
-				script.Turn{Match: "Look once", Expect: []script.Expect{script.Calls(), script.Tools("read", "report_finding")}, Answer: []script.Step{call("read", `{"path":"a.go"}`), call("read", `{"path":"a.go","offset":1}`)}},
-				script.Turn{Match: "Look once", Expect: []script.Expect{script.Result("read", "package a")}, Answer: []script.Step{script.Text("Nothing to say.")}},
+				script.Turn{
+					Match:  "Look once",
+					Expect: []script.Expect{script.Calls(), script.Tools("read", "report_finding")},
+					Answer: []script.Step{call("read", `{"path":"a.go"}`), call("read", `{"path":"a.go","offset":1}`)},
+				},
+				script.Turn{
+					Match: "Look once", Expect: []script.Expect{script.Result("read", "package a")},
+					Answer: []script.Step{script.Text("Nothing to say.")},
+				},
 				script.Turn{Match: "Look twice", Answer: []script.Step{call("read", `{"path":"a.go"}`)}},
-				script.Turn{Match: "Look twice", Expect: []script.Expect{script.NoCalls(), script.Tools("read", "report_finding")}, Answer: []script.Step{script.Text("Handed over.")}},
+				script.Turn{
+					Match:  "Look twice",
+					Expect: []script.Expect{script.NoCalls(), script.Tools("read", "report_finding")},
+					Answer: []script.Step{script.Text("Handed over.")},
+				},
 			)
 			var mu sync.Mutex
 			addresses := map[string]bool{}
@@ -100,7 +111,8 @@ func TestFaultsOverTheWires(t *testing.T) {
 			w.openWith(agentcore.Options{StateDir: w.state, Config: cfg})
 			request := agentcore.RunRequest{Agent: "coder", Prompt: "Do it.", Model: provider + "/m"}
 			id := w.start(request)
-			if result := w.wait(id); result.Status != event.StatusCompleted || result.Output != "done" || result.Turns != 2 || len(result.ToolCalls) != 1 {
+			if result := w.wait(id); result.Status != event.StatusCompleted || result.Output != "done" ||
+				result.Turns != 2 || len(result.ToolCalls) != 1 {
 				t.Errorf("unexpected result: %+v, error %+v", result, result.Error)
 			}
 			if n := len(bodies[event.RetryScheduled](w.until(ended(id)))); n != 5 {

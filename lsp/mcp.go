@@ -3,10 +3,10 @@ package lsp
 import (
 	"context"
 
-	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/mcp"
+	"github.com/agentls/agentls/agentcore/servers"
 	"github.com/agentls/agentls/lsp/methods"
 )
 
@@ -28,7 +28,7 @@ func (s *Server) MCP(ctx context.Context, _ *methods.NoParams) (*methods.MCPList
 }
 
 // mcpServer is a server on the wire.
-func mcpServer(status agentcore.MCPStatus) methods.MCPServer {
+func mcpServer(status servers.Status) methods.MCPServer {
 	server := methods.MCPServer{Name: status.Name, Layer: methods.LayerUser, Address: status.Address}
 	if status.Layer == config.LayerProject {
 		server.Layer = methods.LayerProject

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/agentls/agentls/agentcore/mcpname"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/spelling"
 	"github.com/agentls/agentls/agentcore/tool"
@@ -206,11 +207,11 @@ func without(object json.RawMessage, member string) json.RawMessage {
 
 // server warns of an MCP server of the agent's that it could not call.
 func (v *validator) server(n named) {
-	d, tools := n.def, "mcp__"+n.name
-	ofServers := func(name string) bool { return name == "*" || strings.HasPrefix(name, "mcp__") }
+	d, tools := n.def, mcpname.Whole(n.name)
+	ofServers := func(name string) bool { return name == "*" || mcpname.Is(name) }
 	f := fault{start: n.place.start, end: n.place.end, severity: warning, key: n.key}
 	allows := func(pattern string) bool {
-		matched, err := path.Match(pattern, tools+"__x")
+		matched, err := path.Match(pattern, mcpname.Begins(n.name)+"x")
 		return err == nil && matched || pattern == tools
 	}
 	switch {
@@ -227,7 +228,7 @@ func (v *validator) server(n named) {
 		f.message = fmt.Sprintf("as a subagent it cannot call the MCP server %s, since nobody is asked for subagents",
 			short(n.name))
 		f.hint = fmt.Sprintf(
-			`allow it in config.toml by a rule with tool = "%s__*", or be asked by subagent_ask = "bubble"`, tools)
+			`allow it in config.toml by a rule with tool = "%s", or be asked by subagent_ask = "bubble"`, mcpname.All(n.name))
 	}
 	v.reportOf(d, f)
 }
@@ -323,7 +324,7 @@ func (v *validator) tool(n named) {
 	result := []string{n.name}
 	switch {
 	case n.name == "*" || v.Tools == nil && v.ResolveTool == nil:
-	case strings.HasPrefix(n.name, "mcp__"):
+	case mcpname.Is(n.name):
 	case strings.ContainsAny(n.name, "*?["):
 		result = nil
 		for _, t := range v.Tools {
@@ -401,8 +402,7 @@ func (v *validator) idle(d *Definition) {
 		case n.def != d || v.ResolveTool == nil:
 		case n.what == "option":
 			has := func(name string) bool {
-				return d.Allows(name) || strings.HasPrefix(name, "mcp__") &&
-					slices.ContainsFunc(d.Tools, func(t string) bool { return strings.HasPrefix(t, "mcp__") })
+				return d.Allows(name) || mcpname.Is(name) && slices.ContainsFunc(d.Tools, mcpname.Is)
 			}
 			names := v.optional(d, n.name)
 			if len(names) == 0 && len(v.tools[d][n.name]) == 0 || slices.ContainsFunc(names, has) {

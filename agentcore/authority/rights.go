@@ -4,13 +4,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
-	"github.com/agentls/agentls/agentcore/mcp"
+	"github.com/agentls/agentls/agentcore/mcpname"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/tool"
 	"github.com/agentls/agentls/agentcore/workspace"
@@ -203,7 +202,7 @@ func (r *Rights) Explain(tools map[string]tool.Tool, toolName, subject string) (
 	if !ok {
 		name = toolName
 	}
-	if strings.HasPrefix(name, mcp.Prefix) {
+	if mcpname.Is(name) {
 		// Whether the server has it is not asked: a rule may speak of it all the same.
 		return r.Policy.Explain(permission.Request{Tool: name, Effect: permission.External}, r.Grants()), nil
 	}

@@ -20,6 +20,8 @@ import (
 	"time"
 
 	"github.com/sourcegraph/jsonrpc2"
+
+	"github.com/agentls/agentls/agentcore/process"
 )
 
 const (
@@ -30,16 +32,6 @@ const (
 	// maxFound bounds what is taken of an answer.
 	maxFound = 5000
 )
-
-// Process is a server that runs.
-type Process struct {
-	// In is its standard input and Out its standard output. The client closes both.
-	In, Out *os.File
-	// Kill ends it and all that it started. It does not wait.
-	Kill func()
-	// Wait returns when nothing of it is left, and says how it ended, in one line.
-	Wait func() string
-}
 
 // Place is a place in a text. Lines and columns count from 0, columns in bytes of UTF-8.
 type Place struct {
@@ -70,7 +62,7 @@ type Options struct {
 // meanwhile. Close ends it.
 type Client struct {
 	options Options
-	process *Process
+	process *process.Live
 	conn    *jsonrpc2.Conn
 	utf8    bool
 	stop    context.CancelFunc
@@ -95,7 +87,7 @@ type text struct {
 
 // Start speaks with a server that was just started, which it owns from now on, and returns when the server is ready to
 // be asked.
-func Start(ctx context.Context, p *Process, o Options) (*Client, error) {
+func Start(ctx context.Context, p *process.Live, o Options) (*Client, error) {
 	c := &Client{
 		options: o, process: p, ended: make(chan struct{}), using: make(chan struct{}, 1), open: map[string]text{},
 		busy: map[string]bool{}, news: make(chan struct{}),
@@ -150,7 +142,7 @@ func (c *Client) explain(ctx context.Context, err error) error {
 	if errors.Is(err, jsonrpc2.ErrClosed) || errors.Is(err, io.ErrUnexpectedEOF) {
 		select {
 		case <-c.ended:
-			return fmt.Errorf("it ended: %s", c.how)
+			return errors.New(c.how)
 		case <-ctx.Done():
 		case <-time.After(5 * time.Second): // it was told to end
 		}
@@ -167,7 +159,7 @@ func (c *Client) Use(ctx context.Context, texts []Text, changed []string) (done 
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	case <-c.ended:
-		return nil, fmt.Errorf("it ended: %s", c.how)
+		return nil, errors.New(c.how)
 	}
 	done = func() { <-c.using }
 	if err := c.sync(ctx, texts, changed); err != nil {
@@ -356,7 +348,7 @@ func (c *Client) ask(ctx context.Context, method string, params any) (json.RawMe
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		case <-c.ended:
-			return nil, fmt.Errorf("it ended: %s", c.how)
+			return nil, errors.New(c.how)
 		}
 	}
 }

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/agentls/agentls/agentcore/process"
 )
 
 const watchdog = 2 * time.Minute
@@ -50,7 +52,7 @@ func start(t *testing.T, root string, answers map[string][]string) (*Client, *fa
 	kill := func() { f.in.Close(); f.out.Close() }
 	ctx, cancel := context.WithTimeout(t.Context(), watchdog)
 	t.Cleanup(cancel)
-	c, err := Start(ctx, &Process{In: in, Out: out, Kill: kill, Wait: func() string { <-f.done; return "exit code 7, last words" }}, Options{
+	c, err := Start(ctx, &process.Live{In: in, Out: out, Kill: kill, Wait: func() string { <-f.done; return "it ended with exit code 7: last words" }}, Options{
 		Roots: []string{root}, Server: Server{Name: "go", Files: []string{"*.go"}},
 		Read: func(path string) (string, bool) {
 			text, err := os.ReadFile(path)
@@ -191,7 +193,7 @@ func TestClient(t *testing.T) {
 		t.Errorf("the file that never was on the disk is told as %q", said)
 	}
 	c.Close()
-	if _, err := c.Use(context.Background(), nil, nil); err == nil || !strings.Contains(err.Error(), "exit code 7, last words") {
+	if _, err := c.Use(context.Background(), nil, nil); err == nil || !strings.Contains(err.Error(), "it ended with exit code 7: last words") {
 		t.Errorf("after its end: %v", err)
 	}
 }
@@ -199,7 +201,7 @@ func TestClient(t *testing.T) {
 func TestServersThatFail(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	for name, answer := range map[string]string{"ends": "exit", "writes no message": "raw Content-Length: x\r\n\r\n", "writes broken JSON": "raw Content-Length: 2\r\n\r\n{]", "writes too much": "raw Content-Length: 999999999999\r\n\r\n"} {
-		if _, _, err := start(t, t.TempDir(), map[string][]string{"initialize": {answer}}); err == nil || !strings.Contains(err.Error(), "it ended: exit code 7, last words") {
+		if _, _, err := start(t, t.TempDir(), map[string][]string{"initialize": {answer}}); err == nil || !strings.Contains(err.Error(), "it ended with exit code 7: last words") {
 			t.Errorf("a server that %s: %v", name, err)
 		}
 	}

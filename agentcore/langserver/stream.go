@@ -7,6 +7,8 @@ import (
 	"io"
 	"sync"
 	"time"
+
+	"github.com/agentls/agentls/agentcore/process"
 )
 
 const (
@@ -20,7 +22,7 @@ const (
 // never waits for a server which itself waits until it is read. Its goroutine writes, and ends when the stream is
 // closed.
 type stream struct {
-	process *Process
+	process *process.Live
 	reader  *bufio.Reader
 	news    chan struct{} // has room for one: the queue is not empty
 	written chan struct{} // closed when nothing is written any more
@@ -32,7 +34,7 @@ type stream struct {
 	err    error // why nothing can be written
 }
 
-func newStream(p *Process) *stream {
+func newStream(p *process.Live) *stream {
 	s := &stream{
 		process: p, reader: bufio.NewReaderSize(p.Out, 64<<10), news: make(chan struct{}, 1),
 		written: make(chan struct{}),

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/agentls/agentls/agentcore/mcpname"
 	"github.com/agentls/agentls/agentcore/permission"
 )
 
@@ -27,7 +29,7 @@ const (
 
 // Tool is a tool of a server, as it was offered.
 type Tool struct {
-	// Name is what agents call it ([ToolName]).
+	// Name is what agents call it ([mcpname.Tool]).
 	Name string
 	// Original is what the server calls it.
 	Original string
@@ -193,7 +195,7 @@ func toolOf(server string, t *sdk.Tool) (Tool, error) {
 		return Tool{}, err
 	}
 	one := Tool{
-		Name: ToolName(server, t.Name), Original: t.Name, Title: line(t.Title),
+		Name: mcpname.Tool(server, t.Name), Original: t.Name, Title: line(t.Title),
 		Description: text(t.Description, maxDescription), Schema: schema,
 	}
 	// Of what was cut off, a change is one as well.
@@ -281,7 +283,7 @@ func (l *lister) prompts(ctx context.Context) error {
 			if p == nil || strings.TrimSpace(p.Name) == "" || len(p.Arguments) > 32 {
 				continue
 			}
-			one := Prompt{Name: ToolName(l.server, p.Name), Original: p.Name, Description: line(p.Description)}
+			one := Prompt{Name: mcpname.Tool(l.server, p.Name), Original: p.Name, Description: line(p.Description)}
 			if _, taken := l.catalog.Prompt(one.Name); taken {
 				continue
 			}
@@ -313,3 +315,6 @@ func text(s string, limit int) string {
 	}
 	return s
 }
+
+// digest is the SHA-256 of a text in hex digits.
+func digest(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text))) }

@@ -15,6 +15,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/agentcore/process"
 )
 
 // State is how far a connection is. Values: Stopped, Starting, Ready, Failed.
@@ -51,11 +52,11 @@ const (
 
 // Options are what a client is made of. Either Open or URL is set.
 type Options struct {
-	// Name of the server, as [ServerName] gives it.
+	// Name of the server, as [mcpname.Server] gives it.
 	Name string
 	// Open starts the server, for one that is spoken with over pipes. ctx bounds the start alone. An error of
 	// [Permanent] is not tried again.
-	Open func(ctx context.Context) (*Process, error)
+	Open func(ctx context.Context) (*process.Live, error)
 	// URL, Headers and Dial reach one over HTTP. A nil Dial is the system's own.
 	URL     string
 	Headers map[string]string
@@ -97,7 +98,7 @@ type Client struct {
 // link is one connection. Its catalog changes; the rest does not.
 type link struct {
 	session *sdk.ClientSession
-	process *Process // nil over HTTP
+	process *process.Live // nil over HTTP
 	pipe    *pipe
 	http    *guarded
 	relist  chan struct{} // takes one

@@ -18,6 +18,8 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/agentls/agentls/agentcore/mcp/mcptest"
+	"github.com/agentls/agentls/agentcore/mcpname"
+	"github.com/agentls/agentls/agentcore/process"
 )
 
 func TestMain(m *testing.M) {
@@ -29,8 +31,8 @@ func TestMain(m *testing.M) {
 const watchdog = 2 * time.Minute
 
 // starter starts this test binary as a server of a kind, each time that it is asked.
-func starter(t *testing.T, kind string) func(context.Context) (*Process, error) {
-	return func(context.Context) (*Process, error) {
+func starter(t *testing.T, kind string) func(context.Context) (*process.Live, error) {
+	return func(context.Context) (*process.Live, error) {
 		own, err := os.Executable()
 		if err != nil {
 			return nil, err
@@ -53,7 +55,7 @@ func starter(t *testing.T, kind string) func(context.Context) (*Process, error) 
 		if err != nil {
 			return nil, err
 		}
-		return &Process{In: in, Out: out, Kill: func() { _ = cmd.Process.Kill() }, Wait: func() string {
+		return &process.Live{In: in, Out: out, Kill: func() { _ = cmd.Process.Kill() }, Wait: func() string {
 			if err := cmd.Wait(); err != nil && strings.Contains(err.Error(), "exit status") {
 				return err.Error() + ": " + strings.TrimSpace(words.String())
 			}
@@ -85,7 +87,7 @@ func call(t *testing.T, c *Client, name, arguments string) (Result, error) {
 	if catalog == nil {
 		t.Fatalf("the server is not ready: %v", problem)
 	}
-	tool, ok := catalog.Tool(ToolName("srv", name))
+	tool, ok := catalog.Tool(mcpname.Tool("srv", name))
 	if !ok {
 		t.Fatalf("there is no tool %s", name)
 	}
@@ -300,7 +302,7 @@ func TestGivesUp(t *testing.T) {
 	var tries atomic.Int32
 	changed := make(chan struct{}, 1000)
 	start := starter(t, "gone")
-	c := connect(t, Options{Changed: func() { changed <- struct{}{} }, Open: func(ctx context.Context) (*Process, error) {
+	c := connect(t, Options{Changed: func() { changed <- struct{}{} }, Open: func(ctx context.Context) (*process.Live, error) {
 		tries.Add(1)
 		return start(ctx)
 	}})
@@ -330,7 +332,7 @@ func TestGivesUp(t *testing.T) {
 	if n := tries.Load(); n != 2*maxFailures {
 		t.Errorf("after it was woken it was tried %d times in all", n)
 	}
-	useless := connect(t, Options{Open: func(context.Context) (*Process, error) { return nil, Permanent(fmt.Errorf("no such program")) }})
+	useless := connect(t, Options{Open: func(context.Context) (*process.Live, error) { return nil, Permanent(fmt.Errorf("no such program")) }})
 	if _, err := useless.Await(bounded(t)); err == nil || err.Error() != "no such program" {
 		t.Errorf("a program that is not there: %v", err)
 	}

@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"github.com/agentls/agentls/agentcore/mcp/mcptest"
+	"github.com/agentls/agentls/agentcore/mcpname"
 )
 
 // TestHostileServers lets servers that mean no good do what they can: the client comes back with an answer or an error,
@@ -44,8 +45,8 @@ func TestHostileServers(t *testing.T) {
 			}
 			names := map[string]bool{}
 			for _, tool := range catalog.Tools {
-				server, name, ok := SplitName(tool.Name)
-				if !ok || server != "srv" || name == "" || len(tool.Name) > maxName || plain(tool.Name) != tool.Name || names[tool.Name] {
+				server, name, ok := mcpname.Split(tool.Name)
+				if !ok || server != "srv" || name == "" || len(tool.Name) > mcpname.MaxTool || mcpname.Plain(tool.Name) != tool.Name || names[tool.Name] {
 					t.Errorf("a tool has the name %q", tool.Name)
 				}
 				names[tool.Name] = true
@@ -159,28 +160,5 @@ func TestHTTPBulk(t *testing.T) {
 				t.Error("it was taken for a server")
 			}
 		})
-	}
-}
-
-func TestNames(t *testing.T) {
-	for name, want := range map[string]string{
-		"docs": "docs", "my docs": "my_docs", "a__b": "a_b", "_a_": "a", "a/../b": "a_b", "ünï": "n", "": "", "__": "", "\u202e": "",
-	} {
-		if got := ServerName(name); got != want {
-			t.Errorf("%q is %q, not %q", name, got, want)
-		}
-	}
-	seen := map[string]string{}
-	for _, server := range []string{"a", "a_b", "a-b", strings.Repeat("s", 40), strings.Repeat("s", 41)} {
-		for _, tool := range []string{"b", "b__c", "_b", "read", "bash", "mcp__a__b", strings.Repeat("t", 80), strings.Repeat("t", 81)} {
-			name := ToolName(ServerName(server), tool)
-			if other, taken := seen[name]; taken {
-				t.Errorf("%s is the name of %s %s and of %s", name, server, tool, other)
-			}
-			seen[name] = server + " " + tool
-			if gotServer, _, ok := SplitName(name); !ok || gotServer != ServerName(server) || len(name) > maxName {
-				t.Errorf("%s is of the server %q", name, gotServer)
-			}
-		}
 	}
 }

@@ -13,6 +13,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/agentls/agentls/agentcore/process"
 )
 
 const (
@@ -30,20 +32,10 @@ const (
 	floodBytes = 32 << 20
 )
 
-// Process is a server that runs and is spoken with over pipes.
-type Process struct {
-	// In is its standard input and Out its standard output. The client closes both.
-	In, Out *os.File
-	// Kill ends it and all that it started. It does not wait.
-	Kill func()
-	// Wait returns when nothing of it is left, and says how it ended, in one line.
-	Wait func() string
-}
-
 // pipe speaks JSON-RPC in lines (specification, Transports, stdio). It implements the transport and the connection of
 // the SDK.
 type pipe struct {
-	process *Process
+	process *process.Live
 	out     *bufio.Reader
 	flood   flood
 	writing chan struct{} // held by whoever writes
@@ -52,7 +44,7 @@ type pipe struct {
 	fault error // why the connection was given up
 }
 
-func newPipe(p *Process) *pipe {
+func newPipe(p *process.Live) *pipe {
 	return &pipe{process: p, out: bufio.NewReaderSize(p.Out, 64<<10), writing: make(chan struct{}, 1)}
 }
 

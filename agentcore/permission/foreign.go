@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"path"
 	"strings"
+
+	"github.com/agentls/agentls/agentcore/mcpname"
 )
 
 // foreignTools are the tools of other programs that have rules of a kind that is ours, in lower case.
@@ -28,14 +30,11 @@ func FromClaude(entry string, action Action) (rules []Rule, warnings []string) {
 		}
 		inside = strings.TrimSpace(inside)
 	}
-	if strings.HasPrefix(name, "mcp__") {
+	if mcpname.Is(name) {
 		if inside != "" {
 			return broken(entry, action, "rules on MCP tools have no pattern")
 		}
-		if strings.Count(name, "__") == 1 {
-			name += "__*"
-		}
-		return []Rule{{Tool: name, Action: action}}, nil
+		return []Rule{{Tool: mcpname.Pattern(name), Action: action}}, nil
 	}
 	tool, known := foreignTools[strings.ToLower(name)]
 	switch {

@@ -75,7 +75,7 @@ func (b *bare) wait() (status, error) {
 	err := b.cmd.Wait()
 	// What the command left running would go on changing files while they are collected.
 	_ = process.KillGroup(b.cmd)
-	if serr := EndStrays(b.variable); err == nil {
+	if serr := process.EndStrays(b.variable); err == nil {
 		err = serr
 	}
 	if _, ok := errors.AsType[*exec.ExitError](err); ok || errors.Is(err, exec.ErrWaitDelay) {

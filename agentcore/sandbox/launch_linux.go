@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/agentls/agentls/agentcore/process"
 )
 
 // launcher starts the processes of a box from one thread, since the kernel takes the end of the thread that started a
@@ -305,7 +307,7 @@ func (c *confined) wait() (status, error) {
 	}
 	if c.variable != "" && !c.last.Done {
 		// The command may have killed the process that would have done it.
-		if serr := EndStrays(c.variable); serr != nil {
+		if serr := process.EndStrays(c.variable); serr != nil {
 			return c.last, serr
 		}
 	}

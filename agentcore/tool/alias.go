@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/agentls/agentls/agentcore/mcpname"
 	"github.com/agentls/agentls/agentcore/spelling"
 )
 
@@ -75,7 +76,7 @@ var aliases = sync.OnceValue(func() map[string]string {
 // readFile are read. Names of MCP tools ("mcp__server__tool") stay as they are. ok is false for
 // a name that nobody knows; then name comes back unchanged.
 func Resolve(name string) (string, bool) {
-	if strings.HasPrefix(name, "mcp__") {
+	if mcpname.Is(name) {
 		return name, true
 	}
 	if known, ok := aliases()[fold(strings.TrimSpace(name))]; ok {

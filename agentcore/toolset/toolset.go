@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -16,7 +15,7 @@ import (
 	"github.com/agentls/agentls/agentcore/authority"
 	"github.com/agentls/agentls/agentcore/clip"
 	"github.com/agentls/agentls/agentcore/config"
-	"github.com/agentls/agentls/agentcore/mcp"
+	"github.com/agentls/agentls/agentcore/mcpname"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/skill"
@@ -348,8 +347,8 @@ func (s *Set) onlyReads(d *agent.Definition) bool {
 		return spec.Effect >= tool.Proposes && d.Allows(spec.Name) && own.Reach(spec) != permission.Deny
 	}
 	// Tools of servers may do anything. A list of tools has none that it does not name.
-	external := tool.Spec{Name: mcp.Prefix, Effect: tool.Acts}
-	if slices.ContainsFunc(d.Tools, func(name string) bool { return strings.HasPrefix(name, mcp.Prefix) }) ||
+	external := tool.Spec{Name: mcpname.Prefix, Effect: tool.Acts}
+	if slices.ContainsFunc(d.Tools, mcpname.Is) ||
 		len(s.Config.MCP)+len(d.MCPServers) > 0 && acts(external) {
 		return false
 	}
@@ -371,7 +370,7 @@ func (s *Set) idles(d *agent.Definition) bool {
 	for _, name := range d.Tools {
 		t := s.Builtin[name]
 		switch {
-		case strings.HasPrefix(name, mcp.Prefix), t != nil && t.Spec().Needs == tool.Subagents:
+		case mcpname.Is(name), t != nil && t.Spec().Needs == tool.Subagents:
 			idle = false // that is known once it runs
 		case t != nil && child.allows(t.Spec()) && !child.KeepsBack(t.Spec()):
 			idle = false
@@ -464,21 +463,6 @@ func (s *Set) Subagents() []string {
 	return slugs
 }
 
-// matchesTool reports whether an entry of a list of tools names a tool of a server: by its name, with * for any part of
-// it, or as all tools of the server.
-func matchesTool(entry, name string) bool {
-	if entry == name || entry == "*" {
-		return true
-	}
-	if !strings.HasPrefix(entry, mcp.Prefix) {
-		return false
-	}
-	if matched, err := path.Match(entry, name); err == nil && matched {
-		return true
-	}
-	return !strings.Contains(strings.TrimPrefix(entry, mcp.Prefix), "__") && strings.HasPrefix(name, entry+"__")
-}
-
 // MayUse reports whether the run has a use for a tool of an MCP server, or for any of the server, whose name then ends
 // in "__*".
 func (s *Set) MayUse(name string) bool { return s.mightUseNamed(name) && !s.OnlySubmits() }
@@ -491,7 +475,7 @@ func (s *Set) mightUseNamed(name string) bool {
 			if prefix, any := strings.CutSuffix(name, "*"); any && strings.HasPrefix(entry, prefix) {
 				return true
 			}
-			return matchesTool(entry, name)
+			return mcpname.Matches(entry, name)
 		})
 	}
 	switch {
@@ -506,11 +490,11 @@ func (s *Set) mightUseNamed(name string) bool {
 	return true
 }
 
-func (s *Set) WantsServer(name string) bool { return s.MayUse(mcp.Prefix + name + "__*") }
+func (s *Set) WantsServer(name string) bool { return s.MayUse(mcpname.All(name)) }
 
 // Spare notes which tools of a server that is not started the run may use otherwise.
 func (s *Set) Spare(name string) {
-	prefix := mcp.Prefix + name + "__"
+	prefix := mcpname.Begins(name)
 	if !s.mightUseNamed(prefix + "*") {
 		return
 	}
@@ -527,7 +511,7 @@ func (s *Set) Spare(name string) {
 		switch {
 		case strings.HasPrefix(entry, prefix):
 			s.spared = append(s.spared, entry)
-		case matchesTool(entry, prefix+"*"):
+		case mcpname.Matches(entry, prefix+"*"):
 			s.spared = append(s.spared, prefix+"*")
 		}
 	}

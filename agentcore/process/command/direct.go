@@ -1,4 +1,4 @@
-package agentcore
+package command
 
 import (
 	"context"
@@ -7,58 +7,71 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
-	"github.com/agentls/agentls/agentcore/authority"
-	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/process"
 	"github.com/agentls/agentls/agentcore/sandbox"
 	"github.com/agentls/agentls/agentcore/tool"
 )
 
-const (
-	// directShown is how much of the output of a command without a sandbox is shown, in bytes.
-	directShown = 32 << 10
-	// directDelay is how long its pipes may stay open after its end.
-	directDelay = 2 * time.Second
-)
+// directShown is how much of the output of a command without a sandbox is shown, in bytes.
+const directShown = 32 << 10
 
-// direct is a command without a sandbox: the leader of a group of processes, which end together, and what has left the
-// group. Its methods may be called from any goroutine.
+// direct is a command without a sandbox. Its methods may be called from any goroutine.
 type direct struct {
-	cmd    *exec.Cmd
+	*process.Process
 	output *outputFile
-	// variable is in the environment of its processes, and of no others.
-	variable string
-	done     chan struct{}
-
-	mu     sync.Mutex
-	ended  bool // its group may belong to others by now
-	late   bool
+	done   chan struct{}
 	result sandbox.Result // set once done is closed
 }
 
-// nextDirect counts a command without a sandbox. What it returns is to be in the environment of its processes, and of
-// no others.
-func (c *commands) nextDirect() (variable string, err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.closed {
+// nextDirect counts a command without a sandbox, and returns its mark.
+func (s *Set) nextDirect() (mark string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
 		return "", sandbox.ErrClosed
 	}
-	c.directs++
-	return fmt.Sprintf("AGENTLS_COMMAND=%s-%d", c.run.id, c.directs), nil
+	s.directs++
+	return fmt.Sprintf("%s%s-%d", DirectMark, s.ID, s.directs), nil
+}
+
+// DirectMark begins the mark of a program without a sandbox; what follows is no other's.
+const DirectMark = "AGENTLS_COMMAND="
+
+// Program runs a program of the user where there is no sandbox, with more variables, and keeps so many bytes of each of
+// its outputs. It returns when nothing of the program is left, which is soon after ctx ends.
+func (s *Set) Program(ctx context.Context, p process.Program, most int) (process.Ran, error) {
+	var err error
+	if p.Mark, err = s.nextDirect(); err != nil {
+		return process.Ran{}, err
+	}
+	p.Dir, p.Env = s.Dir(), s.Environ(p.Env...)
+	ran, err := process.Run(ctx, p, most)
+	if err == nil {
+		s.changed()
+	}
+	return ran, err
+}
+
+// changed has the workspace looked at again, since a program without a sandbox may have changed any of it.
+func (s *Set) changed() {
+	var folders []string
+	for _, root := range s.View.Roots() {
+		folders = append(folders, root.Path)
+	}
+	s.View.DiskChanged(folders)
 }
 
 // startDirect starts a command as the user would. It ends with ctx.
-func (c *commands) startDirect(ctx context.Context, command tool.Command) (*direct, error) {
-	own, err := c.nextDirect()
+func (s *Set) startDirect(ctx context.Context, command tool.Command) (*direct, error) {
+	mark, err := s.nextDirect()
 	if err != nil {
 		return nil, err
 	}
-	e := c.run.engine
-	dir := authority.Home(c.run.session.view)
+	dir := s.Dir()
 	if dir == "" {
 		return nil, errors.New("no workspace folder is open to run commands in; use the file tools")
 	}
@@ -68,77 +81,42 @@ func (c *commands) startDirect(ctx context.Context, command tool.Command) (*dire
 			return nil, errors.New("there is neither bash nor sh on this machine; go on without commands")
 		}
 	}
-	if err := os.MkdirAll(e.outputDir(), 0o700); err != nil {
+	if err := os.MkdirAll(s.OutputDir, 0o700); err != nil {
 		return nil, fmt.Errorf("make a folder for the output of commands: %w", err)
 	}
-	file, err := os.CreateTemp(e.outputDir(), "output-"+string(c.run.id)+"-*.txt")
+	file, err := os.CreateTemp(s.OutputDir, "output-"+string(s.ID)+"-*.txt")
 	if err != nil {
 		return nil, fmt.Errorf("keep the output of a command: %w", err)
 	}
-	p := &direct{output: &outputFile{file: file}, variable: own, done: make(chan struct{})}
-	p.cmd = exec.Command(shell, "-c", command.Script)
-	p.cmd.Dir = dir
-	p.cmd.Env = append(e.redactor.Environ(os.Environ()), runVariable(c.run.id), own, "PWD="+dir)
-	p.cmd.Stdout, p.cmd.Stderr, p.cmd.WaitDelay = p.output, p.output, directDelay
-	process.OwnGroup(p.cmd)
+	p := &direct{output: &outputFile{file: file}, done: make(chan struct{})}
 	started := time.Now()
-	if err := p.cmd.Start(); err != nil {
+	if p.Process, err = process.Start(ctx, process.Program{
+		Argv: []string{shell, "-c", command.Script}, Dir: dir, Env: s.Environ(), Mark: mark, Limit: command.Timeout,
+		Stdout: p.output, Stderr: p.output, Lingers: true,
+	}); err != nil {
 		return nil, errors.Join(fmt.Errorf("start a command: %w", err), p.output.discard())
-	}
-	stop := context.AfterFunc(ctx, p.Kill)
-	timer := time.AfterFunc(time.Hour, func() { p.expire() })
-	if command.Timeout > 0 {
-		timer.Reset(command.Timeout)
-	} else {
-		timer.Stop()
 	}
 	go func() {
 		defer close(p.done)
-		err := p.cmd.Wait()
-		timer.Stop()
-		stop()
-		p.end(err, command.Timeout)
+		p.end(command.Timeout)
 		p.result.Duration = time.Since(started)
-		c.run.session.view.DiskChanged(c.run.session.view.Folders())
+		s.changed()
 	}()
 	return p, nil
 }
 
-// Kill implements process.
-func (p *direct) Kill() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.ended {
-		_ = process.KillGroup(p.cmd)
-		// What cannot be looked for is looked for again when the run ends, which tells.
-		_ = sandbox.EndStrays(p.variable)
-	}
-}
-
-func (p *direct) expire() {
-	p.mu.Lock()
-	p.late = true
-	p.mu.Unlock()
-	p.Kill()
-}
-
-// end collects what came of the command, whose first process is gone, and ends what it left running in its group.
-func (p *direct) end(err error, limit time.Duration) {
-	p.mu.Lock()
-	_ = process.KillGroup(p.cmd)
-	p.ended = true
+// end waits for the end of the command and collects what came of it.
+func (p *direct) end(limit time.Duration) {
+	exit, late, err := p.Process.Wait()
 	r := &p.result
-	r.TimedOut = p.late
-	p.mu.Unlock()
-	r.Level = sandbox.None
-	r.Exit, r.Signal = process.ExitCode(p.cmd.ProcessState)
+	r.Level, r.TimedOut, r.Exit, r.Signal = sandbox.None, late, exit.Code, exit.Signal
 	r.Notes = append(r.Notes,
 		"it ran without a sandbox, on the disk as it is saved: unsaved and proposed text was not there, and what it "+
 			"changed is changed")
-	if p.late {
+	if late {
 		r.Notes = append(r.Notes, fmt.Sprintf("the command was ended after %s, its time limit", limit))
 	}
-	if _, ok := errors.AsType[*exec.ExitError](err); err != nil && !ok && !errors.Is(err, exec.ErrWaitDelay) {
+	if err != nil {
 		r.Notes = append(r.Notes, "its output may be incomplete: "+err.Error())
 	}
 	whole, size := p.output.since(0)
@@ -154,16 +132,16 @@ func (p *direct) end(err error, limit time.Duration) {
 	}
 }
 
-// Output implements process.
+// Output implements watched.
 func (p *direct) Output(since int64) ([]byte, int64) {
 	output, size := p.output.since(since)
 	return cut(output, directShown), size
 }
 
-// Done implements process.
+// Done implements watched.
 func (p *direct) Done() <-chan struct{} { return p.done }
 
-// Wait implements process.
+// Wait implements watched.
 func (p *direct) Wait(ctx context.Context) (sandbox.Result, error) {
 	select {
 	case <-p.done:
@@ -171,6 +149,16 @@ func (p *direct) Wait(ctx context.Context) (sandbox.Result, error) {
 	case <-ctx.Done():
 		return sandbox.Result{}, ctx.Err()
 	}
+}
+
+// cut is the first and the last part of an output where it is longer than limit bytes.
+func cut(output []byte, limit int) []byte {
+	if len(output) <= limit {
+		return output
+	}
+	missing := len(output) - limit
+	return slices.Concat(output[:limit/2], fmt.Appendf(nil, "\n[%d bytes are left out here]\n", missing),
+		output[len(output)-limit/2:])
 }
 
 // outputFile is the output of a command, the first maxKeptOutput bytes of it in a file. It may be read while it is
@@ -227,6 +215,3 @@ func (o *outputFile) discard() error {
 	name := o.file.Name()
 	return errors.Join(o.close(kept), os.Remove(name))
 }
-
-// runVariable is in the environment of every process of a run.
-func runVariable(id event.RunID) string { return "AGENTLS_RUN=" + string(id) }

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package sandbox
+package process
 
 // EndStrays does nothing here: no system but Linux tells the environment of processes.
 func EndStrays(...string) error { return nil }

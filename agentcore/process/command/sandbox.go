@@ -1,0 +1,202 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/agentcore/process"
+	"github.com/agentls/agentls/agentcore/sandbox"
+	"github.com/agentls/agentls/agentcore/sandbox/proxy"
+	"github.com/agentls/agentls/agentcore/secret"
+	"github.com/agentls/agentls/agentcore/workspace"
+)
+
+// maxKeptOutput is how much of one command's output is kept where not all of it was shown, in bytes.
+const maxKeptOutput = 8 << 20
+
+// Sandbox says how the programs of a run are kept apart. It is a value.
+type Sandbox struct {
+	// ID is the run that they work for, whose mark they carry (see [Mark]).
+	ID event.RunID
+	// Off tells that the user wants no sandbox.
+	Off bool
+	// Report is what the machine offers. The first call may take a moment.
+	Report func() sandbox.Report
+	// StateDir is the folder of the boxes, and OutputDir that of kept outputs.
+	StateDir, OutputDir string
+	// Hidden are files and folders that no program may read.
+	Hidden []string
+	// Home is the user's home folder, empty for none.
+	Home string
+	// Tools are further files and folders below Home that stay visible. It is called for each box, and may be nil.
+	Tools func(home string) []string
+	// Network opens the machine's network, else single hosts are Allowed.
+	Network bool
+	Allowed []string
+	View    *workspace.View
+	// Redactor knows the secrets that no program gets and no text shows.
+	Redactor *secret.Redactor
+}
+
+// Direct tells that programs run as the user would run them.
+func (s Sandbox) Direct() bool { return s.Off || s.Report().Level == sandbox.None }
+
+// Dir is the workspace folder that programs start in, empty for none.
+func (s Sandbox) Dir() string {
+	if roots := s.View.Roots(); len(roots) > 0 {
+		return roots[0].Path
+	}
+	return ""
+}
+
+// Mark is in the environment of every process of a run.
+func Mark(run event.RunID) string { return "AGENTLS_RUN=" + string(run) }
+
+// Environ is the environment of a program without a sandbox.
+func (s Sandbox) Environ(more ...string) []string {
+	return slices.Concat(s.Redactor.Environ(os.Environ()), more, []string{Mark(s.ID)})
+}
+
+// Folders finds a workspace folder by where it is without symbolic links.
+type Folders map[string]string
+
+// Shown is a path of the sandbox as the view has it: below the folder as it was opened.
+func (f Folders) Shown(path string) string {
+	best := ""
+	for real := range f {
+		if rel, err := filepath.Rel(real, path); err == nil && filepath.IsLocal(rel) && len(real) > len(best) {
+			best = real
+		}
+	}
+	if best == "" {
+		return path
+	}
+	rel, err := filepath.Rel(best, path)
+	if err != nil {
+		return path
+	}
+	return filepath.Join(f[best], rel)
+}
+
+// Options are those of a box for programs that see what is ignored as version control does then.
+func (s Sandbox) Options(ignored func() *workspace.Ignored) (sandbox.Options, Folders, error) {
+	report := s.Report()
+	env := s.Redactor.Environ(os.Environ())
+	folders := Folders{}
+	o := sandbox.Options{
+		Run: string(s.ID), StateDir: s.StateDir, OutputDir: s.OutputDir, Home: s.Home, Env: env,
+		Caches: sandbox.DefaultCaches(env, s.Home), Tools: sandbox.DefaultTools(env, s.Home),
+		Hidden: s.Hidden, Protected: permission.ProtectedNames(), Network: sandbox.Network{Open: s.Network},
+		Limits:  sandbox.Limits{WholeOutput: maxKeptOutput},
+		Ignored: func(path string, dir bool) bool { return ignored().Has(folders.Shown(path), dir) },
+		Secret:  func(path string) bool { return permission.Secret(filepath.ToSlash(path)) },
+		IsText:  workspace.IsText,
+		Report:  &report,
+	}
+	if s.Tools != nil {
+		o.Tools = append(o.Tools, s.Tools(s.Home)...)
+	}
+	if len(s.Allowed) > 0 {
+		gate, err := proxy.Gate(s.Allowed)
+		if err != nil {
+			return o, nil, err
+		}
+		o.Network.Gate = gate
+	}
+	for _, root := range s.View.Roots() {
+		if real, err := filepath.EvalSymlinks(root.Path); err == nil {
+			o.Roots = append(o.Roots, root.Path)
+			folders[real] = root.Path
+		}
+	}
+	if len(o.Roots) == 0 {
+		return o, nil, errors.New("no workspace folder is there to run commands in; use the file tools")
+	}
+	if err := os.MkdirAll(s.OutputDir, 0o700); err != nil {
+		return o, nil, fmt.Errorf("make a folder for the output of commands: %w", err)
+	}
+	return o, folders, nil
+}
+
+// Live starts a program in a box of its own, which goes with it. ending says how it ended, of what it wrote to its
+// standard error; the error is that it could not be waited for.
+func Live(ctx context.Context, o sandbox.Options, c sandbox.Command,
+	ending func(exit process.Exit, words []byte, err error) string,
+) (*process.Live, error) {
+	box, err := sandbox.Open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	p, err := process.NewPipes()
+	if err != nil {
+		return nil, errors.Join(err, box.Close())
+	}
+	c.Input, c.Output, c.Live = p.ChildIn, p.ChildOut, true
+	started, err := box.Start(ctx, c)
+	if err := p.Given(err); err != nil {
+		return nil, errors.Join(err, box.Close())
+	}
+	wait := func() string {
+		<-started.Done() // it was killed, or has ended
+		result, err := started.Wait(context.Background())
+		words, _ := started.Output(0)
+		how := ending(process.Exit{Code: result.Exit, Signal: result.Signal}, words, err)
+		if err := box.Close(); err != nil {
+			how += "; " + err.Error()
+		}
+		return how
+	}
+	return &process.Live{In: p.In, Out: p.Out, Kill: started.Kill, Wait: wait}, nil
+}
+
+// maxWords is how much of what a live program without a sandbox writes to its standard error is kept, in bytes.
+const maxWords = 32 << 10
+
+// LiveDirect is [Live] for a program that runs as the user would run it, where there is no sandbox.
+func LiveDirect(program process.Program, ending func(exit process.Exit, words []byte, err error) string,
+) (*process.Live, error) {
+	p, err := process.NewPipes()
+	if err != nil {
+		return nil, err
+	}
+	words := &process.Head{Most: maxWords}
+	program.Stdin, program.Stdout, program.Stderr = p.ChildIn, p.ChildOut, words
+	started, err := process.Start(context.Background(), program)
+	if err := p.Given(err); err != nil {
+		return nil, err
+	}
+	wait := func() string {
+		exit, _, err := started.Wait()
+		said, _ := words.Text()
+		return ending(exit, said, err)
+	}
+	return &process.Live{In: p.In, Out: p.Out, Kill: started.Kill, Wait: wait}, nil
+}
+
+// maxLastWords is how much of what a program wrote to its standard error is told of its end, in bytes.
+const maxLastWords = 500
+
+// Ending is the end of a live program in one line, with its last words. err is why it could not be waited for.
+func Ending(name string, exit process.Exit, words []byte, err error) string {
+	how := name + " " + exit.String()
+	if err != nil {
+		how = err.Error()
+	}
+	words = bytes.TrimSpace(words)
+	if len(words) > maxLastWords {
+		words = append([]byte("… "), words[len(words)-maxLastWords:]...)
+	}
+	if len(words) > 0 {
+		how += ": " +
+			permission.Visible(strings.Join(strings.Fields(strings.ToValidUTF8(string(words), "\uFFFD")), " "))
+	}
+	return how
+}

@@ -1,0 +1,327 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/agentls/agentls/agentcore/process"
+	"github.com/agentls/agentls/agentcore/sandbox"
+	"github.com/agentls/agentls/agentcore/tool"
+	"github.com/agentls/agentls/agentcore/workspace"
+)
+
+// maxKept is how many files are named that a command left in its sandbox.
+const maxKept = 20
+
+// Set is what a run has running outside: its box, opened by the first command, and the commands in the background. Its
+// methods may be called from any goroutine; Close ends all of it.
+type Set struct {
+	Sandbox
+	// editable returns why the run may not change a file without a question, or nil.
+	editable func(path string) error
+	// ignored is what version control ignores, as the command that runs sees it.
+	ignored atomic.Pointer[workspace.Ignored]
+
+	mu         sync.Mutex
+	closed     bool
+	box        *sandbox.Box
+	folders    Folders // of the box
+	directs    int     // how many commands ran without a sandbox
+	background map[string]*background
+	// outputs are the files that hold outputs, which the run may read.
+	outputs map[string]bool
+}
+
+// New makes the commands of a run. editable returns why the run may not change a file without a question, or nil.
+func New(s Sandbox, editable func(path string) error) *Set {
+	return &Set{Sandbox: s, editable: editable}
+}
+
+// Box returns the run's box.
+func (s *Set) Box(ctx context.Context) (*sandbox.Box, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, sandbox.ErrClosed
+	}
+	if s.box != nil {
+		return s.box, nil
+	}
+	options, folders, err := s.Options(s.ignored.Load)
+	if err != nil {
+		return nil, err
+	}
+	box, err := sandbox.Open(ctx, options)
+	if err != nil {
+		return nil, fmt.Errorf("%w; the user sees with `agentls doctor` what is missing", err)
+	}
+	s.box, s.folders = box, folders
+	return box, nil
+}
+
+// Shown is a path of the box as the view has it.
+func (s *Set) Shown(path string) string { return s.folders.Shown(path) }
+
+// Look takes a snapshot of what the run sees in its layer, for the next command.
+func (s *Set) Look(layer *workspace.Layer) (workspace.Snapshot, map[string]sandbox.Text) {
+	s.ignored.Store(layer.Ignored())
+	snapshot := layer.Snapshot()
+	overlay := map[string]sandbox.Text{}
+	for path, content := range snapshot.Files() {
+		overlay[path] = sandbox.Text{Content: content, Deleted: content == nil}
+	}
+	return snapshot, overlay
+}
+
+// Run runs a command to its end and proposes what it changed in the run's layer.
+func (s *Set) Run(ctx context.Context, layer *workspace.Layer, command tool.Command,
+	author workspace.Author,
+) (tool.CommandResult, error) {
+	if s.Direct() {
+		p, err := s.startDirect(ctx, command)
+		if err != nil {
+			return tool.CommandResult{}, err
+		}
+		<-p.Done() // soon after ctx ends at the latest
+		if err := ctx.Err(); err != nil {
+			return tool.CommandResult{}, err
+		}
+		result, err := p.Wait(ctx)
+		return s.result(result), err
+	}
+	box, err := s.Box(ctx)
+	if err != nil {
+		return tool.CommandResult{}, err
+	}
+	snapshot, overlay := s.Look(layer)
+	done, err := box.Run(ctx, sandbox.Command{Script: command.Script, Timeout: command.Timeout, Overlay: overlay})
+	if err != nil {
+		return tool.CommandResult{}, err
+	}
+	result := s.result(done)
+	free, barred := s.barred(done.Changes)
+	result.Files = append(s.Take(snapshot, free, author), barred...)
+	return result, nil
+}
+
+// barred parts what a command changed into what the run may change itself and what it may not: a command is no way
+// around the rules on edits, which cannot be told from its words.
+func (s *Set) barred(changes []sandbox.Change) (free []sandbox.Change, barred []workspace.Taken) {
+	s.Expect(changes)
+	for _, change := range changes {
+		path := s.Shown(change.Path)
+		if err := s.editable(path); err != nil {
+			barred = append(barred, workspace.Taken{Path: path, Problem: err})
+			continue
+		}
+		free = append(free, change)
+	}
+	return free, barred
+}
+
+// Expect has each of the files that a command wrote judged with the others there.
+func (s *Set) Expect(changes []sandbox.Change) {
+	for _, change := range changes {
+		if !change.Deleted {
+			s.View.Expect(s.Shown(change.Path))
+		}
+	}
+}
+
+// Take makes what a command changed edits of the run.
+func (s *Set) Take(snapshot workspace.Snapshot, changes []sandbox.Change, author workspace.Author) []workspace.Taken {
+	written := make([]workspace.Written, 0, len(changes))
+	for _, change := range changes {
+		written = append(written, workspace.Written{
+			Path: s.Shown(change.Path), Content: change.Content, Deleted: change.Deleted,
+			Executable: change.Mode&0o111 != 0,
+			Existed:    change.Existed, Before: change.Before,
+		})
+	}
+	return snapshot.TakeAll(written, author)
+}
+
+// result is what a model hears of a result, but for the changes.
+func (s *Set) result(r sandbox.Result) tool.CommandResult {
+	result := tool.CommandResult{
+		Output: strings.ToValidUTF8(string(r.Output), "\uFFFD"), Size: r.OutputSize, Exit: r.Exit, Signal: r.Signal,
+		TimedOut: r.TimedOut, Notes: r.Notes,
+	}
+	if r.OutputFile != "" {
+		if err := s.clean(r.OutputFile); err != nil {
+			result.Notes = append(result.Notes, err.Error())
+		} else {
+			result.Whole = r.OutputFile
+		}
+	}
+	for i, kept := range r.Kept {
+		if i == maxKept {
+			result.Notes = append(result.Notes, fmt.Sprintf("so do %d more files", len(r.Kept)-i))
+			break
+		}
+		result.Notes = append(result.Notes, fmt.Sprintf("%s stays in the sandbox, where the next commands find it: %s",
+			s.View.Shown(s.Shown(kept.Path)), kept.Reason))
+	}
+	return result
+}
+
+// Close ends all commands of the run and waits until nothing of them is left.
+func (s *Set) Close() error {
+	s.mu.Lock()
+	s.closed = true
+	box, processes, direct := s.box, slices.Collect(maps.Values(s.background)), s.directs > 0
+	s.mu.Unlock()
+	for _, b := range processes {
+		b.process.Kill()
+	}
+	var err error
+	if box != nil {
+		err = box.Close()
+	}
+	for _, b := range processes {
+		<-b.process.Done() // it was killed
+	}
+	if direct {
+		err = errors.Join(err, process.EndStrays(Mark(s.ID)))
+	}
+	return err
+}
+
+// maxBackground is how many commands of one run may be in the background at once.
+const maxBackground = 16
+
+// background is a command in the background.
+type background struct {
+	command tool.Command
+	process watched
+
+	mu   sync.Mutex
+	read int64 // of its output, in bytes
+}
+
+// watched is a command that somebody may look at while it runs.
+type watched interface {
+	// Output returns what came after the first bytes, and how many there are by now.
+	Output(since int64) (output []byte, size int64)
+	// Kill ends it and does not wait.
+	Kill()
+	// Done is closed when nothing of it is left.
+	Done() <-chan struct{}
+	// Wait waits for that, or for ctx.
+	Wait(ctx context.Context) (sandbox.Result, error)
+}
+
+// Start starts a command in the background, on what the run sees in its layer. ctx bounds the start; without a sandbox
+// the command ends with life.
+func (s *Set) Start(ctx, life context.Context, layer *workspace.Layer, command tool.Command) (id string, err error) {
+	s.mu.Lock()
+	alive := 0
+	for _, b := range s.background {
+		select {
+		case <-b.process.Done():
+		default:
+			alive++
+		}
+	}
+	s.mu.Unlock()
+	if alive >= maxBackground {
+		return "", fmt.Errorf("%d commands are in the background already; end one with bash_kill first", alive)
+	}
+	var p watched
+	if s.Direct() {
+		p, err = s.startDirect(life, command)
+	} else {
+		var box *sandbox.Box
+		if box, err = s.Box(ctx); err == nil {
+			_, overlay := s.Look(layer)
+			p, err = box.Start(ctx, sandbox.Command{Script: command.Script, Timeout: command.Timeout, Overlay: overlay})
+		}
+	}
+	if err != nil {
+		return "", err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		p.Kill()
+		return "", sandbox.ErrClosed
+	}
+	if s.background == nil {
+		s.background = map[string]*background{}
+	}
+	id = fmt.Sprintf("bash-%d", len(s.background)+1)
+	s.background[id] = &background{command: command, process: p}
+	return id, nil
+}
+
+func (s *Set) find(id string) (*background, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if b := s.background[id]; b != nil {
+		return b, nil
+	}
+	if len(s.background) == 0 {
+		return nil, fmt.Errorf("there is no command %q; nothing was started in the background", id)
+	}
+	return nil, fmt.Errorf("there is no command %q; there are %s", id,
+		strings.Join(slices.Sorted(maps.Keys(s.background)), ", "))
+}
+
+// state returns how far a command in the background is.
+func (s *Set) state(ctx context.Context, b *background) (tool.BackgroundCommand, error) {
+	state := tool.BackgroundCommand{Command: b.command}
+	select {
+	case <-b.process.Done():
+		result, err := b.process.Wait(ctx)
+		if err != nil {
+			return state, fmt.Errorf("the command in the background failed: %w", err)
+		}
+		state.Ended, state.Result = true, s.result(result)
+		state.Result.Output = ""
+	default:
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	output, size := b.process.Output(b.read)
+	state.Output, b.read = strings.ToValidUTF8(string(output), "\uFFFD"), size
+	return state, nil
+}
+
+// Output waits for a command in the background, and returns how far it is.
+func (s *Set) Output(ctx context.Context, id string, wait time.Duration) (tool.BackgroundCommand, error) {
+	b, err := s.find(id)
+	if err != nil {
+		return tool.BackgroundCommand{}, err
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-b.process.Done():
+	case <-timer.C:
+	case <-ctx.Done():
+		return tool.BackgroundCommand{}, ctx.Err()
+	}
+	return s.state(ctx, b)
+}
+
+// Kill ends a command in the background, and returns when nothing of it is left.
+func (s *Set) Kill(ctx context.Context, id string) (tool.BackgroundCommand, error) {
+	b, err := s.find(id)
+	if err != nil {
+		return tool.BackgroundCommand{}, err
+	}
+	b.process.Kill()
+	select {
+	case <-b.process.Done():
+	case <-ctx.Done():
+		return tool.BackgroundCommand{}, ctx.Err()
+	}
+	return s.state(ctx, b)
+}
