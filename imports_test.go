@@ -77,6 +77,7 @@ var imports = map[string]because{
 		"lsp/authoring":        "definitions, skills and settings as documents",
 		"lsp/client":           "what the editor can do, and the ways to ask it",
 		"lsp/comment":          "requests that are written as comments",
+		"lsp/document":         "what is open",
 		"lsp/methods":          "the custom methods, generated",
 		"lsp/position":         "places in the editor's unit",
 		"lsp/short":            "texts and numbers in menus and lines",
@@ -131,6 +132,14 @@ var imports = map[string]because{
 		"go.lsp.dev/jsonrpc2":  "errors of the editor's answers",
 		"go.lsp.dev/protocol":  "LSP types",
 		"go.lsp.dev/uri":       "document URIs",
+	},
+	"lsp/document": {
+		"agentcore/workspace": "the view is told of what is open",
+		"lsp/authoring":       "which documents are ours",
+		"lsp/position":        "changes come in the editor's unit",
+		"lsp/wire":            "the answer where a request is about older text",
+		"go.lsp.dev/protocol": "documents and their changes",
+		"go.lsp.dev/uri":      "document URIs",
 	},
 	"lsp/comment": {
 		"agentcore/lexer": "tells comments from strings",
@@ -553,10 +562,14 @@ func floor(folder string) (height int, known bool) {
 	house, room, _ := strings.Cut(folder, "/")
 	switch {
 	case house == "cmd", house == "editors":
-		return 7, true
+		return 9, true
 	case folder == "lsp/lsptest":
-		return 6, true
+		return 8, true
 	case folder == "lsp":
+		return 7, true
+	case folder == "lsp/surface", folder == "lsp/delivery":
+		return 6, true
+	case folder == "lsp/document", folder == "lsp/remark", folder == "lsp/menu":
 		return 5, true
 	case folder == "lsp/client", folder == "lsp/authoring":
 		return 4, true

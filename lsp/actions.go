@@ -12,7 +12,9 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/client"
+	"github.com/agentls/agentls/lsp/document"
 	"github.com/agentls/agentls/lsp/methods"
+	"github.com/agentls/agentls/lsp/position"
 	"github.com/agentls/agentls/lsp/short"
 )
 
@@ -56,15 +58,15 @@ type action struct {
 // codeAction answers `textDocument/codeAction`: what agents can do with the place, what was found there,
 // and the edits that are proposed for it.
 func (s *Server) codeAction(ctx context.Context, p *protocol.CodeActionParams) ([]protocol.CommandOrCodeAction, error) {
-	path := pathOf(p.TextDocument.URI)
+	path := document.Path(p.TextDocument.URI)
 	var err error
-	if p.Range, err = s.followed(ctx, path, p.Range); err != nil {
+	if p.Range, err = s.documents.Follow(ctx, path, p.Range); err != nil {
 		return nil, err
 	}
 	actions := nearby(append(s.authoredActions(path, p.Range), s.requestActions(path, p.Range)...))
 	if session := s.opened(); session != nil {
-		if x, _, err := s.textOf(path); err == nil {
-			first, last := touchedLines(p.Range)
+		if x, _, err := s.documents.Text(path); err == nil {
+			first, last := position.Touched(p.Range)
 			actions = append(actions, s.askActions(path, x, first)...)
 			actions = append(actions, nearby(s.findingActions(session, path, x, first, last))...)
 			actions = append(actions, s.proposalActions(session, path, x, first, last)...)
@@ -101,18 +103,6 @@ func nearby(list []action) []action {
 	return list
 }
 
-// touchedLines are the lines that a range covers, 0-based, both inclusive. A range that ends at the start
-// of a line does not cover that line.
-func touchedLines(r protocol.Range) (first, last int) {
-	first, last = int(r.Start.Line), int(r.End.Line)
-	if last > first && r.End.Character == 0 {
-		last--
-	}
-	return first, max(first, last)
-}
-
-func overlaps(start, end, first, last int) bool { return start <= last && first <= end }
-
 // wanted reports whether a kind is one of those asked for, or below one of them.
 func wanted(kind protocol.CodeActionKind, only []protocol.CodeActionKind) bool {
 	if len(only) == 0 {
@@ -131,7 +121,7 @@ func wanted(kind protocol.CodeActionKind, only []protocol.CodeActionKind) bool {
 func (s *Server) findingActions(session *agentcore.Session, path string, x *workspace.Index, first, last int) []action {
 	var list []action
 	for _, f := range session.Findings(path) {
-		if !overlaps(f.Span.StartLine, f.Span.EndLine, first, last) {
+		if !position.Overlap(f.Span.StartLine, f.Span.EndLine, first, last) {
 			continue
 		}
 		d := s.findingDiagnostic(f, x)
@@ -174,7 +164,7 @@ func (s *Server) codeActionOf(a action) (protocol.CommandOrCodeAction, error) {
 		shown.Diagnostics = []protocol.Diagnostic{*a.diagnostic}
 	}
 	if a.preferred && client.Yes(s.client.CodeAction().IsPreferredSupport) {
-		shown.IsPreferred = pointer(true)
+		shown.IsPreferred = new(true)
 	}
 	if session := s.opened(); session != nil && len(a.hunks) > 0 && !s.client.AppliesEdits() {
 		edits, failed := session.Proposal().Edits(a.hunks)

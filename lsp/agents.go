@@ -12,6 +12,7 @@ import (
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/lsp/authoring"
+	"github.com/agentls/agentls/lsp/document"
 	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/wire"
 )
@@ -95,10 +96,10 @@ func (s *Server) CheckAgent(ctx context.Context, p *methods.CheckAgentParams) (*
 	case p.URI == "":
 		return nil, wire.InvalidParams(errors.New("there is neither text nor uri; send one of them"))
 	}
-	path := pathOf(p.URI)
-	if doc := s.moment(ctx).byPath[path]; doc != nil {
+	path := document.Path(p.URI)
+	if doc := s.documents.At(ctx).Get(path); doc != nil {
 		format = ""
-		text := doc.index().Text()
+		text := doc.Index().Text()
 		if _, known := agent.Detect(path); !known {
 			format = formats[p.Format]
 		}
@@ -161,5 +162,5 @@ func (s *Server) registration(engine *agentcore.Engine, d *agent.Definition, pro
 
 // definitionProblems gives problems of a text the positions of the client.
 func (s *Server) definitionProblems(problems []agent.Problem, of uri.URI, text string) []methods.DefinitionProblem {
-	return authoring.DefinitionProblems(problems, of, text, s.documents.encoding)
+	return authoring.DefinitionProblems(problems, of, text, s.documents.Encoding)
 }

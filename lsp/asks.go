@@ -266,10 +266,10 @@ func (s *Server) askHost(ask agentcore.Ask) string {
 	if path == "" {
 		path = s.launches.path(s, ask.Run)
 	}
-	if path != "" && s.documents.get(path) != nil {
+	if path != "" && s.documents.Get(path) != nil {
 		return path
 	}
-	if open := s.documents.paths(); len(open) > 0 {
+	if open := s.documents.Paths(); len(open) > 0 {
 		return slices.Min(open)
 	}
 	return path
@@ -314,7 +314,7 @@ func (s *Server) askDiagnostics(path string, x *workspace.Index) []protocol.Diag
 }
 
 func (s *Server) askDiagnostic(ask agentcore.Ask, x *workspace.Index) protocol.Diagnostic {
-	d := s.diagnostic(s.documents.encoding.Lines(x, 0, 0), protocol.DiagnosticSeverityInformation, questionText(ask),
+	d := s.diagnostic(s.documents.Encoding.Lines(x, 0, 0), protocol.DiagnosticSeverityInformation, questionText(ask),
 		diagnosticData{Ask: ask.ID})
 	d.Code = protocol.String("ask")
 	return d
@@ -349,7 +349,7 @@ func (s *Server) askActions(path string, x *workspace.Index, first int) []action
 func askOf(ask agentcore.Ask) methods.Ask {
 	var q *methods.Question
 	if ask.Question != nil {
-		q = pointer(questionOf(ask))
+		q = new(questionOf(ask))
 	}
 	return methods.Ask{
 		ID: ask.ID, Session: ask.Session, Run: ask.Run, Agent: ask.Agent, Tool: ask.Tool, Title: ask.Title,
@@ -381,7 +381,7 @@ func (a *asker) askUser(ctx context.Context, ask agentcore.Ask) (*methods.Answer
 		return a.askQuestion(ctx, ask)
 	}
 	if a.server.client.Announced().Asks {
-		answer, err := methods.Client{Conn: a.server.conn}.Ask(ctx, pointer(askOf(ask)))
+		answer, err := methods.Client{Conn: a.server.conn}.Ask(ctx, new(askOf(ask)))
 		switch {
 		case err == nil && answer != nil:
 			return &methods.AnswerAskParams{

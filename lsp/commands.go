@@ -13,7 +13,10 @@ import (
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
+	"github.com/agentls/agentls/lsp/document"
 	"github.com/agentls/agentls/lsp/methods"
+	"github.com/agentls/agentls/lsp/position"
+	"github.com/agentls/agentls/lsp/short"
 	"github.com/agentls/agentls/lsp/wire"
 )
 
@@ -80,9 +83,9 @@ func (s *Server) present(ctx context.Context, result any) {
 	case *methods.RejectResult:
 		s.presentFailures(ctx, r.Failed)
 	case *methods.TrustResult:
-		text := pathOf(r.Folder) + " is not trusted"
+		text := document.Path(r.Folder) + " is not trusted"
 		if r.Trusted {
-			text = pathOf(r.Folder) + " is trusted"
+			text = document.Path(r.Folder) + " is trusted"
 		}
 		for _, item := range r.Items {
 			text += "; " + item.Kind + " " + item.Description
@@ -99,8 +102,9 @@ func (s *Server) present(ctx context.Context, result any) {
 
 func (s *Server) presentFailures(ctx context.Context, failures []methods.HunkFailure) {
 	if len(failures) > 0 {
-		s.tell(ctx, protocol.MessageTypeWarning, fmt.Sprintf("agentls: %s not done: %s", plural(len(failures), "edit"),
-			failures[0].Reason))
+		s.tell(ctx, protocol.MessageTypeWarning,
+			fmt.Sprintf("agentls: %s not done: %s", short.Count(len(failures), "edit"),
+				failures[0].Reason))
 	}
 }
 
@@ -108,7 +112,8 @@ func (s *Server) presentFailures(ctx context.Context, failures []methods.HunkFai
 func (s *Server) Review(ctx context.Context, p *methods.ReviewParams) (*methods.RunStarted, error) {
 	if len(p.URIs) > 1 {
 		return s.startRun(ctx, "", agentcore.RunRequest{
-			Agent: reviewerAgent, Prompt: prompted("Review this file.", p.Prompt), Title: "review", Each: paths(p.URIs),
+			Agent: reviewerAgent, Prompt: prompted("Review this file.", p.Prompt), Title: "review",
+			Each:  document.Paths(p.URIs),
 			Model: p.Model,
 		})
 	}
@@ -168,27 +173,27 @@ func (s *Server) about(ctx context.Context, u uri.URI, part *protocol.Range) (ag
 		return agentcore.Context{}, "", err
 	}
 	if u == "" {
-		doc := s.moment(ctx).last()
+		doc := s.documents.At(ctx).Last()
 		if doc == nil {
 			return agentcore.Context{}, "", &fault.Error{
 				Kind:   fault.NotFound,
 				Detail: "no document is open that an agent could work on", Hint: "open a file, or give its uri",
 			}
 		}
-		u = doc.uri
+		u = doc.URI
 	}
-	path := pathOf(u)
+	path := document.Path(u)
 	about := agentcore.Context{Paths: []string{path}}
 	title := s.view.Shown(path)
 	if part == nil {
 		return about, title, nil
 	}
-	r, err := s.followed(ctx, path, *part)
+	r, err := s.documents.Follow(ctx, path, *part)
 	if err != nil {
 		return about, title, err
 	}
-	first, last := touchedLines(r)
-	x, _, err := s.textOf(path)
+	first, last := position.Touched(r)
+	x, _, err := s.documents.Text(path)
 	if err != nil {
 		return about, title, err
 	}
@@ -202,12 +207,4 @@ func prompted(task, more string) string {
 		return task
 	}
 	return task + "\n\n" + more
-}
-
-func paths(uris []uri.URI) []string {
-	list := make([]string, 0, len(uris))
-	for _, u := range uris {
-		list = append(list, pathOf(u))
-	}
-	return list
 }

@@ -34,7 +34,6 @@ type publisher struct {
 	typed map[string]bool // will be dirty when typingTime is over
 	gone  map[string]bool // folders below which whatever is shown is dirty
 	wiped map[string]bool // files of which the client has to be told even that nothing is to be shown
-	late  map[string]bool // files that were looked at while the user typed
 	hosts map[string]bool // documents that show the hunks of new files
 	all   bool            // whatever is shown is dirty
 	pulls pulls
@@ -45,7 +44,7 @@ type publisher struct {
 func newPublisher(s *Server) *publisher {
 	return &publisher{
 		server: s, news: make(chan struct{}, 1), dirty: map[string]bool{}, typed: map[string]bool{},
-		late: map[string]bool{}, hosts: map[string]bool{}, gone: map[string]bool{}, wiped: map[string]bool{},
+		hosts: map[string]bool{}, gone: map[string]bool{}, wiped: map[string]bool{},
 		shown: map[string]bool{},
 	}
 }
@@ -122,27 +121,6 @@ func (p *publisher) hosted(session *agentcore.Session) []string {
 	return slices.Concat(slices.Collect(maps.Keys(former)), slices.Collect(maps.Keys(now)))
 }
 
-// again touches a file behind the message about documents that is just being worked on.
-func (p *publisher) again(path string) {
-	p.mu.Lock()
-	p.late[path] = true
-	p.mu.Unlock()
-	if p.server.edits.Load()%2 == 0 {
-		p.settled()
-	}
-}
-
-// settled says that documents and findings fit together again.
-func (p *publisher) settled() {
-	p.mu.Lock()
-	late := slices.Collect(maps.Keys(p.late))
-	clear(p.late)
-	p.mu.Unlock()
-	if len(late) > 0 {
-		p.touch(late...)
-	}
-}
-
 // run publishes until ctx ends.
 func (p *publisher) run(ctx context.Context) {
 	typing := time.NewTimer(0) // ends at once, with nothing typed
@@ -197,10 +175,9 @@ func (p *publisher) publish(ctx context.Context, session *agentcore.Session, pat
 	if !announced && !s.client.PullsDiagnostics() {
 		return nil // the end of a run tells what was found, in words
 	}
-	list, version, whole := s.fileDiagnostics(session, path)
-	if !whole {
-		p.again(path) // the lines of the findings may be those of another version
-		return nil
+	list, version, err := s.fileDiagnostics(ctx, session, path)
+	if err != nil {
+		return err
 	}
 	id, err := resultID(list)
 	if err != nil {
@@ -228,29 +205,17 @@ func (p *publisher) publish(ctx context.Context, session *agentcore.Session, pat
 	default:
 		delete(p.shown, path)
 	}
-	params := protocol.PublishDiagnosticsParams{URI: s.documents.uriOf(path), Diagnostics: list}
+	params := protocol.PublishDiagnosticsParams{URI: s.documents.URI(path), Diagnostics: list}
 	if version >= 0 && client.Yes(caps.VersionSupport) {
 		params.Version = protocol.NewOptional(version)
 	}
 	return s.conn.Notify(ctx, protocol.MethodTextDocumentPublishDiagnostics, &params)
 }
 
-// textOf returns what the editor shows of a file: the open document, or the disk (version -1).
-func (s *Server) textOf(path string) (*workspace.Index, int32, error) {
-	if doc := s.documents.get(path); doc != nil {
-		return doc.index(), doc.version, nil
-	}
-	file, err := s.view.Read(path)
-	if err != nil {
-		return nil, -1, err
-	}
-	return workspace.NewIndex(file.Text), -1, nil
-}
-
 // host is the document that a hunk is shown in: its own or, for a new file, the one that its run was launched on; "" if
 // there is none.
 func (s *Server) host(h workspace.Hunk) string {
-	if !h.Create || s.documents.get(h.Path) != nil {
+	if !h.Create || s.documents.Get(h.Path) != nil {
 		return h.Path
 	}
 	return s.launches.path(s, h.Author.Run)
@@ -326,7 +291,7 @@ type diagnosticData struct {
 }
 
 func (s *Server) findingDiagnostic(f event.Finding, x *workspace.Index) protocol.Diagnostic {
-	d := s.diagnostic(s.documents.encoding.Span(x, f.Span), severities[f.Severity], f.Message,
+	d := s.diagnostic(s.documents.Encoding.Span(x, f.Span), severities[f.Severity], f.Message,
 		diagnosticData{Finding: f.ID})
 	if f.Rule != "" {
 		d.Code = protocol.String(f.Rule)
@@ -358,7 +323,7 @@ func (s *Server) hunkDiagnostic(h workspace.Hunk, x *workspace.Index) protocol.D
 	if h.Create || h.Delete || h.MoveTo != "" {
 		start, end = 0, 0
 	}
-	d := s.diagnostic(s.documents.encoding.Lines(x, start, end), protocol.DiagnosticSeverityHint, message,
+	d := s.diagnostic(s.documents.Encoding.Lines(x, start, end), protocol.DiagnosticSeverityHint, message,
 		diagnosticData{Hunk: h.ID})
 	d.Code = protocol.String("proposal")
 	return d

@@ -14,6 +14,7 @@ import (
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/price"
 	"github.com/agentls/agentls/agentcore/provider"
+	"github.com/agentls/agentls/lsp/short"
 )
 
 // pump reads what happens and hands it to the surfaces. It is the only reader of its subscription, and it
@@ -214,21 +215,21 @@ func (s *Server) summary(id event.RunID, f event.RunFinished) string {
 		findings, edits := session.Outcome(id)
 		switch {
 		case findings > 0:
-			parts = append(parts, plural(findings, "finding"))
+			parts = append(parts, short.Count(findings, "finding"))
 		case info.Agent == reviewerAgent && f.Status == event.StatusCompleted:
 			parts = append(parts, "no findings")
 		}
 		// The edits of a child go to its parent when it ends, so that they are proposed at some moment around this one;
 		// its files are named above.
 		if edits > 0 && info.Parent == "" {
-			parts = append(parts, plural(edits, "proposed edit"))
+			parts = append(parts, short.Count(edits, "proposed edit"))
 		}
 	}
 	if strings.HasPrefix(info.Model, provider.Offline+"/") {
 		parts = append(parts, "no language model was used")
 	}
 	if f.Result.Usage.InputTokens+f.Result.Usage.OutputTokens > 0 {
-		parts = append(parts, plural(int(f.Result.Usage.InputTokens+f.Result.Usage.OutputTokens), "token"))
+		parts = append(parts, short.Count(int(f.Result.Usage.InputTokens+f.Result.Usage.OutputTokens), "token"))
 	}
 	if cost := f.Result.Usage.Cost; cost != nil && *cost > 0 {
 		parts = append(parts, price.Dollars(*cost))
@@ -270,13 +271,6 @@ func (s *Server) childrenOf(id event.RunID) string {
 		text += " (" + strings.Join(named, "; ") + ")"
 	}
 	return text
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // runInfo finds a run of this process.

@@ -3,6 +3,8 @@ package lsp
 import (
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
+
+	"github.com/agentls/agentls/lsp/document"
 )
 
 // What the user does to files and folders in the editor, as the editor tells it. Everything in this file runs on the
@@ -10,11 +12,10 @@ import (
 
 // didRenameFiles has hunks and findings follow files and folders to their new names.
 func (s *Server) didRenameFiles(p *protocol.RenameFilesParams) error {
-	defer s.editing()()
+	s.documents.Rename(p.Files)
 	var paths []string
 	for _, f := range p.Files {
-		from, to := pathOf(uri.URI(f.OldURI)), pathOf(uri.URI(f.NewURI))
-		s.view.Rename(from, to)
+		from, to := document.Path(uri.URI(f.OldURI)), document.Path(uri.URI(f.NewURI))
 		s.diagnostics.touchBelow(from)
 		paths = append(paths, from, to)
 	}
@@ -25,7 +26,7 @@ func (s *Server) didRenameFiles(p *protocol.RenameFilesParams) error {
 func (s *Server) didCreateFiles(p *protocol.CreateFilesParams) error {
 	var paths []string
 	for _, f := range p.Files {
-		paths = append(paths, pathOf(uri.URI(f.URI)))
+		paths = append(paths, document.Path(uri.URI(f.URI)))
 	}
 	s.filesChanged(paths)
 	return nil
@@ -34,7 +35,7 @@ func (s *Server) didCreateFiles(p *protocol.CreateFilesParams) error {
 func (s *Server) didDeleteFiles(p *protocol.DeleteFilesParams) error {
 	var paths []string
 	for _, f := range p.Files {
-		paths = append(paths, pathOf(uri.URI(f.URI)))
+		paths = append(paths, document.Path(uri.URI(f.URI)))
 	}
 	s.filesChanged(paths)
 	return nil

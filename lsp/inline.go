@@ -16,6 +16,7 @@ import (
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/authoring"
 	"github.com/agentls/agentls/lsp/client"
+	"github.com/agentls/agentls/lsp/document"
 	"github.com/agentls/agentls/lsp/methods"
 )
 
@@ -263,13 +264,13 @@ func (s *Server) inlineWay() inlineWay {
 // root has none, and in it the line, which follows the user's typing from now on.
 func (s *Server) place(run *liveRun) {
 	if run.launched == "" && run.depth == 0 {
-		if doc := s.documents.last(); doc != nil {
-			s.live.change(run.id, func(r *liveRun) { r.launched = doc.path })
+		if doc := s.documents.Last(); doc != nil {
+			s.live.change(run.id, func(r *liveRun) { r.launched = doc.Path })
 		}
 		return
 	}
 	info, known := s.runInfo(run.id)
-	if !known || info.StartLine == 0 || s.documents.get(run.launched) == nil {
+	if !known || info.StartLine == 0 || s.documents.Get(run.launched) == nil {
 		return
 	}
 	line := info.StartLine - 1
@@ -315,7 +316,7 @@ func (s *Server) statuses() map[string][]statusLine {
 		return nil
 	}
 	open := map[string]bool{}
-	for _, path := range s.documents.paths() {
+	for _, path := range s.documents.Paths() {
 		open[path] = true
 	}
 	lines := map[place]*statusLine{}
@@ -388,20 +389,20 @@ func (r *liveRun) places(open map[string]bool) []place {
 // inlayHint answers `textDocument/inlayHint`: the runs under way that are shown in the document, at the ends of their
 // lines.
 func (s *Server) inlayHint(_ context.Context, p *protocol.InlayHintParams) ([]protocol.InlayHint, error) {
-	doc := s.documents.get(pathOf(p.TextDocument.URI))
+	doc := s.documents.Get(document.Path(p.TextDocument.URI))
 	if doc == nil || !s.hintsOn() {
 		return nil, nil
 	}
 	var hints []protocol.InlayHint
-	for _, l := range s.statuses()[doc.path] {
-		x := doc.index()
+	for _, l := range s.statuses()[doc.Path] {
+		x := doc.Index()
 		line := min(l.line, max(x.Len()-1, 0))
 		if line < int(p.Range.Start.Line) || line > int(p.Range.End.Line) {
 			continue
 		}
-		at := s.documents.encoding.Lines(x, line, line+1).End
+		at := s.documents.Encoding.Lines(x, line, line+1).End
 		for n, label := range l.labels() {
-			hint := protocol.InlayHint{Position: at, Label: protocol.String(label), PaddingLeft: pointer(true)}
+			hint := protocol.InlayHint{Position: at, Label: protocol.String(label), PaddingLeft: new(true)}
 			if n < len(l.runs) {
 				hint.Tooltip = s.client.HoverText(l.runs[n].story)
 			}

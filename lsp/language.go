@@ -7,6 +7,7 @@ import (
 
 	"github.com/agentls/agentls/lsp/authoring"
 	"github.com/agentls/agentls/lsp/client"
+	"github.com/agentls/agentls/lsp/document"
 )
 
 // authoredKind says which of the files that people write for agentls a document is.
@@ -15,14 +16,14 @@ func (s *Server) authoredKind(path string) authoring.Kind {
 }
 
 // sheet outlines a document that is ours.
-func (s *Server) sheet(doc *document) *authoring.Sheet {
-	return authoring.NewSheet(doc.kind, doc.path, doc.index(), s.documents.encoding)
+func (s *Server) sheet(doc *document.Document) *authoring.Sheet {
+	return authoring.NewSheet(doc.Kind, doc.Path, doc.Index(), s.documents.Encoding)
 }
 
 // sheetOf outlines a document of ours as it was open when the request was read; nil for any other.
 func (s *Server) sheetOf(ctx context.Context, path string) *authoring.Sheet {
-	doc := s.moment(ctx).byPath[path]
-	if doc == nil || doc.kind == authoring.None {
+	doc := s.documents.At(ctx).Get(path)
+	if doc == nil || doc.Kind == authoring.None {
 		return nil
 	}
 	return s.sheet(doc)
@@ -30,7 +31,7 @@ func (s *Server) sheetOf(ctx context.Context, path string) *authoring.Sheet {
 
 // completion answers `textDocument/completion` in the files that people write for agentls, and null in any other.
 func (s *Server) completion(ctx context.Context, p *protocol.CompletionParams) (protocol.CompletionResult, error) {
-	sheet := s.sheetOf(ctx, pathOf(p.TextDocument.URI))
+	sheet := s.sheetOf(ctx, document.Path(p.TextDocument.URI))
 	if sheet == nil {
 		return nil, nil
 	}
@@ -40,8 +41,8 @@ func (s *Server) completion(ctx context.Context, p *protocol.CompletionParams) (
 // hover answers `textDocument/hover` in the files that people write for agentls. In any document it tells of the runs
 // that are shown at the line. The answer is null where there is nothing to say.
 func (s *Server) hover(ctx context.Context, p *protocol.HoverParams) (any, error) {
-	path := pathOf(p.TextDocument.URI)
-	if at, err := s.followed(ctx, path, protocol.Range{Start: p.Position, End: p.Position}); err == nil {
+	path := document.Path(p.TextDocument.URI)
+	if at, err := s.documents.Follow(ctx, path, protocol.Range{Start: p.Position, End: p.Position}); err == nil {
 		if status := s.hoverStatus(path, int(at.Start.Line)); status != "" {
 			return &protocol.Hover{Contents: s.client.HoverText(status)}, nil
 		}
@@ -62,7 +63,7 @@ func (s *Server) hover(ctx context.Context, p *protocol.HoverParams) (any, error
 func (s *Server) documentSymbol(ctx context.Context,
 	p *protocol.DocumentSymbolParams,
 ) (protocol.DocumentSymbolResult, error) {
-	sheet := s.sheetOf(ctx, pathOf(p.TextDocument.URI))
+	sheet := s.sheetOf(ctx, document.Path(p.TextDocument.URI))
 	if sheet == nil {
 		return nil, nil
 	}

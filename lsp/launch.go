@@ -13,7 +13,9 @@ import (
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
+	"github.com/agentls/agentls/lsp/document"
 	"github.com/agentls/agentls/lsp/methods"
+	"github.com/agentls/agentls/lsp/position"
 	"github.com/agentls/agentls/lsp/short"
 )
 
@@ -268,16 +270,16 @@ func (s *Server) Fix(ctx context.Context, p *methods.FixParams) (*methods.RunSta
 			return nil, err
 		}
 	case d != nil && p.URI != "":
-		path = pathOf(p.URI)
-		r, err := s.followed(ctx, path, d.Range)
+		path = document.Path(p.URI)
+		r, err := s.documents.Follow(ctx, path, d.Range)
 		if err != nil {
 			return nil, err
 		}
-		x, _, err := s.textOf(path)
+		x, _, err := s.documents.Text(path)
 		if err != nil {
 			return nil, err
 		}
-		first, last := touchedLines(r)
+		first, last := position.Touched(r)
 		finding = event.Finding{
 			URI: event.FileURI(path), Severity: d.Severity, Rule: d.Code, Message: d.Message, Source: d.Source,
 			Span: event.Span{StartLine: min(first, max(x.Len()-1, 0)), EndLine: min(last, max(x.Len()-1, 0))},

@@ -11,6 +11,7 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/tool"
 	"github.com/agentls/agentls/agentcore/workspace"
+	"github.com/agentls/agentls/lsp/document"
 	"github.com/agentls/agentls/lsp/methods"
 )
 
@@ -31,7 +32,7 @@ func (l *lending) Symbols(ctx context.Context, q tool.SymbolQuery) ([]tool.Symbo
 		if err != nil {
 			return nil, err
 		}
-		at := l.server.documents.encoding.Span(x, event.Span{
+		at := l.server.documents.Encoding.Span(x, event.Span{
 			StartLine: q.Line, StartColumn: q.Column, EndLine: q.Line,
 			EndColumn: q.Column,
 		})
@@ -47,7 +48,7 @@ func (l *lending) Symbols(ctx context.Context, q tool.SymbolQuery) ([]tool.Symbo
 	texts := map[string]*workspace.Index{}
 	var list []tool.Symbol
 	for _, s := range answer.Symbols {
-		path := pathOf(s.URI)
+		path := document.Path(s.URI)
 		if path == string(s.URI) {
 			continue // no file, such as one inside an archive
 		}
@@ -69,10 +70,10 @@ func (l *lending) Diagnostics(ctx context.Context, path string) ([]tool.Diagnost
 	texts := map[string]*workspace.Index{}
 	var list []tool.Diagnostic
 	for _, d := range answer.Documents {
-		if pathOf(d.URI) != path {
+		if document.Path(d.URI) != path {
 			continue
 		}
-		if err := l.server.reach(ctx, path, d.Version); err != nil {
+		if err := l.server.documents.Reach(ctx, path, d.Version); err != nil {
 			return nil, err
 		}
 		for _, one := range d.Diagnostics {
@@ -109,7 +110,7 @@ func (l *lending) spanOf(texts map[string]*workspace.Index, path string, r proto
 	if x == nil {
 		return span
 	}
-	e := l.server.documents.encoding
+	e := l.server.documents.Encoding
 	span.StartColumn, span.EndColumn = e.Column(x, r.Start), e.Column(x, r.End)
 	return span
 }

@@ -9,6 +9,7 @@ import (
 	"go.lsp.dev/protocol"
 
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/lsp/document"
 	"github.com/agentls/agentls/lsp/methods"
 )
 
@@ -24,8 +25,8 @@ func (s *Server) codeLens(_ context.Context, p *protocol.CodeLensParams) ([]prot
 	if !s.lensesOn() {
 		return nil, nil
 	}
-	u, path := p.TextDocument.URI, pathOf(p.TextDocument.URI)
-	x, _, err := s.textOf(path)
+	u, path := p.TextDocument.URI, document.Path(p.TextDocument.URI)
+	x, _, err := s.documents.Text(path)
 	if err != nil {
 		return nil, nil //nolint:nilerr // a document that cannot be read has nothing above its lines
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/authoring"
 	"github.com/agentls/agentls/lsp/client"
+	"github.com/agentls/agentls/lsp/document"
 	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/position"
 	"github.com/agentls/agentls/lsp/wire"
@@ -34,8 +35,6 @@ func (s *Server) initialize(_ context.Context, p *protocol.InitializeParams) (*p
 	if p.Capabilities.General != nil {
 		offered = p.Capabilities.General.PositionEncodings
 	}
-	s.documents = newDocuments(position.Negotiate(offered))
-	s.documents.kindOf = s.authoredKind
 	var options initializationOptions
 	// Neovim writes an empty table as [].
 	if raw := p.InitializationOptions; len(raw) > 0 && string(raw) != "null" && string(raw) != "[]" {
@@ -54,6 +53,7 @@ func (s *Server) initialize(_ context.Context, p *protocol.InitializeParams) (*p
 		}
 	}
 	s.view = view
+	s.documents = document.New(position.Negotiate(offered), view, s.authoredKind)
 	s.progress = newProgressBoard(s)
 	s.inline = newInlineStatus(s)
 	s.status = newStatusBoard(s)
@@ -73,15 +73,15 @@ func (s *Server) initialize(_ context.Context, p *protocol.InitializeParams) (*p
 func (s *Server) capabilities() protocol.ServerCapabilities {
 	incremental := protocol.TextDocumentSyncKindIncremental
 	c := protocol.ServerCapabilities{
-		PositionEncoding: protocol.PositionEncodingKind(s.documents.encoding),
+		PositionEncoding: protocol.PositionEncodingKind(s.documents.Encoding),
 		TextDocumentSync: &protocol.TextDocumentSyncOptions{
-			OpenClose: pointer(true), Change: &incremental, Save: protocol.Boolean(true),
+			OpenClose: new(true), Change: &incremental, Save: protocol.Boolean(true),
 		},
 		ExecuteCommandProvider: protocol.ExecuteCommandOptions{Commands: methods.Commands()},
 		CodeActionProvider:     protocol.Boolean(true),
 		Workspace: &protocol.WorkspaceOptions{
 			WorkspaceFolders: &protocol.WorkspaceFoldersServerCapabilities{
-				Supported:           pointer(true),
+				Supported:           new(true),
 				ChangeNotifications: protocol.Boolean(true),
 			},
 		},
@@ -96,7 +96,7 @@ func (s *Server) capabilities() protocol.ServerCapabilities {
 	}
 	if s.client.OffersPull() {
 		c.DiagnosticProvider = &protocol.DiagnosticOptions{
-			Identifier:           pointer(diagnosticSource),
+			Identifier:           new(diagnosticSource),
 			WorkspaceDiagnostics: !s.client.RefreshesWorkspaceAlone(),
 		}
 	}
@@ -142,7 +142,7 @@ func rootsOf(p *protocol.InitializeParams) []workspace.Root {
 }
 
 func appendRoot(roots []workspace.Root, u uri.URI, name string) []workspace.Root {
-	path := pathOf(u)
+	path := document.Path(u)
 	if path == string(u) {
 		return roots // no file system we could read
 	}

@@ -233,7 +233,7 @@ func (r *liveRun) ended() string {
 
 // madeOf are the numbers of a run that has ended: its turns and the files that it changed.
 func madeOf(result event.RunResult) []string {
-	parts := []string{plural(result.Turns, "turn")}
+	parts := []string{short.Count(result.Turns, "turn")}
 	if files := result.Files; len(files) > 0 {
 		parts = append(parts, "changed "+permission.Visible(strings.Join(files[:min(len(files), maxFiles)], ", ")))
 		if more := len(files) - maxFiles; more > 0 {

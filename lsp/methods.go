@@ -8,6 +8,7 @@ import (
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/lsp/document"
 	"github.com/agentls/agentls/lsp/methods"
 )
 
@@ -21,7 +22,7 @@ func (s *Server) Run(ctx context.Context, p *methods.RunParams) (*methods.RunSta
 		return nil, err
 	}
 	request := agentcore.RunRequest{
-		Agent: p.Agent, Prompt: p.Prompt, Model: p.Model, Each: paths(p.Each), PermissionMode: mode,
+		Agent: p.Agent, Prompt: p.Prompt, Model: p.Model, Each: document.Paths(p.Each), PermissionMode: mode,
 		Iterations: p.Iterations, Until: p.Until,
 	}
 	if l := p.Limits; l != nil {
@@ -38,7 +39,7 @@ func (s *Server) Run(ctx context.Context, p *methods.RunParams) (*methods.RunSta
 			}
 			request.Context = about
 		}
-		request.Context.Paths = append(request.Context.Paths, paths(c.URIs)...)
+		request.Context.Paths = append(request.Context.Paths, document.Paths(c.URIs)...)
 	}
 	return s.startRun(ctx, p.Session, request)
 }
@@ -124,7 +125,7 @@ func (s *Server) Proposals(ctx context.Context, p *methods.ProposalsParams) (*me
 	case p.Session != "" && (session == nil || session.ID != p.Session):
 		list.Proposals, err = s.storedProposals(ctx, engine, p.Session)
 	case session != nil && session.Undecided():
-		err = s.settled(ctx, func() { list.Proposals = []methods.Proposal{s.proposalOf(session)} })
+		err = s.documents.Read(ctx, func() { list.Proposals = []methods.Proposal{s.proposalOf(session)} })
 	}
 	if err != nil || session == nil || p.Session != "" && session.ID != p.Session {
 		return list, err

@@ -9,7 +9,9 @@ import (
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
+	"github.com/agentls/agentls/lsp/document"
 	"github.com/agentls/agentls/lsp/methods"
+	"github.com/agentls/agentls/lsp/short"
 )
 
 // otherFile is a file with proposed edits that wait for the user, beside the document that he is at.
@@ -42,7 +44,7 @@ func (s *Server) OtherFiles(ctx context.Context, p *methods.OtherFilesParams) (*
 	}
 	var files []otherFile
 	if session != nil {
-		files = s.otherFiles(session, pathOf(p.URI))
+		files = s.otherFiles(session, document.Path(p.URI))
 	}
 	if len(files) == 0 {
 		return nil, &fault.Error{
@@ -88,7 +90,7 @@ func (s *Server) OtherFiles(ctx context.Context, p *methods.OtherFilesParams) (*
 func (s *Server) otherFiles(session *agentcore.Session, except string) []otherFile {
 	var list []otherFile
 	for _, f := range s.proposalOf(session).Files {
-		path, open := pathOf(f.URI), 0
+		path, open := document.Path(f.URI), 0
 		for _, h := range f.Hunks {
 			if h.State == event.StateOpen {
 				open++
@@ -97,7 +99,7 @@ func (s *Server) otherFiles(session *agentcore.Session, except string) []otherFi
 		if path == except || open == 0 {
 			continue
 		}
-		change := plural(open, "edit")
+		change := short.Count(open, "edit")
 		if f.Change != methods.FileModified {
 			change = string(f.Change)
 		}

@@ -9,6 +9,8 @@ import (
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/authoring"
 	"github.com/agentls/agentls/lsp/client"
+	"github.com/agentls/agentls/lsp/document"
+	"github.com/agentls/agentls/lsp/position"
 )
 
 // authoredDiagnostics returns the diagnostics of a file of ours. Of one that is not open only the errors count: nobody
@@ -19,7 +21,7 @@ func (s *Server) authoredDiagnostics(path string, x *workspace.Index, open bool)
 		return nil
 	}
 	var list []protocol.Diagnostic
-	for _, p := range authoring.NewSheet(kind, path, x, s.documents.encoding).Problems(s.reloader.vocabulary()) {
+	for _, p := range authoring.NewSheet(kind, path, x, s.documents.Encoding).Problems(s.reloader.vocabulary()) {
 		if open || p.Severity == event.SeverityError {
 			list = append(list, s.problemDiagnostic(kind, p, x))
 		}
@@ -32,26 +34,26 @@ func (s *Server) problemDiagnostic(kind authoring.Kind, p agent.Problem, x *work
 	if p.Hint != "" {
 		message += "; " + p.Hint
 	}
-	d := s.diagnostic(s.documents.encoding.Span(x, p.Span), severities[p.Severity], message, diagnosticData{})
+	d := s.diagnostic(s.documents.Encoding.Span(x, p.Span), severities[p.Severity], message, diagnosticData{})
 	d.Code = protocol.String(kind.Code())
 	return d
 }
 
 // authoredActions mend what is wrong on the lines of an open document of ours.
 func (s *Server) authoredActions(path string, r protocol.Range) []action {
-	doc := s.documents.get(path)
-	if doc == nil || doc.kind == authoring.None {
+	doc := s.documents.Get(path)
+	if doc == nil || doc.Kind == authoring.None {
 		return nil
 	}
-	first, last := touchedLines(r)
+	first, last := position.Touched(r)
 	var list []action
 	for _, p := range s.sheet(doc).Problems(s.reloader.vocabulary()) {
-		if p.Fix == nil || !overlaps(p.Span.StartLine, p.Span.EndLine, first, last) {
+		if p.Fix == nil || !position.Overlap(p.Span.StartLine, p.Span.EndLine, first, last) {
 			continue
 		}
-		d := s.problemDiagnostic(doc.kind, p, doc.index())
+		d := s.problemDiagnostic(doc.Kind, p, doc.Index())
 		edit := s.textEdit(doc, protocol.TextEdit{
-			Range:   s.documents.encoding.Span(doc.index(), p.Fix.Span),
+			Range:   s.documents.Encoding.Span(doc.Index(), p.Fix.Span),
 			NewText: p.Fix.New,
 		})
 		list = append(list, action{
@@ -63,12 +65,12 @@ func (s *Server) authoredActions(path string, r protocol.Range) []action {
 }
 
 // textEdit is an edit of one document, with its version where the client takes that.
-func (s *Server) textEdit(doc *document, edit protocol.TextEdit) protocol.WorkspaceEdit {
+func (s *Server) textEdit(doc *document.Document, edit protocol.TextEdit) protocol.WorkspaceEdit {
 	if !s.client.TakesDocumentChanges() {
-		return protocol.WorkspaceEdit{Changes: map[uri.URI][]protocol.TextEdit{doc.uri: {edit}}}
+		return protocol.WorkspaceEdit{Changes: map[uri.URI][]protocol.TextEdit{doc.URI: {edit}}}
 	}
 	change := &protocol.TextDocumentEdit{}
-	change.TextDocument.URI, change.TextDocument.Version = doc.uri, &doc.version
+	change.TextDocument.URI, change.TextDocument.Version = doc.URI, &doc.Version
 	change.Edits = append(change.Edits, &edit)
 	return protocol.WorkspaceEdit{DocumentChanges: []protocol.DocumentChange{change}}
 }
@@ -83,7 +85,7 @@ func (s *Server) editActionOf(a action) protocol.CommandOrCodeAction {
 		Diagnostics: []protocol.Diagnostic{*a.diagnostic},
 	}
 	if a.preferred && client.Yes(s.client.CodeAction().IsPreferredSupport) {
-		shown.IsPreferred = pointer(true)
+		shown.IsPreferred = new(true)
 	}
 	return shown
 }

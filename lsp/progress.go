@@ -355,7 +355,7 @@ func (s *Server) progressOf(ctx context.Context, p *runProgress, token protocol.
 		},
 		begin: func(message string, percent uint32) bool {
 			return send(&protocol.WorkDoneProgressBegin{
-				Kind: "begin", Title: p.run.titled(), Cancellable: pointer(p.token == nil), Message: &message,
+				Kind: "begin", Title: p.run.titled(), Cancellable: new(p.token == nil), Message: &message,
 				Percentage: &percent,
 			})
 		},

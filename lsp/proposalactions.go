@@ -10,6 +10,8 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/methods"
+	"github.com/agentls/agentls/lsp/position"
+	"github.com/agentls/agentls/lsp/short"
 )
 
 // shownLines are the lines at which a hunk is shown, 0-based, both inclusive: its own, the first of the file for what
@@ -47,7 +49,7 @@ func (s *Server) proposalActions(session *agentcore.Session, path string, x *wor
 			if open {
 				inFile = append(inFile, h.ID)
 			}
-			if from, to := shownLines(h, x); overlaps(from, to, first, last) {
+			if from, to := shownLines(h, x); position.Overlap(from, to, first, last) {
 				list = append(list, nearby(s.hunkActions(session, h, x))...)
 			}
 		case h.Create && open && !asks && len(newFiles) < 3*offeredFiles:
@@ -66,7 +68,7 @@ func (s *Server) proposalActions(session *agentcore.Session, path string, x *wor
 	if others == 0 {
 		return list
 	}
-	count := fmt.Sprintf("(%d in %s)", len(all), plural(len(files), "file"))
+	count := fmt.Sprintf("(%d in %s)", len(all), short.Count(len(files), "file"))
 	whole := s.groupActions(s.proposalParams(session, nil), all, count, "all files")
 	if !asks {
 		return append(list, whole...)
@@ -75,10 +77,10 @@ func (s *Server) proposalActions(session *agentcore.Session, path string, x *wor
 		list = append(list, whole[0])
 	}
 	return append(list, action{
-		title: fmt.Sprintf("agentls: %s in %s…", plural(len(all)-len(inFile), "proposed edit"),
-			plural(others, "other file")),
+		title: fmt.Sprintf("agentls: %s in %s…", short.Count(len(all)-len(inFile), "proposed edit"),
+			short.Count(others, "other file")),
 		kind: kindProposal, command: methods.CommandOtherFiles,
-		argument: methods.OtherFilesParams{URI: s.documents.uriOf(path)},
+		argument: methods.OtherFilesParams{URI: s.documents.URI(path)},
 	})
 }
 
@@ -172,7 +174,7 @@ func (s *Server) proposalParams(session *agentcore.Session, paths []string,
 ) methods.ProposalParams {
 	p := methods.ProposalParams{Proposal: session.ProposalID(), Hunks: slices.Clone(hunks)}
 	for _, path := range paths {
-		p.Files = append(p.Files, s.documents.uriOf(path))
+		p.Files = append(p.Files, s.documents.URI(path))
 	}
 	return p
 }

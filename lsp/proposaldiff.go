@@ -12,6 +12,7 @@ import (
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/workspace"
+	"github.com/agentls/agentls/lsp/document"
 	"github.com/agentls/agentls/lsp/methods"
 )
 
@@ -37,7 +38,7 @@ func (s *Server) DiffProposal(ctx context.Context, p *methods.ProposalParams) (*
 func (s *Server) conflictText(session *agentcore.Session, ids []event.HunkID, files []uri.URI) string {
 	var b strings.Builder
 	for _, h := range session.Hunks() {
-		inFile := slices.ContainsFunc(files, func(u uri.URI) bool { return pathOf(u) == h.Path })
+		inFile := slices.ContainsFunc(files, func(u uri.URI) bool { return document.Path(u) == h.Path })
 		if h.State != event.StateConflict || !inFile && !slices.Contains(ids, h.ID) {
 			continue
 		}
@@ -83,7 +84,7 @@ func (s *Server) diffName(p *methods.ProposalParams) string {
 	case len(p.Files) == 0 && len(p.Hunks) == 0:
 		return name + diffEnding
 	case len(p.Files) == 1 && len(p.Hunks) == 0:
-		return name + "/files/" + strings.TrimPrefix(s.view.Relative(pathOf(p.Files[0])), "/") + diffEnding
+		return name + "/files/" + strings.TrimPrefix(s.view.Relative(document.Path(p.Files[0])), "/") + diffEnding
 	case len(p.Files) == 0 && len(p.Hunks) == 1:
 		return name + "/hunks/" + string(p.Hunks[0]) + diffEnding
 	}
@@ -110,7 +111,7 @@ func (s *Server) diffParams(session *agentcore.Session, name string) (p *methods
 	if session != nil {
 		for _, h := range session.Hunks() {
 			if strings.TrimPrefix(s.view.Relative(h.Path), "/") == file {
-				p.Files = []uri.URI{s.documents.uriOf(h.Path)}
+				p.Files = []uri.URI{s.documents.URI(h.Path)}
 				return p, true
 			}
 		}

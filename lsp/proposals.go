@@ -17,6 +17,7 @@ import (
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/client"
+	"github.com/agentls/agentls/lsp/document"
 	"github.com/agentls/agentls/lsp/methods"
 )
 
@@ -231,8 +232,8 @@ func (s *Server) attempt(ctx context.Context, a *acceptance) (again bool, err er
 		// Neovim leaves out an edit of an older version, and says that it was applied. What it shows now
 		// tells. (An edit without a version is never left out, and its change may still be on its way.)
 		for _, e := range edits {
-			if doc := s.documents.get(e.Path); doc != nil && e.Version >= 0 && e.MoveTo == "" &&
-				doc.version != e.Version {
+			if doc := s.documents.Get(e.Path); doc != nil && e.Version >= 0 && e.MoveTo == "" &&
+				doc.Version != e.Version {
 				s.view.Recheck(e.Path)
 			}
 		}
@@ -294,7 +295,7 @@ func (s *Server) follow(ctx context.Context, a *acceptance, edits []workspace.Fi
 
 // shows reports whether the editor has such a file.
 func (s *Server) shows(path string) bool {
-	_, _, err := s.textOf(path)
+	_, _, err := s.documents.Text(path)
 	return err == nil
 }
 
@@ -395,9 +396,9 @@ func (s *Server) settle(ctx context.Context, session *agentcore.Session) error {
 func (s *Server) echoed(ctx context.Context, edits []workspace.FileEdit) error {
 	bounded, cancel := context.WithTimeout(ctx, min(echoTime, s.options.AnswerTime))
 	defer cancel()
-	err := s.documents.wait(bounded, func() bool {
+	err := s.documents.Wait(bounded, func() bool {
 		// The hunks follow a document a little after its version is known.
-		return s.edits.Load()%2 == 0 && !slices.ContainsFunc(edits, s.expected)
+		return s.documents.Followed() && !slices.ContainsFunc(edits, s.expected)
 	})
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -412,7 +413,7 @@ func (s *Server) echoed(ctx context.Context, edits []workspace.FileEdit) error {
 // the document has another name. Of a file that was not open it may tell in two steps: it opens the file, then edits
 // it.
 func (s *Server) expected(e workspace.FileEdit) bool {
-	doc := s.documents.get(e.Path)
+	doc := s.documents.Get(e.Path)
 	switch {
 	case e.Version < 0:
 		if doc == nil || e.Delete || len(e.Edits) == 0 {
@@ -420,20 +421,20 @@ func (s *Server) expected(e workspace.FileEdit) bool {
 		}
 		after := e.After()
 		if e.Create { // an empty file may be one empty line
-			return strings.TrimSpace(after) != "" && strings.TrimSpace(doc.index().Text()) == ""
+			return strings.TrimSpace(after) != "" && strings.TrimSpace(doc.Index().Text()) == ""
 		}
-		return after != e.Before && doc.index().Text() == e.Before
+		return after != e.Before && doc.Index().Text() == e.Before
 	case e.MoveTo != "":
-		return doc != nil || s.documents.get(e.MoveTo) == nil
+		return doc != nil || s.documents.Get(e.MoveTo) == nil
 	}
-	return doc != nil && doc.version == e.Version
+	return doc != nil && doc.Version == e.Version
 }
 
 // moved reports whether a document has another version now than its edit was computed for.
 func (s *Server) moved(edits []workspace.FileEdit) bool {
 	return slices.ContainsFunc(edits, func(e workspace.FileEdit) bool {
-		doc := s.documents.get(e.Path)
-		return doc != nil && doc.version != e.Version || doc == nil && e.Version >= 0
+		doc := s.documents.Get(e.Path)
+		return doc != nil && doc.Version != e.Version || doc == nil && e.Version >= 0
 	})
 }
 
@@ -461,7 +462,8 @@ func (s *Server) chosenHunks(ctx context.Context,
 	var ids []event.HunkID
 	for _, h := range session.Hunks() {
 		named := len(p.Hunks) == 0 && h.State == event.StateOpen || slices.Contains(p.Hunks, h.ID)
-		inFile := len(p.Files) == 0 || slices.ContainsFunc(p.Files, func(u uri.URI) bool { return pathOf(u) == h.Path })
+		inFile := len(p.Files) == 0 ||
+			slices.ContainsFunc(p.Files, func(u uri.URI) bool { return document.Path(u) == h.Path })
 		if named && inFile {
 			ids = append(ids, h.ID)
 		}
@@ -477,8 +479,8 @@ func (s *Server) proposalOf(session *agentcore.Session) methods.Proposal {
 		Title: cmp.Or(session.Title(), "edits of former sessions"),
 	}, session.Hunks())
 	for i, f := range p.Files {
-		if doc := s.documents.get(pathOf(f.URI)); doc != nil {
-			p.Files[i].Version = pointer(int(doc.version))
+		if doc := s.documents.Get(document.Path(f.URI)); doc != nil {
+			p.Files[i].Version = new(int(doc.Version))
 		}
 	}
 	return p
@@ -493,7 +495,7 @@ func (s *Server) withFiles(p methods.Proposal, hunks []workspace.Hunk) methods.P
 		if !ok {
 			at = len(p.Files)
 			byPath[h.Path] = at
-			u := s.documents.uriOf(h.Path)
+			u := s.documents.URI(h.Path)
 			p.Files = append(p.Files, methods.ProposalFile{URI: u, Change: methods.FileModified})
 		}
 		file := &p.Files[at]
@@ -503,7 +505,7 @@ func (s *Server) withFiles(p methods.Proposal, hunks []workspace.Hunk) methods.P
 		case h.Delete:
 			file.Change = methods.FileDeleted
 		case h.MoveTo != "":
-			file.Change, file.NewURI = methods.FileRenamed, s.documents.uriOf(h.MoveTo)
+			file.Change, file.NewURI = methods.FileRenamed, s.documents.URI(h.MoveTo)
 		}
 		file.State = worse(file.State, h.State)
 		p.State = worse(p.State, h.State)
@@ -534,10 +536,10 @@ func (s *Server) hunkOf(h workspace.Hunk) methods.Hunk {
 		Agent:  h.Author.Agent,
 		Detail: h.Detail, Current: h.Current,
 	}
-	if x, _, err := s.textOf(h.Path); err == nil {
+	if x, _, err := s.documents.Text(h.Path); err == nil {
 		start, end := min(h.StartLine, x.Len()), min(h.EndLine, x.Len())
 		hunk.Range = protocol.Range{
-			Start: s.documents.encoding.At(x, x.Start(start)), End: s.documents.encoding.At(x, x.Start(end)),
+			Start: s.documents.Encoding.At(x, x.Start(start)), End: s.documents.Encoding.At(x, x.Start(end)),
 		}
 	}
 	return hunk

@@ -7,6 +7,7 @@ import (
 	"go.lsp.dev/uri"
 
 	"github.com/agentls/agentls/agentcore/workspace"
+	"github.com/agentls/agentls/lsp/document"
 	"github.com/agentls/agentls/lsp/position"
 )
 
@@ -35,9 +36,14 @@ func TestExpectedOfUnopenedFiles(t *testing.T) {
 		{"open while it is deleted", remove, true, "one\n", false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			s := &Server{documents: newDocuments(position.Encoding(protocol.PositionEncodingKindUTF16))}
+			view, err := workspace.Open(nil, workspace.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer view.Close()
+			s := &Server{documents: document.New(position.Encoding(protocol.PositionEncodingKindUTF16), view, nil)}
 			if test.open {
-				s.documents.open(protocol.TextDocumentItem{URI: uri.File(path), Version: 1, Text: test.text})
+				s.documents.Open(protocol.TextDocumentItem{URI: uri.File(path), Version: 1, Text: test.text})
 			}
 			if got := s.expected(test.edit); got != test.expected {
 				t.Errorf("expected is %t, want %t", got, test.expected)

@@ -11,6 +11,7 @@ import (
 	"go.lsp.dev/uri"
 
 	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/lsp/document"
 )
 
 // Pull diagnostics (LSP 3.17). A client that can pull is not sure to do so, so diagnostics are pushed until its first
@@ -26,7 +27,7 @@ type pulls struct {
 
 // pulled reports whether the client pulls the diagnostics of a file. Its lock is held.
 func (p *publisher) pulled(path string) bool {
-	return p.pulls.workspace || p.pulls.documents && p.server.documents.get(path) != nil
+	return p.pulls.workspace || p.pulls.documents && p.server.documents.Get(path) != nil
 }
 
 // answered notes what the client was answered for a file, and has it pushed no more.
@@ -50,27 +51,20 @@ func (p *publisher) answered(path, result string, workspace bool) {
 	}
 }
 
-// fileDiagnostics are all diagnostics of a file, for the text of one version; -1 where it is not open. whole is false
-// where the text and what is shown of it did not fit together just then.
-func (s *Server) fileDiagnostics(session *agentcore.Session,
+// fileDiagnostics are all diagnostics of a file, for the text of one version; -1 where it is not open.
+func (s *Server) fileDiagnostics(ctx context.Context, session *agentcore.Session,
 	path string,
-) (list []protocol.Diagnostic, version int32, whole bool) {
-	edits := s.edits.Load()
-	list = []protocol.Diagnostic{}
-	x, version, err := s.textOf(path)
-	if err == nil {
-		list = append(list, s.diagnosticsOf(session, path, x)...)
-		list = append(list, s.askDiagnostics(path, x)...)
-		list = append(list, s.authoredDiagnostics(path, x, version >= 0)...)
-	}
-	return list, version, edits%2 == 0 && s.edits.Load() == edits
-}
-
-// settledDiagnostics is fileDiagnostics behind a message about documents that is just being worked on.
-func (s *Server) settledDiagnostics(ctx context.Context, path string) ([]protocol.Diagnostic, int32, error) {
-	var list []protocol.Diagnostic
-	var version int32
-	err := s.settled(ctx, func() { list, version, _ = s.fileDiagnostics(s.opened(), path) })
+) (list []protocol.Diagnostic, version int32, err error) {
+	err = s.documents.Read(ctx, func() {
+		list = []protocol.Diagnostic{}
+		x, shown, err := s.documents.Text(path)
+		version = shown
+		if err == nil {
+			list = append(list, s.diagnosticsOf(session, path, x)...)
+			list = append(list, s.askDiagnostics(path, x)...)
+			list = append(list, s.authoredDiagnostics(path, x, version >= 0)...)
+		}
+	})
 	return list, version, err
 }
 
@@ -87,8 +81,8 @@ func resultID(list []protocol.Diagnostic) (string, error) {
 
 // documentDiagnostic answers `textDocument/diagnostic`.
 func (s *Server) documentDiagnostic(ctx context.Context, p *protocol.DocumentDiagnosticParams) (any, error) {
-	path := pathOf(p.TextDocument.URI)
-	list, _, err := s.settledDiagnostics(ctx, path)
+	path := document.Path(p.TextDocument.URI)
+	list, _, err := s.fileDiagnostics(ctx, s.opened(), path)
 	if err != nil {
 		return nil, err
 	}
@@ -115,11 +109,11 @@ func (s *Server) workspaceDiagnostic(ctx context.Context, p *protocol.WorkspaceD
 	known := map[string]string{}
 	uris := map[string]uri.URI{}
 	for _, r := range p.PreviousResultIds {
-		path := pathOf(r.URI)
+		path := document.Path(r.URI)
 		known[path], uris[path] = r.Value, r.URI
 	}
 	paths := map[string]bool{}
-	for _, path := range append(s.documents.paths(), slices.Collect(maps.Keys(known))...) {
+	for _, path := range append(s.documents.Paths(), slices.Collect(maps.Keys(known))...) {
 		paths[path] = true
 	}
 	if session := s.opened(); session != nil {
@@ -134,7 +128,7 @@ func (s *Server) workspaceDiagnostic(ctx context.Context, p *protocol.WorkspaceD
 	}
 	report := &protocol.WorkspaceDiagnosticReport{Items: []protocol.WorkspaceDocumentDiagnosticReport{}}
 	for _, path := range slices.Sorted(maps.Keys(paths)) {
-		list, version, err := s.settledDiagnostics(ctx, path)
+		list, version, err := s.fileDiagnostics(ctx, s.opened(), path)
 		if err != nil {
 			return nil, err
 		}
@@ -145,7 +139,7 @@ func (s *Server) workspaceDiagnostic(ctx context.Context, p *protocol.WorkspaceD
 		s.diagnostics.answered(path, id, true)
 		u := uris[path]
 		if u == "" {
-			u = s.documents.uriOf(path)
+			u = s.documents.URI(path)
 		}
 		var shown *int32
 		if version >= 0 {

@@ -129,13 +129,13 @@ func (g *game) check(ctx context.Context) error {
 // checkDocuments compares texts and versions, and looks for what is there twice.
 func (g *game) checkDocuments() error {
 	opened := g.editor.Opened()
-	if n := len(g.server.documents.paths()); n != len(opened) {
+	if n := len(g.server.documents.Paths()); n != len(opened) {
 		return fmt.Errorf("the server has other documents open: %d, the editor %q", n, opened)
 	}
 	for _, path := range g.paths() {
 		text, version, open := g.shown(path)
-		doc := g.server.documents.get(filepath.Join(g.root, path))
-		if open && (doc == nil || doc.version != version || doc.index().Text() != text) {
+		doc := g.server.documents.Get(filepath.Join(g.root, path))
+		if open && (doc == nil || doc.Version != version || doc.Index().Text() != text) {
 			return fmt.Errorf("the server has another text: of %s, %+v, the editor has version %d: %q", path, doc, version, text)
 		}
 		seen := map[string]bool{}

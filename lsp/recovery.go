@@ -79,7 +79,7 @@ func (r *recovery) offer(runs []agentcore.Interrupted) {
 // notice is what the user is told at the start: one line, short enough for Neovim on 80 columns, which for a longer one
 // would wait for a key.
 func notice(runs []agentcore.Interrupted) string {
-	return "agentls: " + plural(len(runs), "interrupted run") + ", see the code actions"
+	return "agentls: " + short.Count(len(runs), "interrupted run") + ", see the code actions"
 }
 
 // Interrupted carries out `agentls.interrupted`: it says which runs were cut off, and does what the user answers.

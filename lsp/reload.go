@@ -325,7 +325,7 @@ func (r *reloader) reload(ctx context.Context) {
 	s.engine.SetSkills(next.Skills)
 	s.trust.ask()
 	r.report(ctx, next)
-	s.diagnostics.touch(s.documents.authored()...)
+	s.diagnostics.touch(s.documents.Authored()...)
 }
 
 // report shows the errors in files that are not open: as diagnostics of what is in the workspace, in the log otherwise.

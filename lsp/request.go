@@ -13,7 +13,9 @@ import (
 	"github.com/agentls/agentls/agentcore/spelling"
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/comment"
+	"github.com/agentls/agentls/lsp/document"
 	"github.com/agentls/agentls/lsp/methods"
+	"github.com/agentls/agentls/lsp/position"
 	"github.com/agentls/agentls/lsp/short"
 )
 
@@ -22,13 +24,13 @@ import (
 
 // requestsIn are the requests in a document as the editor shows it, or on the disk.
 func (s *Server) requestsIn(path string) ([]comment.Request, *workspace.Index) {
-	x, _, err := s.textOf(path)
+	x, _, err := s.documents.Text(path)
 	if err != nil {
 		return nil, nil
 	}
 	language := ""
-	if doc := s.documents.get(path); doc != nil {
-		language = doc.language
+	if doc := s.documents.Get(path); doc != nil {
+		language = doc.Language
 	}
 	return comment.Requests(language, path, x.Text()), x
 }
@@ -36,15 +38,15 @@ func (s *Server) requestsIn(path string) ([]comment.Request, *workspace.Index) {
 // requestActions run the requests that the range touches.
 func (s *Server) requestActions(path string, r protocol.Range) []action {
 	requests, _ := s.requestsIn(path)
-	first, last := touchedLines(r)
+	first, last := position.Touched(r)
 	var list []action
 	for _, q := range requests {
-		if !overlaps(q.StartLine, q.EndLine, first, last) {
+		if !position.Overlap(q.StartLine, q.EndLine, first, last) {
 			continue
 		}
 		a := action{
 			title: "agentls: Run this request", kind: kindRequest, command: methods.CommandRunComment,
-			argument: methods.RequestParams{URI: s.documents.uriOf(path), Line: q.StartLine},
+			argument: methods.RequestParams{URI: s.documents.URI(path), Line: q.StartLine},
 		}
 		who, written, err := s.requested(q)
 		switch {
@@ -97,9 +99,9 @@ func (s *Server) RunComment(ctx context.Context, p *methods.RequestParams) (*met
 	if _, err := s.open(ctx); err != nil {
 		return nil, err
 	}
-	path := pathOf(p.URI)
+	path := document.Path(p.URI)
 	at := protocol.Position{Line: uint32(max(p.Line, 0))}
-	r, err := s.followed(ctx, path, protocol.Range{Start: at, End: at})
+	r, err := s.documents.Follow(ctx, path, protocol.Range{Start: at, End: at})
 	if err != nil {
 		return nil, err
 	}

@@ -24,6 +24,7 @@ import (
 	"github.com/agentls/agentls/agentcore/secret"
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/client"
+	"github.com/agentls/agentls/lsp/document"
 	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/wire"
 )
@@ -62,11 +63,9 @@ type Server struct {
 	logger    *slog.Logger
 	conn      *wire.Conn
 	client    *client.Client
-	documents *documents
+	documents *document.Documents
 	view      *workspace.View
 	settings  settings
-	// edits is odd while a message about documents is worked on, and grows with each.
-	edits atomic.Uint64
 
 	trace       trace
 	live        liveRuns
@@ -299,7 +298,7 @@ func (s *Server) current(ctx context.Context) (*agentcore.Session, error) {
 	}
 	s.trust.tell(session)
 	s.session.Store(session)
-	s.diagnostics.touch(s.documents.paths()...)
+	s.diagnostics.touch(s.documents.Paths()...)
 	return session, nil
 }
 

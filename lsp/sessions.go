@@ -11,6 +11,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/history"
+	"github.com/agentls/agentls/lsp/document"
 	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/wire"
 )
@@ -28,7 +29,7 @@ func (s *Server) Sessions(ctx context.Context, p *methods.SessionsParams) (*meth
 	}
 	filter := history.Filter{Before: p.Before, Limit: cmp.Or(p.Limit, listedSessions)}
 	if p.Folder != "" {
-		filter.Roots = []string{pathOf(p.Folder)}
+		filter.Roots = []string{document.Path(p.Folder)}
 	} else {
 		for _, r := range s.view.Roots() {
 			filter.Roots = append(filter.Roots, r.Path)

@@ -83,7 +83,7 @@ func (c *settings) tell(ctx context.Context, s *Server) {
 	var fresh []config.Problem
 	var told []string
 	for _, p := range c.problems {
-		if diagnostics && p.File != "" && s.documents.get(p.File) != nil {
+		if diagnostics && p.File != "" && s.documents.Get(p.File) != nil {
 			continue
 		}
 		text := p.String()

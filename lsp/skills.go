@@ -6,6 +6,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/workspace"
+	"github.com/agentls/agentls/lsp/document"
 	"github.com/agentls/agentls/lsp/methods"
 )
 
@@ -17,7 +18,7 @@ func (s *Server) Skills(ctx context.Context, p *methods.SkillsParams) (*methods.
 	}
 	folder := ""
 	if p.Folder != "" {
-		folder = pathOf(p.Folder)
+		folder = document.Path(p.Folder)
 		if !slices.ContainsFunc(s.view.Roots(), func(r workspace.Root) bool { return r.Path == folder }) {
 			return nil, &fault.Error{
 				Kind: fault.NotFound, Detail: folder + " is no workspace folder",

@@ -236,7 +236,7 @@ func statusLineOf(f agentcore.StatusFacts) string {
 	var parts []string
 	count := func(n int, noun string) {
 		if n > 0 {
-			parts = append(parts, plural(n, noun))
+			parts = append(parts, short.Count(n, noun))
 		}
 	}
 	if f.Running > 0 {

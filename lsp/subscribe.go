@@ -167,7 +167,7 @@ func (s *Server) snapshot(ctx context.Context, engine *agentcore.Engine,
 		snapshot.Asks = append(snapshot.Asks, askOf(ask))
 	}
 	if session.Undecided() {
-		err = s.settled(ctx, func() { snapshot.Proposals = []methods.Proposal{s.proposalOf(session)} })
+		err = s.documents.Read(ctx, func() { snapshot.Proposals = []methods.Proposal{s.proposalOf(session)} })
 	}
 	return snapshot, err
 }

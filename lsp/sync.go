@@ -1,65 +1,56 @@
 package lsp
 
 import (
+	"context"
 	"fmt"
 
 	"go.lsp.dev/protocol"
 
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/authoring"
+	"github.com/agentls/agentls/lsp/document"
 )
 
 // Everything in this file runs on the reading goroutine, in the order of the wire.
 
-// editing marks the time in which the documents and what follows their lines do not fit together.
-func (s *Server) editing() (done func()) {
-	s.edits.Add(1)
-	return func() {
-		s.edits.Add(1)
-		s.documents.announce()
-		s.diagnostics.settled()
-	}
+// before keeps the open documents for a request.
+func (s *Server) before(ctx context.Context, _ string) context.Context {
+	return s.documents.Keep(ctx)
 }
 
 func (s *Server) didOpen(p *protocol.DidOpenTextDocumentParams) error {
-	defer s.editing()()
-	doc := s.documents.open(p.TextDocument)
-	s.view.SetBuffer(doc.path, doc.buffer, doc.version)
-	s.diagnostics.touch(doc.path)
+	doc := s.documents.Open(p.TextDocument)
+	s.diagnostics.touch(doc.Path)
 	s.asks.wake()
-	if doc.kind != authoring.None {
+	if doc.Kind != authoring.None {
 		s.trust.ask() // about the folder that it is in
 	}
 	return nil
 }
 
 func (s *Server) didChange(p *protocol.DidChangeTextDocumentParams) error {
-	defer s.editing()()
-	doc := s.documents.change(p.TextDocument, p.ContentChanges)
-	if doc == nil {
-		return fmt.Errorf("%s is not open", p.TextDocument.URI)
+	doc, err := s.documents.Change(p.TextDocument, p.ContentChanges)
+	if err != nil {
+		return err
 	}
-	s.view.SetBuffer(doc.path, doc.buffer, doc.version)
-	if doc.kind != authoring.None {
-		s.diagnostics.touchSoon(doc.path)
+	if doc.Kind != authoring.None {
+		s.diagnostics.touchSoon(doc.Path)
 	}
 	return nil
 }
 
 func (s *Server) didClose(p *protocol.DidCloseTextDocumentParams) error {
-	defer s.editing()()
-	doc := s.documents.close(p.TextDocument.URI)
-	if doc == nil {
-		return fmt.Errorf("%s is not open", p.TextDocument.URI)
+	doc, err := s.documents.Close(p.TextDocument.URI)
+	if err != nil {
+		return err
 	}
-	s.view.CloseDocument(doc.path)
-	s.diagnostics.touch(doc.path)
+	s.diagnostics.touch(doc.Path)
 	s.asks.wake()
 	return nil
 }
 
 func (s *Server) didSave(p *protocol.DidSaveTextDocumentParams) error {
-	path := pathOf(p.TextDocument.URI)
+	path := document.Path(p.TextDocument.URI)
 	s.view.SaveDocument(path)
 	s.view.DiskChanged([]string{path})
 	s.trust.didSave(path)
@@ -70,7 +61,7 @@ func (s *Server) didSave(p *protocol.DidSaveTextDocumentParams) error {
 func (s *Server) didChangeWatchedFiles(p *protocol.DidChangeWatchedFilesParams) error {
 	var paths []string
 	for _, change := range p.Changes {
-		paths = append(paths, pathOf(change.URI))
+		paths = append(paths, document.Path(change.URI))
 	}
 	s.view.DiskChanged(paths)
 	s.reloader.changed(paths)

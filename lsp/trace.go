@@ -34,7 +34,7 @@ func (s *Server) traceEvent(ctx context.Context, e event.Event) {
 			s.logger.Warn("an event could not be traced", "type", e.Body.EventType(), "error", err)
 			return
 		}
-		params.Verbose = pointer(string(raw))
+		params.Verbose = new(string(raw))
 	}
 	if err := s.conn.Notify(ctx, protocol.MethodLogTrace, &params); err != nil {
 		s.logger.Debug("an event could not be traced", "type", e.Body.EventType(), "error", err)

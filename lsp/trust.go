@@ -19,6 +19,7 @@ import (
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/authoring"
+	"github.com/agentls/agentls/lsp/document"
 	"github.com/agentls/agentls/lsp/methods"
 )
 
@@ -106,13 +107,13 @@ func (t *trust) actors() []string {
 // didSave notes what the editor showed of a file that acts, or would, when it saved it. It runs on the reading
 // goroutine, and waits for nothing.
 func (t *trust) didSave(path string) {
-	doc := t.server.documents.get(path)
+	doc := t.server.documents.Get(path)
 	if doc == nil || !t.server.inWorkspace(path) {
 		return
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	concerned := doc.kind != authoring.None || strings.Contains(filepath.ToSlash(path), "/.agentls/")
+	concerned := doc.Kind != authoring.None || strings.Contains(filepath.ToSlash(path), "/.agentls/")
 	for root, folder := range t.folders {
 		if rel, err := filepath.Rel(root, path); err == nil {
 			_, acts := folder.Hash(filepath.Join(folder.Root, rel))
@@ -122,7 +123,7 @@ func (t *trust) didSave(path string) {
 	if !concerned {
 		return
 	}
-	t.saved[path] = doc.buffer
+	t.saved[path] = doc.Buffer
 	select {
 	case t.news <- struct{}{}:
 	default:
@@ -200,8 +201,8 @@ func (t *trust) typed(ctx context.Context, root string, folder agentcore.FolderT
 		return t.saved[path]
 	}
 	shown := func(path string) *workspace.Buffer {
-		if doc := t.server.documents.get(path); doc != nil {
-			return doc.buffer
+		if doc := t.server.documents.Get(path); doc != nil {
+			return doc.Buffer
 		}
 		return saved(path)
 	}
@@ -259,7 +260,7 @@ func (t *trust) ask() {
 	if t.editor != nil {
 		return
 	}
-	written := t.server.documents.authored()
+	written := t.server.documents.Authored()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	about := map[string]agentcore.FolderTrust{}
@@ -391,7 +392,8 @@ func (s *Server) Trust(ctx context.Context, p *methods.TrustParams) (*methods.Tr
 		return nil, err
 	}
 	roots := s.view.Roots()
-	at := slices.IndexFunc(roots, func(r workspace.Root) bool { return p.Folder == "" || r.Path == pathOf(p.Folder) })
+	at := slices.IndexFunc(roots,
+		func(r workspace.Root) bool { return p.Folder == "" || r.Path == document.Path(p.Folder) })
 	switch {
 	case len(roots) == 0:
 		return nil, &fault.Error{

@@ -10,6 +10,7 @@ import (
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/methods"
+	"github.com/agentls/agentls/lsp/position"
 	"github.com/agentls/agentls/lsp/short"
 )
 
@@ -98,7 +99,7 @@ func (d undoing) label(edits []workspace.FileEdit) string {
 	for _, e := range edits {
 		count += max(1, len(e.Edits))
 	}
-	return "undo " + plural(count, "edit")
+	return "undo " + short.Count(count, "edit")
 }
 
 // undoActions take back accepted edits: those on the lines, one by one, and all that their agent did in the file.
@@ -116,7 +117,7 @@ func (s *Server) undoActions(session *agentcore.Session, path string, x *workspa
 		}
 		inFile[h.Author.Run] = append(inFile[h.Author.Run], h.ID)
 		agents[h.Author.Run] = agentName(h.Author)
-		if from, to := shownLines(h, x); !overlaps(from, to, first, last) {
+		if from, to := shownLines(h, x); !position.Overlap(from, to, first, last) {
 			continue
 		}
 		what := "this edit"

@@ -22,7 +22,7 @@ func label(edits []workspace.FileEdit) string {
 	if count == 1 && len(edits[0].Reasons) == 1 && edits[0].Reasons[0] != "" {
 		return short.Line(edits[0].Reasons[0])
 	}
-	return plural(count, "accepted edit")
+	return short.Count(count, "accepted edit")
 }
 
 // fileOperation is what an edit does to a file as a whole, "" for one that only changes its text.
@@ -91,7 +91,7 @@ func (s *Server) cannot(e workspace.FileEdit) string {
 
 // text adds the text edits of a file that is there.
 func (p *plannedEdit) text(s *Server, e workspace.FileEdit, texts []protocol.TextEdit) {
-	u := s.documents.uriOf(e.Path)
+	u := s.documents.URI(e.Path)
 	if !s.client.TakesDocumentChanges() {
 		if p.edit.Changes == nil {
 			p.edit.Changes = map[uri.URI][]protocol.TextEdit{}
@@ -120,7 +120,7 @@ func (p *plannedEdit) text(s *Server, e workspace.FileEdit, texts []protocol.Tex
 
 // file adds what happens to a file as a whole.
 func (p *plannedEdit) file(s *Server, e workspace.FileEdit) {
-	u, name := s.documents.uriOf(e.Path), s.view.Shown(e.Path)
+	u, name := s.documents.URI(e.Path), s.view.Shown(e.Path)
 	operation := protocol.ResourceOperation{}
 	reason := ""
 	if len(e.Reasons) > 0 {
@@ -140,13 +140,13 @@ func (p *plannedEdit) file(s *Server, e workspace.FileEdit) {
 		}
 		p.add(&protocol.DeleteFile{ResourceOperation: operation, Kind: "delete", URI: u}, e.Path, "delete "+name)
 	case protocol.ResourceOperationKindRename:
-		to := s.documents.uriOf(e.MoveTo)
+		to := s.documents.URI(e.MoveTo)
 		p.add(&protocol.RenameFile{ResourceOperation: operation, Kind: "rename", OldURI: u, NewURI: to}, e.Path,
 			"rename "+name+" to "+s.view.Shown(e.MoveTo))
 	case protocol.ResourceOperationKindCreate:
 		p.add(&protocol.CreateFile{
 			ResourceOperation: operation, Kind: "create", URI: u,
-			Options: &protocol.CreateFileOptions{IgnoreIfExists: pointer(true)},
+			Options: &protocol.CreateFileOptions{IgnoreIfExists: new(true)},
 		}, e.Path, "create "+name)
 		if texts := s.textEdits(e); len(texts) > 0 {
 			p.text(s, e, texts)
@@ -196,8 +196,8 @@ func (a *annotations) of(reason string) protocol.ChangeAnnotationIdentifier {
 		title += ": " + short.Line(reason)
 	}
 	a.list[id] = protocol.ChangeAnnotation{
-		Label: title, NeedsConfirmation: pointer(false),
-		Description: pointer(cmp.Or(reason, unexplained)),
+		Label: title, NeedsConfirmation: new(false),
+		Description: new(cmp.Or(reason, unexplained)),
 	}
 	return id
 }
@@ -212,8 +212,8 @@ func (s *Server) textEdits(e workspace.FileEdit) []protocol.TextEdit {
 	for _, one := range e.Edits {
 		list = append(list, protocol.TextEdit{
 			Range: protocol.Range{
-				Start: s.documents.encoding.At(x, one.Start),
-				End:   s.documents.encoding.At(x, one.End),
+				Start: s.documents.Encoding.At(x, one.Start),
+				End:   s.documents.Encoding.At(x, one.End),
 			},
 			NewText: one.New,
 		})

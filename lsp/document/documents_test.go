@@ -1,4 +1,4 @@
-package lsp
+package document
 
 import (
 	"slices"
@@ -34,13 +34,33 @@ func places(x *workspace.Index) *rapid.Generator[protocol.Position] {
 	})
 }
 
+// newOn makes documents over a view of nothing but them.
+func newOn(t interface {
+	Helper()
+	Fatal(...any)
+	Cleanup(func())
+}, e position.Encoding,
+) *Documents {
+	t.Helper()
+	view, err := workspace.Open(nil, workspace.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := view.Close(); err != nil {
+			t.Fatal(err)
+		}
+	})
+	return New(e, view, nil)
+}
+
 // Documents follow any changes as an editor's own text does.
 func TestChanges(t *testing.T) {
 	const u = uri.URI("file:///w/a.txt")
 	rapid.Check(t, func(t *rapid.T) {
 		e, text := rapid.SampledFrom(encodings).Draw(t, "encoding"), texts.Draw(t, "text")
-		d := newDocuments(e)
-		d.open(protocol.TextDocumentItem{URI: u, Version: 1, Text: text})
+		d := newOn(t, e)
+		d.Open(protocol.TextDocumentItem{URI: u, Version: 1, Text: text})
 		for version := int32(2); version < 6; version++ {
 			var changes []protocol.TextDocumentContentChangeEvent
 			for range rapid.IntRange(0, 3).Draw(t, "changes") {
@@ -59,9 +79,9 @@ func TestChanges(t *testing.T) {
 				}
 				text = text[:start] + typed + text[end:]
 			}
-			doc := d.change(protocol.VersionedTextDocumentIdentifier{TextDocumentIdentifier: protocol.TextDocumentIdentifier{URI: u}, Version: version}, changes)
-			if doc.index().Text() != text || doc.version != version {
-				t.Fatalf("%s: after %d changes the text is %q, want %q", e, len(changes), doc.index().Text(), text)
+			doc, err := d.Change(protocol.VersionedTextDocumentIdentifier{TextDocumentIdentifier: protocol.TextDocumentIdentifier{URI: u}, Version: version}, changes)
+			if err != nil || doc.Index().Text() != text || doc.Version != version {
+				t.Fatalf("%s: after %d changes the text is %q, want %q", e, len(changes), doc.Index().Text(), text)
 			}
 		}
 	})
@@ -89,7 +109,7 @@ func TestPathOf(t *testing.T) {
 		"FILE:///w/a.go":          "",
 		"file:///w/%F0%9F%98%80.": "/w/😀.",
 	} {
-		got := pathOf(spelt)
+		got := Path(spelt)
 		if want != "" && got != want {
 			t.Errorf("%q is the path %q, want %q", spelt, got, want)
 		}
@@ -108,26 +128,28 @@ func TestSpellingsOfAURI(t *testing.T) {
 		if err := protocol.Unmarshal([]byte(`{"uri":`+strconv.Quote(spelt)+`,"languageId":"go","version":1,"text":""}`), &item); err != nil {
 			t.Fatal(err)
 		}
-		if want := uri.File("/w/a b+c@d.go"); item.URI != want || pathOf(item.URI) != "/w/a b+c@d.go" {
+		if want := uri.File("/w/a b+c@d.go"); item.URI != want || Path(item.URI) != "/w/a b+c@d.go" {
 			t.Errorf("%s became %s, want %s", spelt, item.URI, want)
 		}
 	}
 }
 
 func TestDocumentsUnderTwoSpellings(t *testing.T) {
-	d := newDocuments(encodings[0])
-	d.open(protocol.TextDocumentItem{URI: "file:///w/a%20b.go", Version: 1, Text: "one"})
-	d.open(protocol.TextDocumentItem{URI: "file:///w/a b.go", Version: 5, Text: "two"})
-	if got := d.paths(); !slices.Equal(got, []string{"/w/a b.go"}) {
+	d := newOn(t, encodings[0])
+	d.Open(protocol.TextDocumentItem{URI: "file:///w/a%20b.go", Version: 1, Text: "one"})
+	d.Open(protocol.TextDocumentItem{URI: "file:///w/a b.go", Version: 5, Text: "two"})
+	if got := d.Paths(); !slices.Equal(got, []string{"/w/a b.go"}) {
 		t.Errorf("the documents are %q", got)
 	}
-	if d.get("/w/a b.go").index().Text() != "two" || d.uriOf("/w/a b.go") != "file:///w/a b.go" {
+	if d.Get("/w/a b.go").Index().Text() != "two" || d.URI("/w/a b.go") != "file:///w/a b.go" {
 		t.Error("the later opening does not count")
 	}
-	if d.close("file:///w/none.go") != nil || d.close("file:///w/a%20b.go") == nil || d.last() != nil {
+	_, never := d.Close("file:///w/none.go")
+	doc, err := d.Close("file:///w/a%20b.go")
+	if never == nil || err != nil || doc == nil || d.Last() != nil {
 		t.Error("closing does not fit")
 	}
-	if d.change(protocol.VersionedTextDocumentIdentifier{TextDocumentIdentifier: protocol.TextDocumentIdentifier{URI: "file:///w/a b.go"}}, nil) != nil {
+	if _, err := d.Change(protocol.VersionedTextDocumentIdentifier{TextDocumentIdentifier: protocol.TextDocumentIdentifier{URI: "file:///w/a b.go"}}, nil); err == nil {
 		t.Error("a document that is not open was changed")
 	}
 }
