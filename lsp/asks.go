@@ -16,6 +16,7 @@ import (
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/workspace"
+	"github.com/agentls/agentls/lsp/menu"
 	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/short"
 )
@@ -307,35 +308,28 @@ func (s *Server) askDiagnostics(path string, x *workspace.Index) []protocol.Diag
 	var list []protocol.Diagnostic
 	for _, ask := range s.asks.listedAsks() {
 		if s.askHost(ask) == path {
-			list = append(list, s.askDiagnostic(ask, x))
+			list = append(list, s.form.Ask(ask.ID, questionText(ask), x))
 		}
 	}
 	return list
 }
 
-func (s *Server) askDiagnostic(ask agentcore.Ask, x *workspace.Index) protocol.Diagnostic {
-	d := s.diagnostic(s.documents.Encoding.Lines(x, 0, 0), protocol.DiagnosticSeverityInformation, questionText(ask),
-		diagnosticData{Ask: ask.ID})
-	d.Code = protocol.String("ask")
-	return d
-}
-
 // askActions answer the questions that wait, in every document, since a run waits for them. They are near to the line
 // that shows the question.
-func (s *Server) askActions(path string, x *workspace.Index, first int) []action {
-	var list []action
+func (s *Server) askActions(path string, x *workspace.Index, first int) []menu.Action {
+	var list []menu.Action
 	for _, ask := range s.asks.listedAsks() {
 		var shown *protocol.Diagnostic
 		if s.askHost(ask) == path && s.showsDiagnostics() {
-			d := s.askDiagnostic(ask, x)
+			d := s.form.Ask(ask.ID, questionText(ask), x)
 			shown = &d
 		}
 		for _, c := range ask.Choices() {
 			decision, scope := decisionOf(c)
-			list = append(list, action{
-				title: c.Title + ": " + short.Line(ask.Title), kind: protocol.CodeActionKindQuickFix, diagnostic: shown,
-				near:    shown != nil && first == 0,
-				command: methods.CommandAnswerAsk, argument: methods.AnswerAskParams{
+			list = append(list, menu.Action{
+				Title: c.Title + ": " + short.Line(ask.Title), Kind: protocol.CodeActionKindQuickFix, Diagnostic: shown,
+				Near:    shown != nil && first == 0,
+				Command: methods.CommandAnswerAsk, Argument: methods.AnswerAskParams{
 					Ask: ask.ID, Decision: decision,
 					Scope: scope, Answers: c.Answer.Chosen,
 				},

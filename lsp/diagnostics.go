@@ -1,9 +1,7 @@
 package lsp
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -17,11 +15,8 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/client"
-	"github.com/agentls/agentls/lsp/short"
+	"github.com/agentls/agentls/lsp/remark"
 )
-
-// diagnosticSource names us in the editor's list of problems.
-const diagnosticSource = "agentls"
 
 // publisher sends diagnostics: the open findings and hunks of a file, and what is wrong with a file of ours, whole.
 // Whoever changes something touches the file; one goroutine publishes, so that a burst of changes costs few messages.
@@ -179,7 +174,7 @@ func (p *publisher) publish(ctx context.Context, session *agentcore.Session, pat
 	if err != nil {
 		return err
 	}
-	id, err := resultID(list)
+	id, err := remark.ResultID(list)
 	if err != nil {
 		return err
 	}
@@ -269,11 +264,11 @@ func (s *Server) diagnosticsOf(session *agentcore.Session, path string, x *works
 		for _, id := range session.Fix(f.ID) {
 			fixes[id] = true
 		}
-		list = append(list, s.findingDiagnostic(f, x))
+		list = append(list, s.form.Finding(f, x))
 	}
 	for _, h := range session.Hunks() {
 		if h.Waits() && (h.Path == path || h.Create && s.host(h) == path) {
-			d := s.hunkDiagnostic(h, x)
+			d := s.form.Hunk(h, x)
 			if fixes[h.ID] && h.State == event.StateOpen {
 				d.Message = protocol.String("proposed edit: the fix of a finding") // which says the rest
 			}
@@ -281,89 +276,4 @@ func (s *Server) diagnosticsOf(session *agentcore.Session, path string, x *works
 		}
 	}
 	return list
-}
-
-// diagnosticData lets a code action find the thing behind a diagnostic.
-type diagnosticData struct {
-	Finding event.FindingID `json:"finding,omitempty"`
-	Hunk    event.HunkID    `json:"hunk,omitempty"`
-	Ask     event.AskID     `json:"ask,omitempty"`
-}
-
-func (s *Server) findingDiagnostic(f event.Finding, x *workspace.Index) protocol.Diagnostic {
-	d := s.diagnostic(s.documents.Encoding.Span(x, f.Span), severities[f.Severity], f.Message,
-		diagnosticData{Finding: f.ID})
-	if f.Rule != "" {
-		d.Code = protocol.String(f.Rule)
-	}
-	return d
-}
-
-// hunkDiagnostic shows a hunk at its lines, or at the top of the file where it is about the file as a whole.
-func (s *Server) hunkDiagnostic(h workspace.Hunk, x *workspace.Index) protocol.Diagnostic {
-	message := "proposed edit"
-	switch {
-	case h.Create:
-		message = "proposed new file " + s.view.Shown(h.Path)
-	case h.Delete:
-		message = "proposed deletion of this file"
-	case h.MoveTo != "":
-		message = "proposed rename of this file to " + s.view.Shown(h.MoveTo)
-	}
-	switch {
-	case h.State == event.StateConflict:
-		message = "conflict with the " + message + " of " + agentName(h.Author) + because(h.Author.Reason) + ": " +
-			cmp.Or(h.Detail, "its lines have changed")
-	case h.Author.Reason != "":
-		message += ": " + h.Author.Reason
-	default:
-		message += " by " + agentName(h.Author) + glimpse(h)
-	}
-	start, end := h.StartLine, h.EndLine
-	if h.Create || h.Delete || h.MoveTo != "" {
-		start, end = 0, 0
-	}
-	d := s.diagnostic(s.documents.Encoding.Lines(x, start, end), protocol.DiagnosticSeverityHint, message,
-		diagnosticData{Hunk: h.ID})
-	d.Code = protocol.String("proposal")
-	return d
-}
-
-// glimpse shows the first line that an edit would change, where nobody gave a reason for it.
-func glimpse(h workspace.Hunk) string {
-	if h.Create || h.Delete || h.MoveTo != "" {
-		return ""
-	}
-	if h.After == "" {
-		return ": takes the lines away"
-	}
-	before := strings.Split(h.Before, "\n")
-	for i, line := range strings.Split(h.After, "\n") {
-		line = strings.TrimSpace(line)
-		if line != "" && (i >= len(before) || strings.TrimSpace(before[i]) != line) {
-			return ": " + short.Line(line)
-		}
-	}
-	return ""
-}
-
-func (s *Server) diagnostic(r protocol.Range, severity protocol.DiagnosticSeverity, message string,
-	data diagnosticData,
-) protocol.Diagnostic {
-	d := protocol.Diagnostic{
-		Range: r, Severity: severity, Source: protocol.NewOptional(diagnosticSource), Message: protocol.String(message),
-	}
-	if caps, ok := s.client.PublishDiagnostics(); ok && client.Yes(caps.DataSupport) {
-		if raw, err := json.Marshal(data); err == nil {
-			d.Data = raw
-		}
-	}
-	return d
-}
-
-var severities = map[event.Severity]protocol.DiagnosticSeverity{
-	event.SeverityError:       protocol.DiagnosticSeverityError,
-	event.SeverityWarning:     protocol.DiagnosticSeverityWarning,
-	event.SeverityInformation: protocol.DiagnosticSeverityInformation,
-	event.SeverityHint:        protocol.DiagnosticSeverityHint,
 }

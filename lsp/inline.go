@@ -17,6 +17,7 @@ import (
 	"github.com/agentls/agentls/lsp/authoring"
 	"github.com/agentls/agentls/lsp/client"
 	"github.com/agentls/agentls/lsp/document"
+	"github.com/agentls/agentls/lsp/menu"
 	"github.com/agentls/agentls/lsp/methods"
 )
 
@@ -429,12 +430,12 @@ const maxStops = 10
 
 // stopActions end the runs under way that have to do with a document, one by one: not every editor lets its user cancel
 // a progress.
-func (s *Server) stopActions(path string) []action {
+func (s *Server) stopActions(path string) []menu.Action {
 	if !s.live.any() {
 		return nil
 	}
 	open := map[string]bool{path: true}
-	var list []action
+	var list []menu.Action
 	s.live.mu.Lock()
 	defer s.live.mu.Unlock()
 	s.live.each(func(r *liveRun) {
@@ -443,9 +444,9 @@ func (s *Server) stopActions(path string) []action {
 			return
 		}
 		if len(list) < maxStops && len(r.places(open)) > 0 {
-			list = append(list, action{
-				title: "agentls: Stop " + r.titled(), kind: kindStop, command: methods.CommandCancel,
-				argument: methods.CancelParams{Run: r.id},
+			list = append(list, menu.Action{
+				Title: "agentls: Stop " + r.titled(), Kind: menu.KindStop, Command: methods.CommandCancel,
+				Argument: methods.CancelParams{Run: r.id},
 			})
 		}
 	})

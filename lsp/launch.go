@@ -14,8 +14,10 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/lsp/document"
+	"github.com/agentls/agentls/lsp/menu"
 	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/position"
+	"github.com/agentls/agentls/lsp/remark"
 	"github.com/agentls/agentls/lsp/short"
 )
 
@@ -28,7 +30,7 @@ const (
 )
 
 // launchActions are what can be started on a document or, where some text is selected, on that.
-func (s *Server) launchActions(p *protocol.CodeActionParams) []action {
+func (s *Server) launchActions(p *protocol.CodeActionParams) []menu.Action {
 	u := p.TextDocument.URI
 	var part *protocol.Range
 	what := "this file"
@@ -36,39 +38,41 @@ func (s *Server) launchActions(p *protocol.CodeActionParams) []action {
 		part, what = &p.Range, "selection"
 	}
 	about := methods.CodeTaskParams{URI: u, Range: part}
-	list := []action{{
-		title: "agentls: Review " + what, kind: kindReview, command: methods.CommandReview,
-		argument: methods.ReviewParams{URI: u, Range: part},
+	list := []menu.Action{{
+		Title: "agentls: Review " + what, Kind: menu.KindReview, Command: methods.CommandReview,
+		Argument: methods.ReviewParams{URI: u, Range: part},
 	}, {
-		title: "agentls: Explain " + what, kind: kindExplain, command: methods.CommandExplainCode,
-		argument: methods.ExplainCodeParams{URI: u, Range: part},
+		Title: "agentls: Explain " + what, Kind: menu.KindExplain, Command: methods.CommandExplainCode,
+		Argument: methods.ExplainCodeParams{URI: u, Range: part},
 	}}
-	rewrite := action{
-		title: "agentls: Rewrite selection", kind: protocol.CodeActionKindRefactorRewrite,
-		command: methods.CommandRewrite, argument: about,
+	rewrite := menu.Action{
+		Title: "agentls: Rewrite selection", Kind: protocol.CodeActionKindRefactorRewrite,
+		Command: methods.CommandRewrite, Argument: about,
 	}
 	switch {
 	case part != nil:
 		list = append(list, rewrite)
 	case len(p.Context.Only) > 0: // the menu of refactorings says what there could be (LSP 3.18, CodeAction.disabled)
-		rewrite.disabled = "select the lines to rewrite"
+		rewrite.Disabled = "select the lines to rewrite"
 		list = append(list, rewrite)
 	}
-	list = append(list, action{
-		title: "agentls: Write tests for " + what, kind: kindTests, command: methods.CommandWriteTests, argument: about,
-	}, action{
-		title: "agentls: Plan a change to " + what, kind: kindPlan, command: methods.CommandPlanChange, argument: about,
+	list = append(list, menu.Action{
+		Title: "agentls: Write tests for " + what, Kind: menu.KindTests, Command: methods.CommandWriteTests,
+		Argument: about,
+	}, menu.Action{
+		Title: "agentls: Plan a change to " + what, Kind: menu.KindPlan, Command: methods.CommandPlanChange,
+		Argument: about,
 	})
 	list = append(list, s.delegateActions(u, part)...)
 	if part != nil {
-		list = append(list, action{
-			title: "agentls: Review this file", kind: kindReview, command: methods.CommandReview,
-			argument: methods.ReviewParams{URI: u},
+		list = append(list, menu.Action{
+			Title: "agentls: Review this file", Kind: menu.KindReview, Command: methods.CommandReview,
+			Argument: methods.ReviewParams{URI: u},
 		})
 	}
 	if reason := s.unable(); reason != "" && s.client.ShowsDisabled() {
 		for i := range list {
-			list[i].disabled = cmp.Or(list[i].disabled, reason)
+			list[i].Disabled = cmp.Or(list[i].Disabled, reason)
 		}
 	}
 	return list
@@ -85,20 +89,20 @@ func (s *Server) unable() string {
 
 // delegateActions hand a document to any agent: one action that asks which or, for a client that announces no prompts,
 // one for each.
-func (s *Server) delegateActions(u uri.URI, part *protocol.Range) []action {
+func (s *Server) delegateActions(u uri.URI, part *protocol.Range) []menu.Action {
 	agents := s.delegates()
 	if s.client.ShowsQuestions() || s.client.Announced().Questions || len(agents) == 0 {
-		return []action{{
-			title: "agentls: Delegate to…", kind: kindDelegate, command: methods.CommandDelegate,
-			argument: methods.DelegateParams{URI: u, Range: part},
+		return []menu.Action{{
+			Title: "agentls: Delegate to…", Kind: menu.KindDelegate, Command: methods.CommandDelegate,
+			Argument: methods.DelegateParams{URI: u, Range: part},
 		}}
 	}
-	var list []action
+	var list []menu.Action
 	for _, d := range agents {
-		list = append(list, action{
-			title: "agentls: Delegate to " + cmp.Or(d.Title, d.Slug), kind: kindDelegate,
-			command:  methods.CommandDelegate,
-			argument: methods.DelegateParams{URI: u, Range: part, Agent: d.Slug},
+		list = append(list, menu.Action{
+			Title: "agentls: Delegate to " + cmp.Or(d.Title, d.Slug), Kind: menu.KindDelegate,
+			Command:  methods.CommandDelegate,
+			Argument: methods.DelegateParams{URI: u, Range: part, Agent: d.Slug},
 		})
 	}
 	return list
@@ -115,20 +119,20 @@ func (s *Server) delegates() []*agent.Definition {
 }
 
 // agentActions launch the agents that the user has made or installed. The built-in ones have actions of their own.
-func (s *Server) agentActions(p *protocol.CodeActionParams) []action {
+func (s *Server) agentActions(p *protocol.CodeActionParams) []menu.Action {
 	about, what := methods.RunContext{URI: p.TextDocument.URI}, "this file"
 	if p.Range.Start != p.Range.End {
 		about.Range, what = &p.Range, "the selection"
 	}
-	var list []action
+	var list []menu.Action
 	for _, d := range s.delegates() {
 		if d.Source.Layer == agent.LayerBuiltin || !d.Is(agent.Primary) {
 			continue
 		}
-		list = append(list, action{
-			title: fmt.Sprintf("agentls: Run %s on %s", cmp.Or(d.Title, d.Slug), what), kind: kindRun,
-			command:  methods.CommandRun,
-			argument: methods.RunParams{Agent: d.Slug, Prompt: "Do your work on " + what + ".", Context: &about},
+		list = append(list, menu.Action{
+			Title: fmt.Sprintf("agentls: Run %s on %s", cmp.Or(d.Title, d.Slug), what), Kind: menu.KindRun,
+			Command:  methods.CommandRun,
+			Argument: methods.RunParams{Agent: d.Slug, Prompt: "Do your work on " + what + ".", Context: &about},
 		})
 	}
 	return list
@@ -139,18 +143,18 @@ const maxFixes = 5
 
 // diagnosticActions have an agent fix what other servers report at the place. None is preferred: an editor may carry
 // out preferred fixes without a look.
-func (s *Server) diagnosticActions(p *protocol.CodeActionParams) []action {
-	var list []action
+func (s *Server) diagnosticActions(p *protocol.CodeActionParams) []menu.Action {
+	var list []menu.Action
 	for _, d := range p.Context.Diagnostics {
 		source, _ := d.Source.Get()
 		message := plainMessage(d)
-		if source == diagnosticSource || message == "" || len(list) == maxFixes {
+		if source == remark.Source || message == "" || len(list) == maxFixes {
 			continue
 		}
-		list = append(list, action{
-			title: "agentls: Fix this diagnostic: " + short.Line(message), kind: protocol.CodeActionKindQuickFix,
-			diagnostic: &d,
-			command:    methods.CommandFix, argument: methods.FixParams{
+		list = append(list, menu.Action{
+			Title: "agentls: Fix this diagnostic: " + short.Line(message), Kind: protocol.CodeActionKindQuickFix,
+			Diagnostic: &d,
+			Command:    methods.CommandFix, Argument: methods.FixParams{
 				URI: p.TextDocument.URI,
 				Diagnostic: &methods.EditorDiagnostic{
 					Range: d.Range, Severity: severityOf(d.Severity), Message: message, Source: source, Code: codeOf(d),
@@ -182,7 +186,7 @@ func codeOf(d protocol.Diagnostic) string {
 }
 
 func severityOf(s protocol.DiagnosticSeverity) event.Severity {
-	for ours, theirs := range severities {
+	for ours, theirs := range remark.Severities {
 		if theirs == s {
 			return ours
 		}

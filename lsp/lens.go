@@ -11,6 +11,7 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/lsp/document"
 	"github.com/agentls/agentls/lsp/methods"
+	"github.com/agentls/agentls/lsp/remark"
 )
 
 // lensesOn says whether the user wants lenses, which is a setting.
@@ -68,9 +69,9 @@ func (s *Server) codeLens(_ context.Context, p *protocol.CodeLensParams) ([]prot
 		if h.Path != path || !h.Waits() {
 			continue
 		}
-		line, _ := shownLines(h, x)
+		line, _ := remark.Lines(h, x)
 		one := s.proposalParams(session, nil, h.ID)
-		who := agentName(h.Author)
+		who := remark.Agent(h.Author)
 		if h.State == event.StateConflict {
 			add(line, "Conflict with "+who+": show both sides", methods.CommandDiffProposal, one)
 			add(line, "Keep these lines", methods.CommandRejectProposal, one)
@@ -78,7 +79,7 @@ func (s *Server) codeLens(_ context.Context, p *protocol.CodeLensParams) ([]prot
 		}
 		title := "Accept"
 		if h.Create || h.Delete || h.MoveTo != "" {
-			title += " " + what(s, h)
+			title += " " + s.form.What(h)
 		}
 		add(line, title, methods.CommandAcceptProposal, one)
 		add(line, "Reject", methods.CommandRejectProposal, one)

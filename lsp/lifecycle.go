@@ -16,8 +16,10 @@ import (
 	"github.com/agentls/agentls/lsp/authoring"
 	"github.com/agentls/agentls/lsp/client"
 	"github.com/agentls/agentls/lsp/document"
+	"github.com/agentls/agentls/lsp/menu"
 	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/position"
+	"github.com/agentls/agentls/lsp/remark"
 	"github.com/agentls/agentls/lsp/wire"
 )
 
@@ -54,6 +56,7 @@ func (s *Server) initialize(_ context.Context, p *protocol.InitializeParams) (*p
 	}
 	s.view = view
 	s.documents = document.New(position.Negotiate(offered), view, s.authoredKind)
+	s.form = remark.NewForm(s.client, s.documents.Encoding, view.Shown)
 	s.progress = newProgressBoard(s)
 	s.inline = newInlineStatus(s)
 	s.status = newStatusBoard(s)
@@ -90,13 +93,13 @@ func (s *Server) capabilities() protocol.ServerCapabilities {
 		c.CodeActionProvider = &protocol.CodeActionOptions{
 			CodeActionKinds: []protocol.CodeActionKind{
 				protocol.CodeActionKindQuickFix,
-				protocol.CodeActionKindRefactorRewrite, kindAgent,
+				protocol.CodeActionKindRefactorRewrite, menu.KindAgent,
 			},
 		}
 	}
 	if s.client.OffersPull() {
 		c.DiagnosticProvider = &protocol.DiagnosticOptions{
-			Identifier:           new(diagnosticSource),
+			Identifier:           new(remark.Source),
 			WorkspaceDiagnostics: !s.client.RefreshesWorkspaceAlone(),
 		}
 	}

@@ -4,12 +4,11 @@ import (
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
 
-	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/authoring"
-	"github.com/agentls/agentls/lsp/client"
 	"github.com/agentls/agentls/lsp/document"
+	"github.com/agentls/agentls/lsp/menu"
 	"github.com/agentls/agentls/lsp/position"
 )
 
@@ -23,42 +22,32 @@ func (s *Server) authoredDiagnostics(path string, x *workspace.Index, open bool)
 	var list []protocol.Diagnostic
 	for _, p := range authoring.NewSheet(kind, path, x, s.documents.Encoding).Problems(s.reloader.vocabulary()) {
 		if open || p.Severity == event.SeverityError {
-			list = append(list, s.problemDiagnostic(kind, p, x))
+			list = append(list, s.form.Problem(kind, p, x))
 		}
 	}
 	return list
 }
 
-func (s *Server) problemDiagnostic(kind authoring.Kind, p agent.Problem, x *workspace.Index) protocol.Diagnostic {
-	message := p.Message
-	if p.Hint != "" {
-		message += "; " + p.Hint
-	}
-	d := s.diagnostic(s.documents.Encoding.Span(x, p.Span), severities[p.Severity], message, diagnosticData{})
-	d.Code = protocol.String(kind.Code())
-	return d
-}
-
 // authoredActions mend what is wrong on the lines of an open document of ours.
-func (s *Server) authoredActions(path string, r protocol.Range) []action {
+func (s *Server) authoredActions(path string, r protocol.Range) []menu.Action {
 	doc := s.documents.Get(path)
 	if doc == nil || doc.Kind == authoring.None {
 		return nil
 	}
 	first, last := position.Touched(r)
-	var list []action
+	var list []menu.Action
 	for _, p := range s.sheet(doc).Problems(s.reloader.vocabulary()) {
 		if p.Fix == nil || !position.Overlap(p.Span.StartLine, p.Span.EndLine, first, last) {
 			continue
 		}
-		d := s.problemDiagnostic(doc.Kind, p, doc.Index())
+		d := s.form.Problem(doc.Kind, p, doc.Index())
 		edit := s.textEdit(doc, protocol.TextEdit{
 			Range:   s.documents.Encoding.Span(doc.Index(), p.Fix.Span),
 			NewText: p.Fix.New,
 		})
-		list = append(list, action{
-			title: "agentls: " + p.Fix.Title, kind: protocol.CodeActionKindQuickFix,
-			diagnostic: &d, preferred: true, edit: &edit,
+		list = append(list, menu.Action{
+			Title: "agentls: " + p.Fix.Title, Kind: protocol.CodeActionKindQuickFix,
+			Diagnostic: &d, Preferred: true, Edit: &edit,
 		})
 	}
 	return list
@@ -73,19 +62,4 @@ func (s *Server) textEdit(doc *document.Document, edit protocol.TextEdit) protoc
 	change.TextDocument.URI, change.TextDocument.Version = doc.URI, &doc.Version
 	change.Edits = append(change.Edits, &edit)
 	return protocol.WorkspaceEdit{DocumentChanges: []protocol.DocumentChange{change}}
-}
-
-// editActionOf gives an action with an edit the form that the client takes; nil for a client that knows only commands.
-func (s *Server) editActionOf(a action) protocol.CommandOrCodeAction {
-	if !s.client.TakesCodeActions() {
-		return nil
-	}
-	shown := &protocol.CodeAction{
-		Title: a.title, Kind: &a.kind, Edit: a.edit,
-		Diagnostics: []protocol.Diagnostic{*a.diagnostic},
-	}
-	if a.preferred && client.Yes(s.client.CodeAction().IsPreferredSupport) {
-		shown.IsPreferred = new(true)
-	}
-	return shown
 }

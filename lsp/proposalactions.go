@@ -9,29 +9,20 @@ import (
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/workspace"
+	"github.com/agentls/agentls/lsp/menu"
 	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/position"
+	"github.com/agentls/agentls/lsp/remark"
 	"github.com/agentls/agentls/lsp/short"
 )
-
-// shownLines are the lines at which a hunk is shown, 0-based, both inclusive: its own, the first of the file for what
-// happens to the file as a whole, and the last for what is added behind it, where no cursor gets.
-func shownLines(h workspace.Hunk, x *workspace.Index) (first, last int) {
-	if h.Create || h.Delete || h.MoveTo != "" {
-		return 0, 0
-	}
-	end := max(x.Len()-1, 0)
-	first = min(h.StartLine, end)
-	return first, min(max(first, h.EndLine-1), end)
-}
 
 // proposalActions accept, reject and show the hunks on the lines, in the file, and in all files. What is proposed for
 // other files is one action that asks about them; for a client that cannot be asked, each new file has actions of its
 // own, since it has no lines that could be touched.
 func (s *Server) proposalActions(session *agentcore.Session, path string, x *workspace.Index, first,
 	last int,
-) []action {
-	var list, newFiles []action
+) []menu.Action {
+	var list, newFiles []menu.Action
 	var inFile, all []event.HunkID
 	asks := s.asksAboutFiles()
 	files := map[string]bool{}
@@ -49,8 +40,8 @@ func (s *Server) proposalActions(session *agentcore.Session, path string, x *wor
 			if open {
 				inFile = append(inFile, h.ID)
 			}
-			if from, to := shownLines(h, x); position.Overlap(from, to, first, last) {
-				list = append(list, nearby(s.hunkActions(session, h, x))...)
+			if from, to := remark.Lines(h, x); position.Overlap(from, to, first, last) {
+				list = append(list, menu.Nearby(s.hunkActions(session, h, x))...)
 			}
 		case h.Create && open && !asks && len(newFiles) < 3*offeredFiles:
 			newFiles = append(newFiles, s.newFileActions(session, h)...)
@@ -76,25 +67,25 @@ func (s *Server) proposalActions(session *agentcore.Session, path string, x *wor
 	if files[path] {
 		list = append(list, whole[0])
 	}
-	return append(list, action{
-		title: fmt.Sprintf("agentls: %s in %s…", short.Count(len(all)-len(inFile), "proposed edit"),
+	return append(list, menu.Action{
+		Title: fmt.Sprintf("agentls: %s in %s…", short.Count(len(all)-len(inFile), "proposed edit"),
 			short.Count(others, "other file")),
-		kind: kindProposal, command: methods.CommandOtherFiles,
-		argument: methods.OtherFilesParams{URI: s.documents.URI(path)},
+		Kind: menu.KindProposal, Command: methods.CommandOtherFiles,
+		Argument: methods.OtherFilesParams{URI: s.documents.URI(path)},
 	})
 }
 
 // groupActions accept, reject and show several hunks.
-func (s *Server) groupActions(p methods.ProposalParams, hunks []event.HunkID, which, where string) []action {
-	return []action{{
-		title: "agentls: Accept all edits " + which, kind: kindProposal,
-		command: methods.CommandAcceptProposal, argument: p, hunks: hunks,
+func (s *Server) groupActions(p methods.ProposalParams, hunks []event.HunkID, which, where string) []menu.Action {
+	return []menu.Action{{
+		Title: "agentls: Accept all edits " + which, Kind: menu.KindProposal,
+		Command: methods.CommandAcceptProposal, Argument: p, Hunks: hunks,
 	}, {
-		title: "agentls: Reject all edits " + which, kind: kindProposal,
-		command: methods.CommandRejectProposal, argument: p,
+		Title: "agentls: Reject all edits " + which, Kind: menu.KindProposal,
+		Command: methods.CommandRejectProposal, Argument: p,
 	}, {
-		title: "agentls: Show the proposed diff of " + where, kind: kindProposal,
-		command: methods.CommandDiffProposal, argument: p,
+		Title: "agentls: Show the proposed diff of " + where, Kind: menu.KindProposal,
+		Command: methods.CommandDiffProposal, Argument: p,
 	}}
 }
 
@@ -102,71 +93,61 @@ func (s *Server) groupActions(p methods.ProposalParams, hunks []event.HunkID, wh
 const offeredFiles = 3
 
 // hunkActions are those for one hunk on the lines.
-func (s *Server) hunkActions(session *agentcore.Session, h workspace.Hunk, x *workspace.Index) []action {
-	d := s.hunkDiagnostic(h, x)
+func (s *Server) hunkActions(session *agentcore.Session, h workspace.Hunk, x *workspace.Index) []menu.Action {
+	d := s.form.Hunk(h, x)
 	one := s.proposalParams(session, nil, h.ID)
-	reject := action{
-		title: "agentls: Reject " + what(s, h) + because(h.Author.Reason), kind: protocol.CodeActionKindQuickFix,
-		diagnostic: &d,
-		command:    methods.CommandRejectProposal, argument: one,
+	reject := menu.Action{
+		Title:      "agentls: Reject " + s.form.What(h) + remark.Because(h.Author.Reason),
+		Kind:       protocol.CodeActionKindQuickFix,
+		Diagnostic: &d,
+		Command:    methods.CommandRejectProposal, Argument: one,
 	}
 	if h.State == event.StateOpen {
-		return []action{{
-			title: "agentls: Accept " + what(s, h) + because(h.Author.Reason), kind: protocol.CodeActionKindQuickFix,
-			diagnostic: &d,
-			command:    methods.CommandAcceptProposal, argument: one, hunks: []event.HunkID{h.ID},
+		return []menu.Action{{
+			Title:      "agentls: Accept " + s.form.What(h) + remark.Because(h.Author.Reason),
+			Kind:       protocol.CodeActionKindQuickFix,
+			Diagnostic: &d,
+			Command:    methods.CommandAcceptProposal, Argument: one, Hunks: []event.HunkID{h.ID},
 		}, reject, {
-			title: "agentls: Show the diff of " + what(s, h), kind: kindProposal,
-			command: methods.CommandDiffProposal, argument: one,
+			Title: "agentls: Show the diff of " + s.form.What(h), Kind: menu.KindProposal,
+			Command: methods.CommandDiffProposal, Argument: one,
 		}}
 	}
-	list := []action{}
+	list := []menu.Action{}
 	if _, ok := session.Proposal().Sides(h.ID); ok {
-		list = append(list, action{
-			title: "agentls: Show both sides of this conflict", kind: protocol.CodeActionKindQuickFix, diagnostic: &d,
-			command: methods.CommandDiffProposal, argument: one,
+		list = append(list, menu.Action{
+			Title: "agentls: Show both sides of this conflict", Kind: protocol.CodeActionKindQuickFix, Diagnostic: &d,
+			Command: methods.CommandDiffProposal, Argument: one,
 		})
 		if s.client.AppliesEdits() {
-			list = append(list, action{
-				title: "agentls: Replace these lines by the text of " + agentName(h.Author),
-				kind:  protocol.CodeActionKindQuickFix, diagnostic: &d,
-				command: methods.CommandAcceptProposal,
-				argument: methods.AcceptParams{
+			list = append(list, menu.Action{
+				Title: "agentls: Replace these lines by the text of " + remark.Agent(h.Author),
+				Kind:  protocol.CodeActionKindQuickFix, Diagnostic: &d,
+				Command: methods.CommandAcceptProposal,
+				Argument: methods.AcceptParams{
 					Proposal: session.ProposalID(), Hunks: []event.HunkID{h.ID},
 					Overwrite: true,
 				},
 			})
 		}
 	}
-	reject.title = "agentls: Keep these lines and reject the edit of " + agentName(h.Author)
+	reject.Title = "agentls: Keep these lines and reject the edit of " + remark.Agent(h.Author)
 	return append(list, reject)
 }
 
 // newFileActions are those for a file that an agent proposes to make, in other documents.
-func (s *Server) newFileActions(session *agentcore.Session, h workspace.Hunk) []action {
+func (s *Server) newFileActions(session *agentcore.Session, h workspace.Hunk) []menu.Action {
 	one := s.proposalParams(session, nil, h.ID)
-	return []action{{
-		title: "agentls: Accept " + what(s, h), kind: kindProposal,
-		command: methods.CommandAcceptProposal, argument: one, hunks: []event.HunkID{h.ID},
+	return []menu.Action{{
+		Title: "agentls: Accept " + s.form.What(h), Kind: menu.KindProposal,
+		Command: methods.CommandAcceptProposal, Argument: one, Hunks: []event.HunkID{h.ID},
 	}, {
-		title: "agentls: Reject " + what(s, h), kind: kindProposal, command: methods.CommandRejectProposal,
-		argument: one,
+		Title: "agentls: Reject " + s.form.What(h), Kind: menu.KindProposal, Command: methods.CommandRejectProposal,
+		Argument: one,
 	}, {
-		title: "agentls: Show " + what(s, h), kind: kindProposal, command: methods.CommandDiffProposal, argument: one,
+		Title: "agentls: Show " + s.form.What(h), Kind: menu.KindProposal, Command: methods.CommandDiffProposal,
+		Argument: one,
 	}}
-}
-
-// what names what a hunk does.
-func what(s *Server, h workspace.Hunk) string {
-	switch {
-	case h.Create:
-		return "the new file " + s.view.Shown(h.Path)
-	case h.Delete:
-		return "the deletion of this file"
-	case h.MoveTo != "":
-		return "the rename of this file to " + s.view.Shown(h.MoveTo)
-	}
-	return "this edit"
 }
 
 func (s *Server) proposalParams(session *agentcore.Session, paths []string,

@@ -14,6 +14,7 @@ import (
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/document"
 	"github.com/agentls/agentls/lsp/methods"
+	"github.com/agentls/agentls/lsp/remark"
 )
 
 // DiffProposal answers `agent/proposal/diff`.
@@ -42,9 +43,9 @@ func (s *Server) conflictText(session *agentcore.Session, ids []event.HunkID, fi
 		if h.State != event.StateConflict || !inFile && !slices.Contains(ids, h.ID) {
 			continue
 		}
-		who := agentName(h.Author)
+		who := remark.Agent(h.Author)
 		fmt.Fprintf(&b, "%s:%d: conflict with the edit of %s%s", s.view.Shown(h.Path), h.StartLine+1, who,
-			because(h.Author.Reason))
+			remark.Because(h.Author.Reason))
 		if h.Detail != "" {
 			b.WriteString(" (" + h.Detail + ")")
 		}

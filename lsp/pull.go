@@ -2,8 +2,6 @@ package lsp
 
 import (
 	"context"
-	"fmt"
-	"hash/fnv"
 	"maps"
 	"slices"
 
@@ -12,6 +10,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/lsp/document"
+	"github.com/agentls/agentls/lsp/remark"
 )
 
 // Pull diagnostics (LSP 3.17). A client that can pull is not sure to do so, so diagnostics are pushed until its first
@@ -68,17 +67,6 @@ func (s *Server) fileDiagnostics(ctx context.Context, session *agentcore.Session
 	return list, version, err
 }
 
-// resultID names a list of diagnostics: two lists of one name are the same.
-func resultID(list []protocol.Diagnostic) (string, error) {
-	raw, err := protocol.Marshal(&protocol.PublishDiagnosticsParams{Diagnostics: list})
-	if err != nil {
-		return "", fmt.Errorf("encode diagnostics: %w", err)
-	}
-	hash := fnv.New64a()
-	hash.Write(raw)
-	return fmt.Sprintf("%x", hash.Sum64()), nil
-}
-
 // documentDiagnostic answers `textDocument/diagnostic`.
 func (s *Server) documentDiagnostic(ctx context.Context, p *protocol.DocumentDiagnosticParams) (any, error) {
 	path := document.Path(p.TextDocument.URI)
@@ -86,7 +74,7 @@ func (s *Server) documentDiagnostic(ctx context.Context, p *protocol.DocumentDia
 	if err != nil {
 		return nil, err
 	}
-	id, err := resultID(list)
+	id, err := remark.ResultID(list)
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +120,7 @@ func (s *Server) workspaceDiagnostic(ctx context.Context, p *protocol.WorkspaceD
 		if err != nil {
 			return nil, err
 		}
-		id, err := resultID(list)
+		id, err := remark.ResultID(list)
 		if err != nil {
 			return nil, err
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/lsp/menu"
 	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/short"
 )
@@ -193,22 +194,22 @@ func (r *recovery) resumed(run event.RunID) {
 
 // actions offer to resume the interrupted runs, in every document, by one action: it asks, or for a client that cannot
 // be asked resumes the newest.
-func (r *recovery) actions() []action {
+func (r *recovery) actions() []menu.Action {
 	runs := r.runs()
 	if len(runs) == 0 {
 		return nil
 	}
 	newest := runs[len(runs)-1]
-	a := action{
-		title: "agentls: Resume " + strings.Trim(interruptedName(newest), "“”"), kind: kindRun,
-		command: methods.CommandResume, argument: methods.ResumeParams{Run: newest.Parts[0]},
+	a := menu.Action{
+		Title: "agentls: Resume " + strings.Trim(interruptedName(newest), "“”"), Kind: menu.KindRun,
+		Command: methods.CommandResume, Argument: methods.ResumeParams{Run: newest.Parts[0]},
 	}
 	if r.server.client.ShowsQuestions() {
-		a.title += "…"
+		a.Title += "…"
 		if len(runs) > 1 {
-			a.title = fmt.Sprintf("agentls: Resume %d interrupted runs…", len(runs))
+			a.Title = fmt.Sprintf("agentls: Resume %d interrupted runs…", len(runs))
 		}
-		a.command, a.argument = methods.CommandInterrupted, methods.NoParams{}
+		a.Command, a.Argument = methods.CommandInterrupted, methods.NoParams{}
 	}
-	return []action{a}
+	return []menu.Action{a}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/comment"
 	"github.com/agentls/agentls/lsp/document"
+	"github.com/agentls/agentls/lsp/menu"
 	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/position"
 	"github.com/agentls/agentls/lsp/short"
@@ -36,28 +37,28 @@ func (s *Server) requestsIn(path string) ([]comment.Request, *workspace.Index) {
 }
 
 // requestActions run the requests that the range touches.
-func (s *Server) requestActions(path string, r protocol.Range) []action {
+func (s *Server) requestActions(path string, r protocol.Range) []menu.Action {
 	requests, _ := s.requestsIn(path)
 	first, last := position.Touched(r)
-	var list []action
+	var list []menu.Action
 	for _, q := range requests {
 		if !position.Overlap(q.StartLine, q.EndLine, first, last) {
 			continue
 		}
-		a := action{
-			title: "agentls: Run this request", kind: kindRequest, command: methods.CommandRunComment,
-			argument: methods.RequestParams{URI: s.documents.URI(path), Line: q.StartLine},
+		a := menu.Action{
+			Title: "agentls: Run this request", Kind: menu.KindRequest, Command: methods.CommandRunComment,
+			Argument: methods.RequestParams{URI: s.documents.URI(path), Line: q.StartLine},
 		}
 		who, written, err := s.requested(q)
 		switch {
 		case err != nil && s.client.ShowsDisabled():
-			a.disabled = err.Error()
+			a.Disabled = err.Error()
 		case written != "":
-			a.title += fmt.Sprintf(" by %s (there is no agent %q)", who, written)
+			a.Title += fmt.Sprintf(" by %s (there is no agent %q)", who, written)
 		case who != "":
-			a.title += " by " + who
+			a.Title += " by " + who
 		}
-		a.title += ": " + short.Line(permission.Visible(q.Text))
+		a.Title += ": " + short.Line(permission.Visible(q.Text))
 		list = append(list, a)
 	}
 	return list

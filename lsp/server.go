@@ -26,6 +26,7 @@ import (
 	"github.com/agentls/agentls/lsp/client"
 	"github.com/agentls/agentls/lsp/document"
 	"github.com/agentls/agentls/lsp/methods"
+	"github.com/agentls/agentls/lsp/remark"
 	"github.com/agentls/agentls/lsp/wire"
 )
 
@@ -65,6 +66,7 @@ type Server struct {
 	client    *client.Client
 	documents *document.Documents
 	view      *workspace.View
+	form      remark.Form
 	settings  settings
 
 	trace       trace

@@ -9,14 +9,12 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/workspace"
+	"github.com/agentls/agentls/lsp/menu"
 	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/position"
+	"github.com/agentls/agentls/lsp/remark"
 	"github.com/agentls/agentls/lsp/short"
 )
-
-// kindUndo is that of the actions which take accepted edits back. They are in the menu of the lines that they are
-// about, and no quick fixes, so that accepted lines have no light bulb for ever.
-const kindUndo = kindAgent + ".undo"
 
 // Undo answers `agent/undo`.
 func (s *Server) Undo(ctx context.Context, p *methods.UndoParams) (*methods.AcceptResult, error) {
@@ -103,11 +101,13 @@ func (d undoing) label(edits []workspace.FileEdit) string {
 }
 
 // undoActions take back accepted edits: those on the lines, one by one, and all that their agent did in the file.
-func (s *Server) undoActions(session *agentcore.Session, path string, x *workspace.Index, first, last int) []action {
+func (s *Server) undoActions(session *agentcore.Session, path string, x *workspace.Index, first,
+	last int,
+) []menu.Action {
 	if !s.client.AppliesEdits() {
 		return nil
 	}
-	var list []action
+	var list []menu.Action
 	inFile := map[event.RunID][]event.HunkID{}
 	agents := map[event.RunID]string{}
 	var touched []event.RunID
@@ -116,8 +116,8 @@ func (s *Server) undoActions(session *agentcore.Session, path string, x *workspa
 			continue
 		}
 		inFile[h.Author.Run] = append(inFile[h.Author.Run], h.ID)
-		agents[h.Author.Run] = agentName(h.Author)
-		if from, to := shownLines(h, x); !position.Overlap(from, to, first, last) {
+		agents[h.Author.Run] = remark.Agent(h.Author)
+		if from, to := remark.Lines(h, x); !position.Overlap(from, to, first, last) {
 			continue
 		}
 		what := "this edit"
@@ -127,9 +127,10 @@ func (s *Server) undoActions(session *agentcore.Session, path string, x *workspa
 		case h.MoveTo != "":
 			what = "the rename"
 		}
-		list = append(list, action{
-			title: "agentls: Undo " + what + " of " + agentName(h.Author) + because(h.Author.Reason), kind: kindUndo,
-			command: methods.CommandUndo, argument: methods.UndoParams{Run: h.Author.Run, Hunks: []event.HunkID{h.ID}},
+		list = append(list, menu.Action{
+			Title:   "agentls: Undo " + what + " of " + remark.Agent(h.Author) + remark.Because(h.Author.Reason),
+			Kind:    menu.KindUndo,
+			Command: methods.CommandUndo, Argument: methods.UndoParams{Run: h.Author.Run, Hunks: []event.HunkID{h.ID}},
 		})
 		if !slices.Contains(touched, h.Author.Run) {
 			touched = append(touched, h.Author.Run)
@@ -137,29 +138,13 @@ func (s *Server) undoActions(session *agentcore.Session, path string, x *workspa
 	}
 	for _, run := range touched {
 		if len(inFile[run]) > 1 {
-			list = append(list, action{
-				title: fmt.Sprintf("agentls: Undo everything %s did in this file (%d)", agents[run],
+			list = append(list, menu.Action{
+				Title: fmt.Sprintf("agentls: Undo everything %s did in this file (%d)", agents[run],
 					len(inFile[run])),
-				kind:    kindUndo,
-				command: methods.CommandUndo, argument: methods.UndoParams{Run: run, Hunks: inFile[run]},
+				Kind:    menu.KindUndo,
+				Command: methods.CommandUndo, Argument: methods.UndoParams{Run: run, Hunks: inFile[run]},
 			})
 		}
 	}
 	return list
-}
-
-// agentName names the agent behind an edit.
-func agentName(a workspace.Author) string {
-	if a.Agent == "" {
-		return "an agent"
-	}
-	return a.Agent
-}
-
-// because adds the reason of an edit to a title.
-func because(reason string) string {
-	if reason == "" {
-		return ""
-	}
-	return ": " + short.Line(reason)
 }
