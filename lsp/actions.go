@@ -36,7 +36,7 @@ func (s *Server) codeAction(ctx context.Context, p *protocol.CodeActionParams) (
 	actions = append(actions, menu.Nearby(s.diagnosticActions(p))...)
 	actions = append(actions, s.launchActions(p)...)
 	actions = append(actions, s.agentActions(p)...)
-	actions = append(actions, s.stopActions(path)...)
+	actions = append(actions, s.board.Stops(path)...)
 	actions = append(actions, s.recovery.actions()...)
 	return menu.Shown(actions, p.Context, s.client, s.acceptingEdit)
 }

@@ -230,12 +230,12 @@ func (a *asker) place(ctx context.Context) {
 					methods.CommandAnswerAsk, ask.ID, answerHint(ask)))
 		}
 		if former != host {
-			a.server.diagnostics.touch(former, host)
+			a.server.diagnostics.Touch(former, host)
 		}
 	}
 	for id, host := range a.hosts {
 		if _, still := now[id]; !still {
-			a.server.diagnostics.touch(host)
+			a.server.diagnostics.Touch(host)
 		}
 	}
 	a.hosts = maps.Clone(now)
@@ -265,7 +265,7 @@ func (s *Server) showsDiagnostics() bool {
 func (s *Server) askHost(ask agentcore.Ask) string {
 	path := ask.Path
 	if path == "" {
-		path = s.launches.path(s, ask.Run)
+		path = s.launches.Path(ask.Run)
 	}
 	if path != "" && s.documents.Get(path) != nil {
 		return path

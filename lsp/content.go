@@ -39,7 +39,7 @@ func (s *Server) showTranscript(ctx context.Context, run event.RunID) error {
 
 // transcriptChanged says that a run's conversation has grown, where it is shown.
 func (s *Server) transcriptChanged(run event.RunID) {
-	s.refresher.textChanged(uri.URI(contentScheme + ":/" + transcriptsFolder + string(run) + ".md"))
+	s.refresher.TextChanged(uri.URI(contentScheme + ":/" + transcriptsFolder + string(run) + ".md"))
 }
 
 // textDocumentContent answers `workspace/textDocumentContent` (LSP 3.18).
@@ -73,12 +73,12 @@ func (s *Server) virtualText(ctx context.Context, u string) (string, error) {
 	}
 	if run, ok := cutBoth(name, transcriptsFolder, ".md"); ok {
 		var text strings.Builder
-		s.refresher.watch(uri.URI(u), "") // before it is read, so that no message is missed
+		s.refresher.Watch(uri.URI(u), "") // before it is read, so that no message is missed
 		err := engine.History().TranscriptMarkdown(ctx, event.RunID(run), &text)
 		return text.String(), err
 	}
 	if plan, ok := strings.CutPrefix(name, plansFolder); ok {
-		s.refresher.watch(uri.URI(u), "")
+		s.refresher.Watch(uri.URI(u), "")
 		return s.planText(plan)
 	}
 	session, err := s.kept(ctx)
@@ -90,7 +90,7 @@ func (s *Server) virtualText(ctx context.Context, u string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		s.refresher.watch(uri.URI(u), p.Proposal)
+		s.refresher.Watch(uri.URI(u), p.Proposal)
 		return diffText(diff), nil
 	}
 	return "", wire.InvalidParams(fmt.Errorf("there is no document %s", u))
@@ -175,6 +175,6 @@ func (s *Server) showAnswer(ctx context.Context, engine *agentcore.Engine, id ev
 		return nil
 	}
 	// Neovim asks again only for documents in its windows: what hides one comes behind what is to vanish from it.
-	s.inline.settle(ctx)
+	s.board.Settle(ctx)
 	return s.showText(ctx, "answers/"+string(id)+".md", result.Output, true)
 }

@@ -16,7 +16,7 @@ func (s *Server) didRenameFiles(p *protocol.RenameFilesParams) error {
 	var paths []string
 	for _, f := range p.Files {
 		from, to := document.Path(uri.URI(f.OldURI)), document.Path(uri.URI(f.NewURI))
-		s.diagnostics.touchBelow(from)
+		s.diagnostics.TouchBelow(from)
 		paths = append(paths, from, to)
 	}
 	s.filesChanged(paths)
@@ -45,5 +45,5 @@ func (s *Server) didDeleteFiles(p *protocol.DeleteFilesParams) error {
 func (s *Server) filesChanged(paths []string) {
 	s.view.DiskChanged(paths)
 	s.reloader.changed(paths)
-	s.diagnostics.touch(paths...)
+	s.diagnostics.Touch(paths...)
 }

@@ -43,7 +43,7 @@ func (s *Server) completion(ctx context.Context, p *protocol.CompletionParams) (
 func (s *Server) hover(ctx context.Context, p *protocol.HoverParams) (any, error) {
 	path := document.Path(p.TextDocument.URI)
 	if at, err := s.documents.Follow(ctx, path, protocol.Range{Start: p.Position, End: p.Position}); err == nil {
-		if status := s.hoverStatus(path, int(at.Start.Line)); status != "" {
+		if status := s.board.Hover(path, int(at.Start.Line)); status != "" {
 			return &protocol.Hover{Contents: s.client.HoverText(status)}, nil
 		}
 	}

@@ -57,13 +57,9 @@ func (s *Server) initialize(_ context.Context, p *protocol.InitializeParams) (*p
 	s.view = view
 	s.documents = document.New(position.Negotiate(offered), view, s.authoredKind)
 	s.form = remark.NewForm(s.client, s.documents.Encoding, view.Shown)
-	s.progress = newProgressBoard(s)
-	s.inline = newInlineStatus(s)
-	s.status = newStatusBoard(s)
-	s.diagnostics = newPublisher(s)
+	s.surfaces()
 	s.asks = newAsker(s)
 	s.acceptor = newAcceptor(s)
-	s.refresher = newRefresher(s)
 	s.reloader = newReloader(s)
 	s.trust = newTrust(s, options.Trusted)
 	s.recovery = &recovery{server: s, looked: make(chan struct{})}
@@ -195,10 +191,10 @@ func (s *Server) serves(ctx context.Context) {
 	s.goes(s.reloader.run) // which first reads what may have come while the engine was opened
 	s.goes(s.watch)
 	s.goes(s.announceLanguage)
-	s.goes(s.refresher.run)
-	s.goes(s.inline.run)
-	s.refresher.settingsChanged()
-	s.inline.wake()
+	s.goes(s.refresher.Run)
+	s.goes(s.board.Run)
+	s.refresher.SettingsChanged()
+	s.board.Wake()
 	s.welcome(ctx)
 }
 
@@ -233,7 +229,7 @@ func (s *Server) openEngine(ctx context.Context) error {
 	begun = true
 	events := engine.Subscribe("", 0)
 	s.goes(func(ctx context.Context) { s.pump(ctx, events) })
-	s.goes(s.diagnostics.run)
+	s.goes(s.diagnostics.Run)
 	s.goes(s.asks.run)
 	s.goes(s.acceptor.run)
 	return nil
@@ -297,7 +293,7 @@ func (s *Server) shutdown(ctx context.Context) error {
 	s.engine.Interrupt()
 	ctx, cancel := context.WithTimeout(ctx, shutdownTime)
 	defer cancel()
-	if err := errors.Join(s.progress.drain(ctx), s.inline.end(ctx)); err != nil {
+	if err := errors.Join(s.board.Drain(ctx), s.board.End(ctx)); err != nil {
 		s.logger.Warn("what is shown of runs did not end before the shutdown", "error", err)
 	}
 	return nil
@@ -328,7 +324,9 @@ func (s *Server) close() error {
 		errs = append(errs, s.engine.Close(saving))
 	default: // it was never opened
 	}
-	s.live.close()
+	if s.board != nil {
+		s.board.Close()
+	}
 	if s.view != nil {
 		errs = append(errs, s.view.Close())
 	}

@@ -64,7 +64,7 @@ func (s *Server) Wait(ctx context.Context, p *methods.WaitParams) (*event.RunRes
 	}
 	told := func(context.Context, string) {}
 	if p.WorkDoneToken != nil {
-		told = s.progress.wait(p.Run, p.WorkDoneToken)
+		told = s.board.Wait(p.Run, p.WorkDoneToken)
 	}
 	result, err := engine.Wait(waiting, p.Run)
 	told(s.background, string(result.Status))

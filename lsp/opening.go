@@ -46,7 +46,7 @@ const retryInterval = 15 * time.Second
 // begin makes the first try, and further ones until the engine is there.
 func (s *Server) begin(ctx context.Context) {
 	s.tryOpen(ctx, s.opening.first)
-	s.goes(s.status.run)
+	s.goes(s.status.Run)
 	again := time.NewTicker(retryInterval)
 	defer again.Stop()
 	for {
@@ -100,7 +100,7 @@ func (s *Server) tryOpen(ctx context.Context, t *try) {
 		close(o.ready)
 	}
 	close(t.done)
-	s.status.wake()
+	s.status.Wake()
 	switch {
 	case t.err == nil:
 		s.serves(ctx)

@@ -277,7 +277,7 @@ func (s *Server) follow(ctx context.Context, a *acceptance, edits []workspace.Fi
 		return fmt.Errorf("look at the renamed files: %w", err)
 	}
 	for _, e := range moves {
-		s.diagnostics.clear(e.MoveTo)
+		s.diagnostics.Clear(e.MoveTo)
 		left := slices.ContainsFunc(a.left, func(id event.HunkID) bool {
 			became, _ := a.decision.outcome(id)
 			h, known := a.session.Proposal().Hunk(id)

@@ -127,7 +127,7 @@ func (s *Server) showPlan(ctx context.Context, path string) error {
 		u := uri.File(path)
 		if s.client.TakesContent() {
 			u = uri.URI(contentScheme + ":/" + plansFolder + name)
-			s.refresher.textChanged(u) // the plan is another one, where it was shown before
+			s.refresher.TextChanged(u) // the plan is another one, where it was shown before
 		}
 		if shown, err := s.client.Open(ctx, u); err != nil || shown {
 			return err

@@ -305,9 +305,9 @@ func (r *reloader) reload(ctx context.Context) {
 	s := r.server
 	s.trust.read(ctx)
 	s.settings.load(s)
-	s.refresher.settingsChanged()
-	s.inline.wake()
-	s.status.wake()
+	s.refresher.SettingsChanged()
+	s.board.Wake()
+	s.status.Wake()
 	s.engine.SetConfig(s.settings.current())
 	s.settings.tell(ctx, s)
 	next, err := r.load(ctx)
@@ -325,7 +325,7 @@ func (r *reloader) reload(ctx context.Context) {
 	s.engine.SetSkills(next.Skills)
 	s.trust.ask()
 	r.report(ctx, next)
-	s.diagnostics.touch(s.documents.Authored()...)
+	s.diagnostics.Touch(s.documents.Authored()...)
 }
 
 // report shows the errors in files that are not open: as diagnostics of what is in the workspace, in the log otherwise.
@@ -354,10 +354,10 @@ func (r *reloader) report(ctx context.Context, v *authoring.Vocabulary) {
 		}
 	}
 	for path := range r.faulty {
-		s.diagnostics.touch(path)
+		s.diagnostics.Touch(path)
 	}
 	for path := range faulty {
-		s.diagnostics.touch(path)
+		s.diagnostics.Touch(path)
 	}
 	r.faulty, r.told = faulty, told
 }

@@ -27,6 +27,7 @@ import (
 	"github.com/agentls/agentls/lsp/document"
 	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/remark"
+	"github.com/agentls/agentls/lsp/surface"
 	"github.com/agentls/agentls/lsp/wire"
 )
 
@@ -70,13 +71,11 @@ type Server struct {
 	settings  settings
 
 	trace       trace
-	live        liveRuns
-	progress    *progressBoard
-	inline      *inlineStatus
-	status      *statusBoard
-	diagnostics *publisher
-	refresher   *refresher
-	launches    launches
+	board       *surface.Board
+	status      *surface.Status
+	diagnostics *surface.Diagnostics
+	refresher   *surface.Refresher
+	launches    *surface.Launches
 	asks        *asker
 	lending     *lending
 	acceptor    *acceptor
@@ -197,7 +196,7 @@ func (s *Server) request(ctx context.Context, method string, params jsonrpc2.Raw
 	case protocol.MethodTextDocumentCompletion:
 		return answered(ctx, params, s.completion)
 	case protocol.MethodTextDocumentDiagnostic:
-		return answered(ctx, params, s.documentDiagnostic)
+		return answered(ctx, params, s.diagnostics.Pull)
 	case protocol.MethodWorkspaceDiagnostic:
 		return answered(ctx, params, s.workspaceDiagnostic)
 	case protocol.MethodTextDocumentInlayHint:
@@ -300,7 +299,7 @@ func (s *Server) current(ctx context.Context) (*agentcore.Session, error) {
 	}
 	s.trust.tell(session)
 	s.session.Store(session)
-	s.diagnostics.touch(s.documents.Paths()...)
+	s.diagnostics.Touch(s.documents.Paths()...)
 	return session, nil
 }
 

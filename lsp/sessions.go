@@ -95,7 +95,7 @@ func (s *Server) DeleteSession(ctx context.Context, p *methods.SessionParams) er
 	for _, h := range session.Hunks() {
 		shown = append(shown, h.Path, h.MoveTo)
 	}
-	shown = append(shown, s.diagnostics.hosted(session)...)
+	shown = append(shown, s.diagnostics.Hosted(s.hosts(session))...)
 	if err := engine.DeleteSession(ctx, p.Session); err != nil {
 		return err
 	}
@@ -103,8 +103,8 @@ func (s *Server) DeleteSession(ctx context.Context, p *methods.SessionParams) er
 	if former := s.subscriptions.of(p.Session); former != nil {
 		former.stop()
 	}
-	s.diagnostics.touch(shown...)
-	s.refresher.proposalChanged(session.ProposalID())
+	s.diagnostics.Touch(shown...)
+	s.refresher.ProposalChanged(session.ProposalID())
 	return nil
 }
 

@@ -160,3 +160,15 @@ func (s *Server) followSettings(ctx context.Context, asked chan<- struct{}) {
 		}
 	}
 }
+
+// fault is what is wrong with the settings, empty for nothing.
+func (c *settings) fault() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, p := range c.problems {
+		if p.Severity == config.SeverityError {
+			return "the configuration has faults: " + p.String()
+		}
+	}
+	return ""
+}

@@ -20,7 +20,7 @@ func (s *Server) before(ctx context.Context, _ string) context.Context {
 
 func (s *Server) didOpen(p *protocol.DidOpenTextDocumentParams) error {
 	doc := s.documents.Open(p.TextDocument)
-	s.diagnostics.touch(doc.Path)
+	s.diagnostics.Touch(doc.Path)
 	s.asks.wake()
 	if doc.Kind != authoring.None {
 		s.trust.ask() // about the folder that it is in
@@ -34,7 +34,7 @@ func (s *Server) didChange(p *protocol.DidChangeTextDocumentParams) error {
 		return err
 	}
 	if doc.Kind != authoring.None {
-		s.diagnostics.touchSoon(doc.Path)
+		s.diagnostics.TouchSoon(doc.Path)
 	}
 	return nil
 }
@@ -44,7 +44,7 @@ func (s *Server) didClose(p *protocol.DidCloseTextDocumentParams) error {
 	if err != nil {
 		return err
 	}
-	s.diagnostics.touch(doc.Path)
+	s.diagnostics.Touch(doc.Path)
 	s.asks.wake()
 	return nil
 }

@@ -1,4 +1,4 @@
-package lsp
+package surface
 
 import (
 	"cmp"
@@ -12,9 +12,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/agent"
-	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
-	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/short"
 )
@@ -26,11 +24,11 @@ const (
 	commandInterval = time.Second
 )
 
-// statusBoard tells a client that speaks the custom protocol how the server is, and the status line, when that changes.
-// Its goroutine is run; wake may be called from any goroutine.
-type statusBoard struct {
-	server *Server
-	news   chan struct{} // has room for one: something may have changed
+// Status tells a client that speaks the custom protocol how the server is, and the status line, when that changes.
+// Its goroutine is Run; Wake may be called from any goroutine.
+type Status struct {
+	StatusMeans
+	news chan struct{} // has room for one: something may have changed
 
 	mu   sync.Mutex
 	line commandLine // what the user's command printed last
@@ -46,26 +44,36 @@ type commandLine struct {
 	err                  error
 }
 
-func newStatusBoard(s *Server) *statusBoard {
-	return &statusBoard{server: s, news: make(chan struct{}, 1)}
+// StatusMeans are what the status is made of. All of it is set, and may be used by any goroutine.
+type StatusMeans struct {
+	Means
+	Board *Board
+	// Failing is why nothing can work; nil where it can, or nobody knows yet.
+	Failing func() error
+	// Fault is what is wrong with the settings, "" for nothing.
+	Fault func() string
+	// Facts are those of the server and its session, without the runs.
+	Facts func() agentcore.StatusFacts
+	// Command runs the user's command for the status line in a folder.
+	Command func(ctx context.Context, command, dir string, input []byte) (string, error)
+	// Tell sends the status to the editor.
+	Tell func(context.Context, *methods.StatusParams) error
 }
 
-// wake says that there may be news. It never waits.
-func (b *statusBoard) wake() {
-	select {
-	case b.news <- struct{}{}:
-	default:
-	}
-}
+// NewStatus makes what Run tells of.
+func NewStatus(m StatusMeans) *Status { return &Status{StatusMeans: m, news: make(chan struct{}, 1)} }
 
-// run tells the client until ctx ends.
-func (b *statusBoard) run(ctx context.Context) {
-	if !b.server.client.KnowsProtocol() {
+// Wake says that there may be news. It never waits.
+func (b *Status) Wake() { wake(b.news) }
+
+// Run tells the client until ctx ends.
+func (b *Status) Run(ctx context.Context) {
+	if !b.Client.KnowsProtocol() {
 		return
 	}
 	pause := time.NewTimer(time.Hour)
 	defer pause.Stop()
-	b.wake()
+	b.Wake()
 	news := b.news // nil until the least time between two notifications has passed
 	for {
 		select {
@@ -78,9 +86,9 @@ func (b *statusBoard) run(ctx context.Context) {
 		}
 		now := b.status()
 		if !b.told || now != b.sent {
-			if err := (methods.Client{Conn: b.server.conn}).Status(ctx, &now); err != nil {
+			if err := b.Tell(ctx, &now); err != nil {
 				if ctx.Err() == nil {
-					b.server.logger.Warn("the status could not be told", "error", err)
+					b.Logger.Warn("the status could not be told", "error", err)
 				}
 				return
 			}
@@ -92,22 +100,21 @@ func (b *statusBoard) run(ctx context.Context) {
 }
 
 // status is how the server is now.
-func (b *statusBoard) status() methods.StatusParams {
-	s := b.server
-	if err := s.failing(); err != nil {
+func (b *Status) status() methods.StatusParams {
+	if err := b.Failing(); err != nil {
 		return methods.StatusParams{
 			Health: methods.HealthError, Quiescent: true,
 			Message: "agentls cannot work: " + err.Error(), Statusline: "agentls cannot work",
 		}
 	}
-	facts := s.statusFacts()
+	facts := b.Board.live.facts(b.Facts())
 	status := methods.StatusParams{Health: methods.HealthOK, Quiescent: facts.Running == 0}
-	status.Message = s.settings.fault()
+	status.Message = b.Fault()
 	if status.Message != "" {
 		status.Health = methods.HealthWarning
 	}
 	setting := ""
-	if c := s.settings.current(); c != nil {
+	if c := b.Settings(); c != nil {
 		setting = strings.TrimSpace(c.Statusline)
 	}
 	command, isCommand := strings.CutPrefix(setting, "!")
@@ -129,7 +136,7 @@ func (b *statusBoard) status() methods.StatusParams {
 
 // commanded is what the user's command printed last. Where the facts are others by now it is run again, beside this
 // goroutine, and wakes the board when it has ended.
-func (b *statusBoard) commanded(command string, facts agentcore.StatusFacts) (string, error) {
+func (b *Status) commanded(command string, facts agentcore.StatusFacts) (string, error) {
 	input, err := json.Marshal(facts)
 	if err != nil {
 		return "", fmt.Errorf("encode the session for the status line: %w", err)
@@ -144,12 +151,12 @@ func (b *statusBoard) commanded(command string, facts agentcore.StatusFacts) (st
 		return last.text, last.err
 	}
 	b.busy = true
-	b.server.goes(func(ctx context.Context) {
-		text, err := b.server.engine.StatusCommand(ctx, command, facts.WorkingDirectory, input)
+	b.Goes(func(ctx context.Context) {
+		text, err := b.Command(ctx, command, facts.WorkingDirectory, input)
 		b.mu.Lock()
 		b.line = commandLine{command: command, input: string(input), text: text, err: err}
 		b.mu.Unlock()
-		b.wake()
+		b.Wake()
 		select { // before it may run again
 		case <-time.After(commandInterval):
 		case <-ctx.Done():
@@ -157,29 +164,14 @@ func (b *statusBoard) commanded(command string, facts agentcore.StatusFacts) (st
 		b.mu.Lock()
 		b.busy = false
 		b.mu.Unlock()
-		b.wake()
+		b.Wake()
 	})
 	return last.text, last.err
 }
 
-func (s *Server) statusFacts() agentcore.StatusFacts {
-	f := agentcore.StatusFacts{Version: s.options.Version}
-	if roots := s.view.Roots(); len(roots) > 0 {
-		f.Project, f.WorkingDirectory = roots[0].Name, roots[0].Path
-		f.GitBranch = workspace.Branch(roots[0].Path)
-	}
-	if session := s.opened(); session != nil {
-		f.Session = session.ID
-		f.Asks, f.Findings = len(session.Asks()), len(session.Findings(""))
-		for _, h := range session.Hunks() {
-			if h.Waits() {
-				f.Edits++
-			}
-		}
-	}
-	s.live.mu.Lock()
-	defer s.live.mu.Unlock()
-	s.live.each(func(r *liveRun) {
+// facts adds what there is to say of the runs.
+func (b *liveRuns) facts(f agentcore.StatusFacts) agentcore.StatusFacts {
+	b.each(func(r *liveRun) {
 		f.Running++
 		if r.status == event.StatusWaiting || r.status == event.StatusPending {
 			f.Waiting++
@@ -255,16 +247,4 @@ func statusLineOf(f agentcore.StatusFacts) string {
 		return "agentls"
 	}
 	return agentcore.StatusText(strings.Join(parts, " · "))
-}
-
-// fault is what is wrong with the settings, empty for nothing.
-func (c *settings) fault() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, p := range c.problems {
-		if p.Severity == config.SeverityError {
-			return "the configuration has faults: " + p.String()
-		}
-	}
-	return ""
 }

@@ -1,8 +1,7 @@
-package lsp
+package surface
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"go.lsp.dev/protocol"
 
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/lsp/client"
 )
 
 const (
@@ -56,6 +56,9 @@ type progressBoard struct {
 	speaker func(context.Context, *runProgress) (speaker, error)
 	// goes starts a goroutine.
 	goes   func(func(context.Context))
+	notify Notify
+	client *client.Client
+	live   *liveRuns
 	logger *slog.Logger
 	// mains bounds the reports of the users' own runs, children those of all others.
 	mains, children pace
@@ -86,12 +89,15 @@ func newRunProgress(p *pace) *runProgress {
 	return &runProgress{pace: p, news: make(chan struct{}, 1), over: make(chan struct{}), told: make(chan struct{})}
 }
 
-func newProgressBoard(s *Server) *progressBoard {
+func newProgressBoard(w Means, live *liveRuns) *progressBoard {
 	interval := time.Second / reportsPerSecond
-	return &progressBoard{
-		speaker: s.speakerOf, goes: s.goes, logger: s.logger, runs: map[event.RunID]*runProgress{},
+	b := &progressBoard{
+		goes: w.Goes, notify: w.Notify, client: w.Client, live: live, logger: w.Logger,
+		runs:  map[event.RunID]*runProgress{},
 		mains: pace{interval: interval, burst: 8}, children: pace{interval: interval, burst: 8},
 	}
+	b.speaker = b.speakerOf
+	return b
 }
 
 // begin starts the progress of a run; a child is titled by its path from the root.
@@ -314,45 +320,41 @@ func (b *progressBoard) speak(ctx context.Context, p *runProgress) {
 }
 
 // speakerOf is how the client is told of a run: by `$/progress` or, where it takes none, by lines in its log.
-func (s *Server) speakerOf(ctx context.Context, p *runProgress) (speaker, error) {
+func (b *progressBoard) speakerOf(ctx context.Context, p *runProgress) (speaker, error) {
 	if p.token != nil { // which is the client's word that it takes it
-		return s.progressOf(ctx, p, p.token), nil
+		return b.progressOf(ctx, p, p.token), nil
 	}
-	if !s.client.TakesProgress() {
-		return s.linesOf(ctx, p), nil
+	if !b.client.TakesProgress() {
+		return b.linesOf(ctx, p), nil
 	}
 	token := protocol.String(p.run.id)
-	switch err := s.client.CreateProgress(ctx, token); {
+	switch err := b.client.CreateProgress(ctx, token); {
 	case err == nil:
-		return s.progressOf(ctx, p, token), nil
+		return b.progressOf(ctx, p, token), nil
 	case ctx.Err() != nil:
 		return speaker{}, err
 	default:
-		s.logger.Info("a run is told of in the editor's log, which takes no progress for it", "run",
+		b.logger.Info("a run is told of in the editor's log, which takes no progress for it", "run",
 			p.run.id, "error", err)
-		return s.linesOf(ctx, p), nil
+		return b.linesOf(ctx, p), nil
 	}
 }
 
 // progressOf tells by `$/progress`.
-func (s *Server) progressOf(ctx context.Context, p *runProgress, token protocol.ProgressToken) speaker {
+func (b *progressBoard) progressOf(ctx context.Context, p *runProgress, token protocol.ProgressToken) speaker {
 	send := func(value any) bool {
 		raw, err := protocol.Marshal(value)
 		if err == nil {
-			err = s.conn.Notify(ctx, protocol.MethodProgress, &protocol.ProgressParams{Token: token, Value: raw})
+			err = b.notify(ctx, protocol.MethodProgress, &protocol.ProgressParams{Token: token, Value: raw})
 		}
 		if err != nil {
-			s.logger.Warn("progress could not be sent", "run", p.run.id, "error", err)
+			b.logger.Warn("progress could not be sent", "run", p.run.id, "error", err)
 		}
 		return err == nil
 	}
 	return speaker{
 		interval: progressInterval,
-		state: func() (string, uint32) {
-			s.live.mu.Lock()
-			defer s.live.mu.Unlock()
-			return p.run.facts(true), p.run.percent
-		},
+		state:    func() (string, uint32) { return b.live.shown(p.run) },
 		begin: func(message string, percent uint32) bool {
 			return send(&protocol.WorkDoneProgressBegin{
 				Kind: "begin", Title: p.run.titled(), Cancellable: new(p.token == nil), Message: &message,
@@ -369,43 +371,22 @@ func (s *Server) progressOf(ctx context.Context, p *runProgress, token protocol.
 }
 
 // linesOf tells by lines in the client's log: the beginning, what the run waits for, and the end.
-func (s *Server) linesOf(ctx context.Context, p *runProgress) speaker {
+func (b *progressBoard) linesOf(ctx context.Context, p *runProgress) speaker {
 	line := func(text string) bool {
-		err := s.client.Log(ctx, protocol.MessageTypeInfo, "agentls: "+text)
+		err := b.client.Log(ctx, protocol.MessageTypeInfo, "agentls: "+text)
 		if err != nil {
-			s.logger.Warn("the state of a run could not be logged", "run", p.run.id, "error", err)
+			b.logger.Warn("the state of a run could not be logged", "run", p.run.id, "error", err)
 		}
 		return err == nil
 	}
 	waits := func(why string) bool { return why == "" || line(p.run.path+": "+why) }
 	return speaker{
 		interval: logInterval,
-		state: func() (string, uint32) {
-			s.live.mu.Lock()
-			defer s.live.mu.Unlock()
-			if p.run.status == event.StatusWaiting {
-				return p.run.reason, 0
-			}
-			return "", 0
-		},
-		begin:  func(message string, _ uint32) bool { return line(p.run.titled()) && waits(message) },
-		report: func(message string, _ uint32) bool { return waits(message) },
+		state:    func() (string, uint32) { return b.live.waiting(p.run), 0 },
+		begin:    func(message string, _ uint32) bool { return line(p.run.titled()) && waits(message) },
+		report:   func(message string, _ uint32) bool { return waits(message) },
 		end: func(message string) bool {
 			return line(strings.TrimSuffix(p.run.path, p.run.agent) + message) // which begins with the agent
 		},
-	}
-}
-
-// cancelProgress is the user's click on a progress.
-func (s *Server) cancelProgress(p *protocol.WorkDoneProgressCancelParams) error {
-	token, ok := p.Token.(protocol.String)
-	if !ok || s.progress.get(event.RunID(token)) == nil {
-		return fmt.Errorf("there is no progress %v", p.Token)
-	}
-	select {
-	case <-s.opening.ready:
-		return s.engine.Cancel(event.RunID(token))
-	default:
-		return nil // no run can exist before the engine
 	}
 }

@@ -1,4 +1,4 @@
-package lsp
+package surface
 
 import (
 	"context"
@@ -16,12 +16,12 @@ import (
 // watchedDiffs is how many diff documents are kept up to date at most; those that were shown first are forgotten first.
 const watchedDiffs = 100
 
-// refresher tells the client to ask again: for lenses, for diagnostics that it pulls, and for the texts of our own
+// Refresher tells the client to ask again: for lenses, for diagnostics that it pulls, and for the texts of our own
 // documents. Whoever changes something tells it, without waiting; one goroutine asks, since each request waits for an
 // answer.
-type refresher struct {
-	server *Server
-	news   chan struct{} // has room for one: something below is to be done
+type Refresher struct {
+	Means
+	news chan struct{} // has room for one: something below is to be done
 
 	mu     sync.Mutex
 	lenses bool // are to be asked for again
@@ -39,19 +39,13 @@ type diffDocument struct {
 	proposal event.ProposalID
 }
 
-func newRefresher(s *Server) *refresher {
-	return &refresher{server: s, news: make(chan struct{}, 1), stale: map[uri.URI]bool{}}
+// NewRefresher makes a refresher that Run asks for.
+func NewRefresher(m Means) *Refresher {
+	return &Refresher{Means: m, news: make(chan struct{}, 1), stale: map[uri.URI]bool{}}
 }
 
-func (r *refresher) wake() {
-	select {
-	case r.news <- struct{}{}:
-	default:
-	}
-}
-
-// watch keeps a virtual document up to date from now on: a diff of a proposal, or a plan, which has none.
-func (r *refresher) watch(u uri.URI, proposal event.ProposalID) {
+// Watch keeps a virtual document up to date from now on: a diff of a proposal, or a plan, which has none.
+func (r *Refresher) Watch(u uri.URI, proposal event.ProposalID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	d := diffDocument{u, proposal}
@@ -62,8 +56,8 @@ func (r *refresher) watch(u uri.URI, proposal event.ProposalID) {
 	}
 }
 
-// proposalChanged says that hunks of a proposal are other than they were. It never waits.
-func (r *refresher) proposalChanged(proposal event.ProposalID) {
+// ProposalChanged says that hunks of a proposal are other than they were. It never waits.
+func (r *Refresher) ProposalChanged(proposal event.ProposalID) {
 	r.mu.Lock()
 	r.lenses = true
 	for _, d := range r.diffs {
@@ -72,37 +66,37 @@ func (r *refresher) proposalChanged(proposal event.ProposalID) {
 		}
 	}
 	r.mu.Unlock()
-	r.wake()
+	wake(r.news)
 }
 
-// textChanged says that a virtual document has another text, for a client that has asked for it. It never waits.
-func (r *refresher) textChanged(u uri.URI) {
+// TextChanged says that a virtual document has another text, for a client that has asked for it. It never waits.
+func (r *Refresher) TextChanged(u uri.URI) {
 	r.mu.Lock()
 	if slices.ContainsFunc(r.diffs, func(d diffDocument) bool { return d.uri == u }) {
 		r.stale[u] = true
 	}
 	r.mu.Unlock()
-	r.wake()
+	wake(r.news)
 }
 
-// diagnosticsChanged says that diagnostics which the client pulls are others than it was told. It never waits.
-func (r *refresher) diagnosticsChanged() {
+// DiagnosticsChanged says that diagnostics which the client pulls are others than it was told. It never waits.
+func (r *Refresher) DiagnosticsChanged() {
 	r.mu.Lock()
 	r.pulled = true
 	r.mu.Unlock()
-	r.wake()
+	wake(r.news)
 }
 
-// settingsChanged says that the user may want lenses now, or none any more. It never waits.
-func (r *refresher) settingsChanged() {
+// SettingsChanged says that the user may want lenses now, or none any more. It never waits.
+func (r *Refresher) SettingsChanged() {
 	r.mu.Lock()
 	r.looked = true
 	r.mu.Unlock()
-	r.wake()
+	wake(r.news)
 }
 
-// run asks until ctx ends.
-func (r *refresher) run(ctx context.Context) {
+// Run asks until ctx ends.
+func (r *Refresher) Run(ctx context.Context) {
 	for {
 		select {
 		case <-r.news:
@@ -117,13 +111,13 @@ func (r *refresher) run(ctx context.Context) {
 		if lenses || looked {
 			r.tell(ctx, "lenses", r.renewLenses(ctx, lenses))
 		}
-		if pulled && r.server.client.RefreshesDiagnostics() {
-			r.tell(ctx, "diagnostics", r.server.client.Call(ctx, protocol.MethodWorkspaceDiagnosticRefresh, nil, nil))
+		if pulled && r.Client.RefreshesDiagnostics() {
+			r.tell(ctx, "diagnostics", r.Client.Call(ctx, protocol.MethodWorkspaceDiagnosticRefresh, nil, nil))
 		}
 		for _, u := range stale {
-			if r.server.client.TakesContent() {
+			if r.Client.TakesContent() {
 				params := protocol.TextDocumentContentRefreshParams{URI: u}
-				r.tell(ctx, string(u), r.server.client.Call(ctx, protocol.MethodWorkspaceTextDocumentContentRefresh,
+				r.tell(ctx, string(u), r.Client.Call(ctx, protocol.MethodWorkspaceTextDocumentContentRefresh,
 					&params, nil))
 			}
 		}
@@ -133,11 +127,11 @@ func (r *refresher) run(ctx context.Context) {
 // renewLenses registers the lenses with a client that takes registrations, or takes them back; any other has to ask for
 // them again when the user wants them or does not any more. changed says that those which there were are not right any
 // more.
-func (r *refresher) renewLenses(ctx context.Context, changed bool) error {
-	c, on := r.server.client, r.server.lensesOn()
+func (r *Refresher) renewLenses(ctx context.Context, changed bool) error {
+	c, on := r.Client, lensesOn(r.Settings())
 	switched := on != r.on
 	if switched && client.Yes(c.CodeLens().DynamicRegistration) {
-		if err := r.server.registerAnywhere(ctx, "lenses", protocol.MethodTextDocumentCodeLens, on); err != nil {
+		if err := registerAnywhere(ctx, c, "lenses", protocol.MethodTextDocumentCodeLens, on); err != nil {
 			return err
 		}
 		r.on = on
@@ -150,8 +144,8 @@ func (r *refresher) renewLenses(ctx context.Context, changed bool) error {
 	return c.Call(ctx, protocol.MethodWorkspaceCodeLensRefresh, nil, nil)
 }
 
-func (r *refresher) tell(ctx context.Context, what string, err error) {
+func (r *Refresher) tell(ctx context.Context, what string, err error) {
 	if err != nil && ctx.Err() == nil {
-		r.server.logger.Warn("the editor does not show what is new", "what", what, "error", err)
+		r.Logger.Warn("the editor does not show what is new", "what", what, "error", err)
 	}
 }

@@ -1,4 +1,4 @@
-package lsp
+package surface
 
 import (
 	"cmp"
@@ -32,7 +32,8 @@ const (
 // inlineStatus shows the runs under way in the documents: as inlay hints, else as lenses, and by hover. Its goroutine
 // is run; the other methods may be called from any goroutine.
 type inlineStatus struct {
-	server  *Server
+	Means
+	live    *liveRuns
 	news    chan struct{}      // has room for one: a run, or the settings, have changed
 	settles chan chan struct{} // closed by run when the client shows what there is
 
@@ -48,9 +49,9 @@ type inlineStatus struct {
 	failed bool   // the client does not answer as it should; told once
 }
 
-func newInlineStatus(s *Server) *inlineStatus {
+func newInlineStatus(w Means, live *liveRuns) *inlineStatus {
 	return &inlineStatus{
-		server: s, news: make(chan struct{}, 1), settles: make(chan chan struct{}),
+		Means: w, live: live, news: make(chan struct{}, 1), settles: make(chan chan struct{}),
 		over: make(chan struct{}),
 	}
 }
@@ -118,7 +119,7 @@ func (i *inlineStatus) run(ctx context.Context) {
 	refresh := func() {
 		if err := i.refresh(ctx); err != nil && ctx.Err() == nil && !i.failed {
 			i.failed = true
-			i.server.logger.Warn("the editor does not show how far runs are", "error", err)
+			i.Logger.Warn("the editor does not show how far runs are", "error", err)
 		}
 	}
 	clock := time.NewTimer(time.Hour)
@@ -135,7 +136,7 @@ func (i *inlineStatus) run(ctx context.Context) {
 			if news == nil {
 				news = i.news
 				next := time.Hour
-				if i.server.live.any() {
+				if i.live.any() {
 					next = clockInterval
 				}
 				clock.Reset(next)
@@ -152,22 +153,21 @@ func (i *inlineStatus) run(ctx context.Context) {
 
 // refresh registers what is wanted now, and has the client ask again where it shows something else than there is.
 func (i *inlineStatus) refresh(ctx context.Context) error {
-	s := i.server
 	if err := i.register(ctx); err != nil {
 		return err
 	}
-	way, method := s.inlineWay(), ""
+	way, method := i.inlineWay(), ""
 	switch {
-	case way == inlineHints && s.client.RefreshesHints():
+	case way == inlineHints && i.Client.RefreshesHints():
 		method = protocol.MethodWorkspaceInlayHintRefresh
-	case way == inlineLenses && s.client.RefreshesLenses():
+	case way == inlineLenses && i.Client.RefreshesLenses():
 		method = protocol.MethodWorkspaceCodeLensRefresh
 	default:
 		return nil
 	}
 	var now strings.Builder
 	now.WriteString(method)
-	statuses := s.statuses()
+	statuses := i.statuses()
 	for _, path := range slices.Sorted(maps.Keys(statuses)) {
 		for _, status := range statuses[path] {
 			fmt.Fprintf(&now, "\n%s:%d: %s", path, status.line, strings.Join(status.labels(), "  "))
@@ -178,20 +178,19 @@ func (i *inlineStatus) refresh(ctx context.Context) error {
 		return nil
 	}
 	i.shown = shown
-	return s.client.Call(ctx, method, nil, nil)
+	return i.Client.Call(ctx, method, nil, nil)
 }
 
 // register registers hovers, and inlay hints while the user wants them, with a client that takes registrations.
 func (i *inlineStatus) register(ctx context.Context) error {
-	s := i.server
 	if err := i.registerHovers(ctx); err != nil {
 		return err
 	}
-	want := s.hintsOn()
-	if want == i.hints || !client.Yes(s.client.InlayHint().DynamicRegistration) {
+	want := i.hintsOn()
+	if want == i.hints || !client.Yes(i.Client.InlayHint().DynamicRegistration) {
 		return nil
 	}
-	err := s.registerAnywhere(ctx, "hints", protocol.MethodTextDocumentInlayHint, want)
+	err := registerAnywhere(ctx, i.Client, "hints", protocol.MethodTextDocumentInlayHint, want)
 	if err == nil {
 		i.hints = want
 	}
@@ -201,21 +200,20 @@ func (i *inlineStatus) register(ctx context.Context) error {
 // registerHovers has the client ask for hovers in agentls's own files, and in all documents while a run is under way.
 // The one registration is taken back before the other is made: a client asks for each, and would show the answer twice.
 func (i *inlineStatus) registerHovers(ctx context.Context) error {
-	s := i.server
-	want, where := "own", authoring.Selector(s.options.Dirs.File)
-	if s.live.any() {
+	want, where := "own", authoring.Selector(i.ConfigFile)
+	if i.live.any() {
 		want, where = "runs", allDocuments
 	}
-	if want == i.hovers || !client.Yes(s.client.Hover().DynamicRegistration) {
+	if want == i.hovers || !client.Yes(i.Client.Hover().DynamicRegistration) {
 		return nil
 	}
 	if i.hovers != "" {
-		if err := s.client.Unregister(ctx, i.hovers, protocol.MethodTextDocumentHover); err != nil {
+		if err := i.Client.Unregister(ctx, i.hovers, protocol.MethodTextDocumentHover); err != nil {
 			return err
 		}
 		i.hovers = ""
 	}
-	if err := s.client.Register(ctx, want, protocol.MethodTextDocumentHover,
+	if err := i.Client.Register(ctx, want, protocol.MethodTextDocumentHover,
 		&protocol.TextDocumentRegistrationOptions{DocumentSelector: &where}); err != nil {
 		return err
 	}
@@ -229,12 +227,11 @@ var allDocuments = protocol.DocumentSelector{
 }
 
 // registerAnywhere registers a feature for all documents, or takes the registration back.
-func (s *Server) registerAnywhere(ctx context.Context, id, method string, on bool) error {
+func registerAnywhere(ctx context.Context, c *client.Client, id, method string, on bool) error {
 	if !on {
-		return s.client.Unregister(ctx, id, method)
+		return c.Unregister(ctx, id, method)
 	}
-	return s.client.Register(ctx, id, method,
-		&protocol.TextDocumentRegistrationOptions{DocumentSelector: &allDocuments})
+	return c.Register(ctx, id, method, &protocol.TextDocumentRegistrationOptions{DocumentSelector: &allDocuments})
 }
 
 // inlineWay is how the runs under way are shown in documents, beside hover.
@@ -246,16 +243,18 @@ const (
 	inlineLenses
 )
 
-func (s *Server) hintsOn() bool {
-	c := s.settings.current()
-	return c != nil && c.InlayStatus && s.client.ShowsHints()
+func (i *inlineStatus) hintsOn() bool {
+	c := i.Settings()
+	return c != nil && c.InlayStatus && i.Client.ShowsHints()
 }
 
-func (s *Server) inlineWay() inlineWay {
+func (i *inlineStatus) lensesOn() bool { return lensesOn(i.Settings()) }
+
+func (i *inlineStatus) inlineWay() inlineWay {
 	switch {
-	case s.hintsOn():
+	case i.hintsOn():
 		return inlineHints
-	case s.lensesOn() && s.client.ShowsLenses():
+	case i.lensesOn() && i.Client.ShowsLenses():
 		return inlineLenses
 	}
 	return inlineNowhere
@@ -263,23 +262,23 @@ func (s *Server) inlineWay() inlineWay {
 
 // place finds where a run is shown: the document that it was launched on, or the one that the user touched last where a
 // root has none, and in it the line, which follows the user's typing from now on.
-func (s *Server) place(run *liveRun) {
+func (i *inlineStatus) place(run *liveRun) {
 	if run.launched == "" && run.depth == 0 {
-		if doc := s.documents.Last(); doc != nil {
-			s.live.change(run.id, func(r *liveRun) { r.launched = doc.Path })
+		if doc := i.Documents.Last(); doc != nil {
+			i.live.change(run.id, func(r *liveRun) { r.launched = doc.Path })
 		}
 		return
 	}
-	info, known := s.runInfo(run.id)
-	if !known || info.StartLine == 0 || s.documents.Get(run.launched) == nil {
+	info, known := i.Info(run.id)
+	if !known || info.StartLine == 0 || i.Documents.Get(run.launched) == nil {
 		return
 	}
 	line := info.StartLine - 1
 	var mark *workspace.Mark
-	if file, err := s.view.Read(run.launched); err == nil { // else it is shown at the top
-		mark = s.view.Track(run.launched, file.Stamp, line, line+1, s.inline.wake)
+	if file, err := i.View.Read(run.launched); err == nil { // else it is shown at the top
+		mark = i.View.Track(run.launched, file.Stamp, line, line+1, i.wake)
 	}
-	s.live.change(run.id, func(r *liveRun) { r.line, r.mark = line, mark })
+	i.live.change(run.id, func(r *liveRun) { r.line, r.mark = line, mark })
 }
 
 // statusLine is what is shown at one line of a document: some runs, and how many there are beyond.
@@ -312,21 +311,19 @@ func (l statusLine) labels() []string {
 }
 
 // statuses are the runs under way by the open documents that show them, the lines in order.
-func (s *Server) statuses() map[string][]statusLine {
-	if !s.live.any() {
+func (i *inlineStatus) statuses() map[string][]statusLine {
+	if !i.live.any() {
 		return nil
 	}
 	open := map[string]bool{}
-	for _, path := range s.documents.Paths() {
+	for _, path := range i.Documents.Paths() {
 		open[path] = true
 	}
 	lines := map[place]*statusLine{}
 	all := map[string][]statusLine{}
-	s.live.mu.Lock()
-	defer s.live.mu.Unlock()
-	s.live.each(func(r *liveRun) {
+	i.live.each(func(r *liveRun) {
 		// What has ended may be told only in a moment.
-		if info, known := s.runInfo(r.id); known && info.Status.Final() {
+		if info, known := i.Info(r.id); known && info.Status.Final() {
 			return
 		}
 		for _, at := range r.places(open) {
@@ -337,7 +334,7 @@ func (s *Server) statuses() map[string][]statusLine {
 			}
 			if len(l.runs) < maxInline {
 				l.runs = append(l.runs,
-					runStatus{r.id, "⟳ " + r.path + " · " + r.facts(false), r.story(s.client.HoversMarkdown())})
+					runStatus{r.id, "⟳ " + r.path + " · " + r.facts(false), r.story(i.Client.HoversMarkdown())})
 				continue
 			}
 			l.more++
@@ -387,38 +384,37 @@ func (r *liveRun) places(open map[string]bool) []place {
 	return list
 }
 
-// inlayHint answers `textDocument/inlayHint`: the runs under way that are shown in the document, at the ends of their
-// lines.
-func (s *Server) inlayHint(_ context.Context, p *protocol.InlayHintParams) ([]protocol.InlayHint, error) {
-	doc := s.documents.Get(document.Path(p.TextDocument.URI))
-	if doc == nil || !s.hintsOn() {
-		return nil, nil
+// inlayHint are the runs under way that are shown in the document, at the ends of their lines.
+func (i *inlineStatus) inlayHint(p *protocol.InlayHintParams) []protocol.InlayHint {
+	doc := i.Documents.Get(document.Path(p.TextDocument.URI))
+	if doc == nil || !i.hintsOn() {
+		return nil
 	}
 	var hints []protocol.InlayHint
-	for _, l := range s.statuses()[doc.Path] {
+	for _, l := range i.statuses()[doc.Path] {
 		x := doc.Index()
 		line := min(l.line, max(x.Len()-1, 0))
 		if line < int(p.Range.Start.Line) || line > int(p.Range.End.Line) {
 			continue
 		}
-		at := s.documents.Encoding.Lines(x, line, line+1).End
+		at := i.Documents.Encoding.Lines(x, line, line+1).End
 		for n, label := range l.labels() {
 			hint := protocol.InlayHint{Position: at, Label: protocol.String(label), PaddingLeft: new(true)}
 			if n < len(l.runs) {
-				hint.Tooltip = s.client.HoverText(l.runs[n].story)
+				hint.Tooltip = i.Client.HoverText(l.runs[n].story)
 			}
 			hints = append(hints, hint)
 		}
 	}
-	return hints, nil
+	return hints
 }
 
 // statusLenses are the runs under way as lenses, for a client that shows no inlay hints. A click ends the run.
-func (s *Server) statusLenses(path string, add func(line int, title, command string, argument any)) {
-	if s.inlineWay() != inlineLenses {
+func (i *inlineStatus) statusLenses(path string, add addLens) {
+	if i.inlineWay() != inlineLenses {
 		return
 	}
-	for _, l := range s.statuses()[path] {
+	for _, l := range i.statuses()[path] {
 		for _, r := range l.runs {
 			add(l.line, r.label+" (click to stop)", methods.CommandCancel, methods.CancelParams{Run: r.id})
 		}
@@ -430,17 +426,15 @@ const maxStops = 10
 
 // stopActions end the runs under way that have to do with a document, one by one: not every editor lets its user cancel
 // a progress.
-func (s *Server) stopActions(path string) []menu.Action {
-	if !s.live.any() {
+func (i *inlineStatus) stopActions(path string) []menu.Action {
+	if !i.live.any() {
 		return nil
 	}
 	open := map[string]bool{path: true}
 	var list []menu.Action
-	s.live.mu.Lock()
-	defer s.live.mu.Unlock()
-	s.live.each(func(r *liveRun) {
+	i.live.each(func(r *liveRun) {
 		// The event of its end may be on its way.
-		if info, err := s.engine.RunInfo(r.id); err != nil || info.Status.Final() {
+		if info, known := i.Info(r.id); !known || info.Status.Final() {
 			return
 		}
 		if len(list) < maxStops && len(r.places(open)) > 0 {
@@ -454,8 +448,8 @@ func (s *Server) stopActions(path string) []menu.Action {
 }
 
 // hoverStatus is what the runs that are shown at a line are doing, "" for none.
-func (s *Server) hoverStatus(path string, line int) string {
-	for _, l := range s.statuses()[path] {
+func (i *inlineStatus) hoverStatus(path string, line int) string {
+	for _, l := range i.statuses()[path] {
 		if l.line == line {
 			var stories []string
 			for _, r := range l.runs {

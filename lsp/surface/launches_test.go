@@ -1,9 +1,8 @@
-package lsp
+package surface
 
 import (
-	"context"
 	"errors"
-	"io"
+	"log/slog"
 	"path/filepath"
 	"testing"
 
@@ -14,11 +13,9 @@ import (
 // is read.
 func TestLaunchesOutliveAnErrorOfTheStore(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a.go")
-	s := newServer(t.Context(), io.NopCloser(nil), nil, Options{})
-	defer s.stop()
-	var l launches
+	var l *Launches
 	fails, reads := true, 0
-	l.read = func(context.Context, event.RunID) (string, error) {
+	l = NewLaunches(func(event.RunID) (string, error) {
 		reads++
 		if !l.mu.TryLock() {
 			t.Error("the lock is held while the store is read")
@@ -29,13 +26,13 @@ func TestLaunchesOutliveAnErrorOfTheStore(t *testing.T) {
 			return "", errors.New("locked")
 		}
 		return file, nil
-	}
-	if path := l.path(s, "child"); path != "" {
+	}, slog.New(slog.DiscardHandler))
+	if path := l.Path("child"); path != "" {
 		t.Errorf("while nothing can be read the path is %q", path)
 	}
 	fails = false
 	for range 2 {
-		if path := l.path(s, "child"); path != file {
+		if path := l.Path("child"); path != file {
 			t.Errorf("the path is %q", path)
 		}
 	}

@@ -1,4 +1,4 @@
-package lsp
+package surface
 
 import (
 	"fmt"

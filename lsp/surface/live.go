@@ -1,4 +1,4 @@
-package lsp
+package surface
 
 import (
 	"fmt"
@@ -182,8 +182,10 @@ func (b *liveRuns) any() bool {
 	return len(b.roots) > 0
 }
 
-// each calls do with every run under way, parents before their children. The lock is held.
+// each calls do with every run under way, parents before their children, while it holds the lock.
 func (b *liveRuns) each(do func(*liveRun)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	var walk func([]*liveRun)
 	walk = func(runs []*liveRun) {
 		for _, r := range runs {
@@ -247,6 +249,23 @@ func madeOf(result event.RunResult) []string {
 func said(result event.RunResult) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(result.Output), "\n")
 	return short.Beginning(permission.Visible(line), maxSaid)
+}
+
+// shown is what is told of a run in a line, with its turn, and how much of its limits is used.
+func (b *liveRuns) shown(r *liveRun) (facts string, percent uint32) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return r.facts(true), r.percent
+}
+
+// waiting is what a run waits for, "" where it does not wait.
+func (b *liveRuns) waiting(r *liveRun) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if r.status == event.StatusWaiting {
+		return r.reason
+	}
+	return ""
 }
 
 // counted are the states of a run's children: how many there are, and which did not do their whole task.
