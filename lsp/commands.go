@@ -30,7 +30,7 @@ const (
 // executeCommand answers `workspace/executeCommand`. A client that does not know our protocol shows no
 // results, so what a person has to see is shown to it by standard messages.
 func (s *Server) executeCommand(ctx context.Context, p *protocol.ExecuteCommandParams) (any, error) {
-	result, handled, err := methods.DispatchCommand(ctx, s, p.Command, p.Arguments)
+	result, handled, err := methods.DispatchCommand(ctx, answers{s, s.desk}, p.Command, p.Arguments)
 	var bad *methods.ParamsError
 	switch {
 	case !handled:

@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,16 +15,11 @@ import (
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/lsp/delivery"
+	"github.com/agentls/agentls/lsp/document"
+	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/wire"
 )
-
-// contentScheme is that of the documents which the server itself has the text of:
-//
-//	agentls:/answers/RUN.md       what a run answered
-//	agentls:/transcripts/RUN.md   the conversation of a run, so far
-//	agentls:/plans/NAME.md        a plan that the user was asked about
-//	agentls:/proposals/ID.diff    what a proposal would change, and parts of it (see diffName)
-const contentScheme = "agentls"
 
 // transcriptsFolder is where the virtual documents with conversations are.
 const transcriptsFolder = "transcripts/"
@@ -39,7 +35,7 @@ func (s *Server) showTranscript(ctx context.Context, run event.RunID) error {
 
 // transcriptChanged says that a run's conversation has grown, where it is shown.
 func (s *Server) transcriptChanged(run event.RunID) {
-	s.refresher.TextChanged(uri.URI(contentScheme + ":/" + transcriptsFolder + string(run) + ".md"))
+	s.refresher.TextChanged(document.Virtual(transcriptsFolder + string(run) + ".md"))
 }
 
 // textDocumentContent answers `workspace/textDocumentContent` (LSP 3.18).
@@ -59,19 +55,19 @@ func (s *Server) virtualText(ctx context.Context, u string) (string, error) {
 		return "", err
 	}
 	// Editors escape more than they have to.
-	name, err := url.PathUnescape(strings.TrimPrefix(u, contentScheme+":"))
+	name, err := url.PathUnescape(strings.TrimPrefix(u, document.Scheme+":"))
 	if err != nil {
 		return "", wire.InvalidParams(fmt.Errorf("read the name of the document %s: %w", u, err))
 	}
 	name = strings.TrimPrefix(name, "/")
-	if run, ok := cutBoth(name, "answers/", ".md"); ok {
+	if run, ok := document.CutBoth(name, "answers/", ".md"); ok {
 		row, err := engine.History().Run(ctx, event.RunID(run))
 		if err != nil {
 			return "", err
 		}
 		return row.Response, nil
 	}
-	if run, ok := cutBoth(name, transcriptsFolder, ".md"); ok {
+	if run, ok := document.CutBoth(name, transcriptsFolder, ".md"); ok {
 		var text strings.Builder
 		s.refresher.Watch(uri.URI(u), "") // before it is read, so that no message is missed
 		err := engine.History().TranscriptMarkdown(ctx, event.RunID(run), &text)
@@ -85,23 +81,24 @@ func (s *Server) virtualText(ctx context.Context, u string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if p, ok := s.diffParams(session, name); ok {
-		diff, err := s.DiffProposal(ctx, p)
+	if p, ok := s.desk.DiffParams(session, name); ok {
+		diff, err := s.desk.DiffProposal(ctx, p)
 		if err != nil {
 			return "", err
 		}
 		s.refresher.Watch(uri.URI(u), p.Proposal)
-		return diffText(diff), nil
+		return delivery.DiffText(diff), nil
 	}
 	return "", wire.InvalidParams(fmt.Errorf("there is no document %s", u))
 }
 
-func cutBoth(text, prefix, suffix string) (string, bool) {
-	rest, ok := strings.CutPrefix(text, prefix)
-	if !ok {
-		return "", false
+// showDiff shows a diff to the user.
+func (s *Server) showDiff(ctx context.Context, d *methods.ProposalDiff) error {
+	name, err := url.PathUnescape(strings.TrimPrefix(string(d.URI), document.Scheme+":/"))
+	if err != nil {
+		return fmt.Errorf("read the name of the document %s: %w", d.URI, err)
 	}
-	return strings.CutSuffix(rest, suffix)
+	return s.showText(ctx, cmp.Or(name, delivery.ChosenDiff), delivery.DiffText(d), d.URI != "")
 }
 
 // showText shows a text of the server's in the richest way that the client has: a virtual document, a file in
@@ -110,7 +107,7 @@ func cutBoth(text, prefix, suffix string) (string, bool) {
 func (s *Server) showText(ctx context.Context, name, text string, virtual bool) error {
 	if virtual && s.client.ShowsDocuments() && s.client.TakesContent() {
 		if shown, err := s.client.Open(ctx,
-			uri.URI(contentScheme+":/"+(&url.URL{Path: name}).EscapedPath())); err != nil || shown {
+			document.Virtual(name)); err != nil || shown {
 			return err
 		}
 	}

@@ -73,7 +73,7 @@ func (s *Server) proposalChanged(p event.ProposalChanged) {
 		s.diagnostics.Touch(s.diagnostics.Hosted(s.hosts(session))...)
 	}
 	s.refresher.ProposalChanged(p.Proposal)
-	s.acceptor.wake()
+	s.unreviewed.Wake()
 }
 
 // notice tells what a person should know. What concerns a child names it.

@@ -59,7 +59,6 @@ func (s *Server) initialize(_ context.Context, p *protocol.InitializeParams) (*p
 	s.form = remark.NewForm(s.client, s.documents.Encoding, view.Shown)
 	s.surfaces()
 	s.asks = newAsker(s)
-	s.acceptor = newAcceptor(s)
 	s.reloader = newReloader(s)
 	s.trust = newTrust(s, options.Trusted)
 	s.recovery = &recovery{server: s, looked: make(chan struct{})}
@@ -108,7 +107,7 @@ func (s *Server) capabilities() protocol.ServerCapabilities {
 	}
 	c.Workspace.FileOperations = s.client.FileOperations()
 	if s.client.TakesContent() {
-		c.Workspace.TextDocumentContent = &protocol.TextDocumentContentOptions{Schemes: []string{contentScheme}}
+		c.Workspace.TextDocumentContent = &protocol.TextDocumentContentOptions{Schemes: []string{document.Scheme}}
 	}
 	if raw, err := json.Marshal(client.Experimental{Agentls: &methods.Support{
 		Version: methods.Version, Asks: true,
@@ -231,7 +230,7 @@ func (s *Server) openEngine(ctx context.Context) error {
 	s.goes(func(ctx context.Context) { s.pump(ctx, events) })
 	s.goes(s.diagnostics.Run)
 	s.goes(s.asks.run)
-	s.goes(s.acceptor.run)
+	s.goes(s.unreviewed.Run)
 	return nil
 }
 

@@ -8,12 +8,18 @@ import (
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/lsp/delivery"
 	"github.com/agentls/agentls/lsp/document"
 	"github.com/agentls/agentls/lsp/methods"
 )
 
-// The methods in this file answer the requests of schema/agent.metamodel.json, which says what each does.
-var _ methods.CommandServer = (*Server)(nil)
+// answers answers the requests of schema/agent.metamodel.json, which says what each does.
+type answers struct {
+	*Server
+	*delivery.Desk
+}
+
+var _ methods.CommandServer = answers{}
 
 // Run answers `agent/run`.
 func (s *Server) Run(ctx context.Context, p *methods.RunParams) (*methods.RunStarted, error) {
@@ -108,67 +114,4 @@ func (s *Server) Resume(ctx context.Context, p *methods.ResumeParams) (*methods.
 	}
 	s.recovery.resumed(p.Run)
 	return &methods.RunStarted{Session: session.ID, Run: run}, nil
-}
-
-// Proposals answers `agent/proposals`.
-func (s *Server) Proposals(ctx context.Context, p *methods.ProposalsParams) (*methods.ProposalList, error) {
-	engine, err := s.open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	session, err := s.kept(ctx)
-	if err != nil {
-		return nil, err
-	}
-	list := &methods.ProposalList{}
-	switch {
-	case p.Session != "" && (session == nil || session.ID != p.Session):
-		list.Proposals, err = s.storedProposals(ctx, engine, p.Session)
-	case session != nil && session.Undecided():
-		err = s.documents.Read(ctx, func() { list.Proposals = []methods.Proposal{s.proposalOf(session)} })
-	}
-	if err != nil || session == nil || p.Session != "" && session.ID != p.Session {
-		return list, err
-	}
-	undoable, err := session.UndoableRuns(ctx)
-	list.Undoable = runInfos(undoable)
-	return list, err
-}
-
-// AcceptProposal answers `agent/proposal/accept`.
-func (s *Server) AcceptProposal(ctx context.Context, p *methods.AcceptParams) (*methods.AcceptResult, error) {
-	session, ids, err := s.chosenHunks(ctx,
-		&methods.ProposalParams{Proposal: p.Proposal, Files: p.Files, Hunks: p.Hunks})
-	if err != nil {
-		return nil, err
-	}
-	if p.Overwrite {
-		// Only what is named can have been looked at. What cannot be overwritten fails again with the others.
-		session.Proposal().Overwrite(p.Hunks)
-	}
-	return s.accept(ctx, session, ids)
-}
-
-// RejectProposal answers `agent/proposal/reject`.
-func (s *Server) RejectProposal(ctx context.Context, p *methods.ProposalParams) (*methods.RejectResult, error) {
-	session, ids, err := s.chosenHunks(ctx, p)
-	if err != nil {
-		return nil, err
-	}
-	failures, err := session.Reject(ctx, ids)
-	if err != nil {
-		return nil, err
-	}
-	result := &methods.RejectResult{}
-	refused := map[event.HunkID]bool{}
-	for _, f := range failures {
-		refused[f.ID] = true
-		result.Failed = append(result.Failed, methods.HunkFailure{Hunk: f.ID, Reason: f.Reason})
-	}
-	for _, id := range ids {
-		if !refused[id] {
-			result.Rejected = append(result.Rejected, id)
-		}
-	}
-	return result, nil
 }

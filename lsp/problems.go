@@ -2,12 +2,11 @@ package lsp
 
 import (
 	"go.lsp.dev/protocol"
-	"go.lsp.dev/uri"
 
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/authoring"
-	"github.com/agentls/agentls/lsp/document"
+	"github.com/agentls/agentls/lsp/delivery"
 	"github.com/agentls/agentls/lsp/menu"
 	"github.com/agentls/agentls/lsp/position"
 )
@@ -41,7 +40,7 @@ func (s *Server) authoredActions(path string, r protocol.Range) []menu.Action {
 			continue
 		}
 		d := s.form.Problem(doc.Kind, p, doc.Index())
-		edit := s.textEdit(doc, protocol.TextEdit{
+		edit := delivery.EditOf(s.client, doc, protocol.TextEdit{
 			Range:   s.documents.Encoding.Span(doc.Index(), p.Fix.Span),
 			NewText: p.Fix.New,
 		})
@@ -51,15 +50,4 @@ func (s *Server) authoredActions(path string, r protocol.Range) []menu.Action {
 		})
 	}
 	return list
-}
-
-// textEdit is an edit of one document, with its version where the client takes that.
-func (s *Server) textEdit(doc *document.Document, edit protocol.TextEdit) protocol.WorkspaceEdit {
-	if !s.client.TakesDocumentChanges() {
-		return protocol.WorkspaceEdit{Changes: map[uri.URI][]protocol.TextEdit{doc.URI: {edit}}}
-	}
-	change := &protocol.TextDocumentEdit{}
-	change.TextDocument.URI, change.TextDocument.Version = doc.URI, &doc.Version
-	change.Edits = append(change.Edits, &edit)
-	return protocol.WorkspaceEdit{DocumentChanges: []protocol.DocumentChange{change}}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/tool"
+	"github.com/agentls/agentls/lsp/document"
 	"github.com/agentls/agentls/lsp/methods"
 )
 
@@ -126,7 +127,7 @@ func (s *Server) showPlan(ctx context.Context, path string) error {
 	if s.client.ShowsDocuments() {
 		u := uri.File(path)
 		if s.client.TakesContent() {
-			u = uri.URI(contentScheme + ":/" + plansFolder + name)
+			u = document.Virtual(plansFolder + name)
 			s.refresher.TextChanged(u) // the plan is another one, where it was shown before
 		}
 		if shown, err := s.client.Open(ctx, u); err != nil || shown {

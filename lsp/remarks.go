@@ -11,6 +11,7 @@ import (
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/workspace"
+	"github.com/agentls/agentls/lsp/delivery"
 	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/surface"
 )
@@ -34,6 +35,14 @@ func (s *Server) surfaces() {
 			return s.engine.StatusCommand(ctx, command, dir, input)
 		},
 		Tell: methods.Client{Conn: s.conn}.Status,
+	})
+	s.desk = delivery.NewDesk(delivery.Means{
+		Client: s.client, Documents: s.documents, View: s.view, Form: s.form, Logger: s.logger,
+		AnswerTime: s.options.AnswerTime, Crash: s.options.Crash, Open: s.open, Kept: s.kept, Inquire: s.inquire,
+		Present: s.present, Moved: s.diagnostics.Clear, RunInfos: runInfos,
+	})
+	s.unreviewed = delivery.NewUnreviewed(s.desk, s.opened, s.guarded, func(ctx context.Context, warning string) {
+		s.tell(ctx, protocol.MessageTypeWarning, warning)
 	})
 }
 

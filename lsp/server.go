@@ -24,6 +24,7 @@ import (
 	"github.com/agentls/agentls/agentcore/secret"
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/client"
+	"github.com/agentls/agentls/lsp/delivery"
 	"github.com/agentls/agentls/lsp/document"
 	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/remark"
@@ -78,11 +79,11 @@ type Server struct {
 	launches    *surface.Launches
 	asks        *asker
 	lending     *lending
-	acceptor    *acceptor
+	desk        *delivery.Desk
+	unreviewed  *delivery.Unreviewed
 	reloader    *reloader
 	trust       *trust
 	recovery    *recovery
-	accepting   chan struct{} // a token for the one edit that is on its way to the editor
 
 	subscriptions subscriptions
 
@@ -125,8 +126,7 @@ func newServer(ctx context.Context, in io.ReadCloser, out io.WriteCloser, o Opti
 	}
 	s := &Server{
 		options: o, logger: o.Logger, settings: settings{news: make(chan struct{}, 1)}, opening: newOpening(),
-		restored:  make(chan struct{}),
-		accepting: make(chan struct{}, 1),
+		restored: make(chan struct{}),
 	}
 	s.lending = newLending(s)
 	s.background, s.stop = context.WithCancel(context.WithoutCancel(ctx))
@@ -215,7 +215,7 @@ func (s *Server) request(ctx context.Context, method string, params jsonrpc2.Raw
 
 // custom dispatches the methods of schema/agent.metamodel.json.
 func (s *Server) custom(ctx context.Context, method string, params []byte) (any, error) {
-	result, handled, err := methods.Dispatch(ctx, s, method, params)
+	result, handled, err := methods.Dispatch(ctx, answers{s, s.desk}, method, params)
 	var bad *methods.ParamsError
 	switch {
 	case !handled:

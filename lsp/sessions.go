@@ -80,12 +80,11 @@ func (s *Server) DeleteSession(ctx context.Context, p *methods.SessionParams) er
 		return engine.DeleteSession(ctx, p.Session)
 	}
 	// No edit of it is on its way to the editor meanwhile, and nobody opens the next session before this one has gone.
-	select {
-	case s.accepting <- struct{}{}:
-		defer func() { <-s.accepting }()
-	case <-ctx.Done():
-		return ctx.Err()
+	release, err := s.desk.Hold(ctx)
+	if err != nil {
+		return err
 	}
+	defer release()
 	s.joining.Lock()
 	defer s.joining.Unlock()
 	var shown []string

@@ -167,7 +167,7 @@ func (s *Server) snapshot(ctx context.Context, engine *agentcore.Engine,
 		snapshot.Asks = append(snapshot.Asks, askOf(ask))
 	}
 	if session.Undecided() {
-		err = s.documents.Read(ctx, func() { snapshot.Proposals = []methods.Proposal{s.proposalOf(session)} })
+		err = s.documents.Read(ctx, func() { snapshot.Proposals = []methods.Proposal{s.desk.Of(session)} })
 	}
 	return snapshot, err
 }
@@ -182,25 +182,8 @@ func (s *Server) addStored(ctx context.Context, engine *agentcore.Engine, snapsh
 	if snapshot.Asks, err = s.storedAsks(ctx, engine, id); err != nil {
 		return err
 	}
-	snapshot.Proposals, err = s.storedProposals(ctx, engine, id)
+	snapshot.Proposals, err = s.desk.Stored(ctx, engine.History(), id)
 	return err
-}
-
-// storedProposals are the proposals of a session that is not open here, with the hunks as they stood when they were
-// last stored.
-func (s *Server) storedProposals(ctx context.Context, engine *agentcore.Engine,
-	id event.SessionID,
-) ([]methods.Proposal, error) {
-	stored, err := engine.History().Proposals(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	var list []methods.Proposal
-	for _, p := range stored {
-		list = append(list,
-			s.withFiles(methods.Proposal{ID: p.ID, Session: id, Run: p.Run, Agent: p.Agent, Title: p.Title}, p.Hunks))
-	}
-	return list, nil
 }
 
 // storedAsks are the open questions of a session that is not open here.

@@ -1,9 +1,8 @@
-package lsp
+package delivery
 
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -18,8 +17,8 @@ import (
 )
 
 // DiffProposal answers `agent/proposal/diff`.
-func (s *Server) DiffProposal(ctx context.Context, p *methods.ProposalParams) (*methods.ProposalDiff, error) {
-	session, ids, err := s.chosenHunks(ctx, p)
+func (d *Desk) DiffProposal(ctx context.Context, p *methods.ProposalParams) (*methods.ProposalDiff, error) {
+	session, ids, err := d.chosenHunks(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -27,16 +26,16 @@ func (s *Server) DiffProposal(ctx context.Context, p *methods.ProposalParams) (*
 	if err != nil {
 		return nil, err
 	}
-	result := &methods.ProposalDiff{Diff: diff, Conflicts: s.conflictText(session, ids, p.Files)}
-	if name := s.diffName(p); name != "" {
-		result.URI = uri.URI(contentScheme + ":/" + (&url.URL{Path: name}).EscapedPath())
+	result := &methods.ProposalDiff{Diff: diff, Conflicts: d.conflictText(session, ids, p.Files)}
+	if name := d.diffName(p); name != "" {
+		result.URI = document.Virtual(name)
 	}
 	return result, nil
 }
 
 // conflictText shows both sides of the hunks in conflict, those named and those of the named files, as git shows them
 // in a file: what stands there, what the agent had seen, and what it proposes.
-func (s *Server) conflictText(session *agentcore.Session, ids []event.HunkID, files []uri.URI) string {
+func (d *Desk) conflictText(session *agentcore.Session, ids []event.HunkID, files []uri.URI) string {
 	var b strings.Builder
 	for _, h := range session.Hunks() {
 		inFile := slices.ContainsFunc(files, func(u uri.URI) bool { return document.Path(u) == h.Path })
@@ -44,7 +43,7 @@ func (s *Server) conflictText(session *agentcore.Session, ids []event.HunkID, fi
 			continue
 		}
 		who := remark.Agent(h.Author)
-		fmt.Fprintf(&b, "%s:%d: conflict with the edit of %s%s", s.view.Shown(h.Path), h.StartLine+1, who,
+		fmt.Fprintf(&b, "%s:%d: conflict with the edit of %s%s", d.View.Shown(h.Path), h.StartLine+1, who,
 			remark.Because(h.Author.Reason))
 		if h.Detail != "" {
 			b.WriteString(" (" + h.Detail + ")")
@@ -76,25 +75,27 @@ func wholeLines(text string) string {
 const (
 	diffFolder = "proposals/"
 	diffEnding = ".diff"
+	// ChosenDiff is the name of a diff that no document shows.
+	ChosenDiff = diffFolder + "chosen" + diffEnding
 )
 
 // diffName is the name of the document that shows what is chosen, "" for a choice that none shows.
-func (s *Server) diffName(p *methods.ProposalParams) string {
+func (d *Desk) diffName(p *methods.ProposalParams) string {
 	name := diffFolder + string(p.Proposal)
 	switch {
 	case len(p.Files) == 0 && len(p.Hunks) == 0:
 		return name + diffEnding
 	case len(p.Files) == 1 && len(p.Hunks) == 0:
-		return name + "/files/" + strings.TrimPrefix(s.view.Relative(document.Path(p.Files[0])), "/") + diffEnding
+		return name + "/files/" + strings.TrimPrefix(d.View.Relative(document.Path(p.Files[0])), "/") + diffEnding
 	case len(p.Files) == 0 && len(p.Hunks) == 1:
 		return name + "/hunks/" + string(p.Hunks[0]) + diffEnding
 	}
 	return ""
 }
 
-// diffParams is the inverse of diffName; ok is false for what is no name of a diff document.
-func (s *Server) diffParams(session *agentcore.Session, name string) (p *methods.ProposalParams, ok bool) {
-	rest, ok := cutBoth(name, diffFolder, diffEnding)
+// DiffParams is the inverse of diffName; ok is false for what is no name of a diff document.
+func (d *Desk) DiffParams(session *agentcore.Session, name string) (p *methods.ProposalParams, ok bool) {
+	rest, ok := document.CutBoth(name, diffFolder, diffEnding)
 	if !ok {
 		return nil, false
 	}
@@ -111,8 +112,8 @@ func (s *Server) diffParams(session *agentcore.Session, name string) (p *methods
 	// By the hunks' own paths: nothing else can be meant, and what lies outside the folders has no other way back.
 	if session != nil {
 		for _, h := range session.Hunks() {
-			if strings.TrimPrefix(s.view.Relative(h.Path), "/") == file {
-				p.Files = []uri.URI{s.documents.URI(h.Path)}
+			if strings.TrimPrefix(d.View.Relative(h.Path), "/") == file {
+				p.Files = []uri.URI{d.Documents.URI(h.Path)}
 				return p, true
 			}
 		}
@@ -120,8 +121,8 @@ func (s *Server) diffParams(session *agentcore.Session, name string) (p *methods
 	return nil, false
 }
 
-// diffText is a diff with the conflicts behind it, for people.
-func diffText(d *methods.ProposalDiff) string {
+// DiffText is a diff with the conflicts behind it, for people.
+func DiffText(d *methods.ProposalDiff) string {
 	switch {
 	case d.Diff != "" && d.Conflicts != "":
 		return d.Diff + "\n" + d.Conflicts
@@ -129,16 +130,4 @@ func diffText(d *methods.ProposalDiff) string {
 		return "Nothing of it is open any more.\n"
 	}
 	return d.Diff + d.Conflicts
-}
-
-// showDiff shows a diff to the user.
-func (s *Server) showDiff(ctx context.Context, d *methods.ProposalDiff) error {
-	name, err := url.PathUnescape(strings.TrimPrefix(string(d.URI), contentScheme+":/"))
-	if err != nil {
-		return fmt.Errorf("read the name of the document %s: %w", d.URI, err)
-	}
-	if name == "" {
-		name = diffFolder + "chosen" + diffEnding
-	}
-	return s.showText(ctx, name, diffText(d), d.URI != "")
 }

@@ -1,4 +1,4 @@
-package lsp
+package delivery
 
 import (
 	"cmp"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/client"
+	"github.com/agentls/agentls/lsp/document"
 	"github.com/agentls/agentls/lsp/short"
 )
 
@@ -38,6 +39,13 @@ func fileOperation(e workspace.FileEdit) protocol.ResourceOperationKind {
 	return ""
 }
 
+// planner makes WorkspaceEdits in the form that the client takes.
+type planner struct {
+	client    *client.Client
+	documents *document.Documents
+	view      *workspace.View
+}
+
 // plannedEdit is a WorkspaceEdit and what of ours each part of it is.
 type plannedEdit struct {
 	edit protocol.WorkspaceEdit
@@ -48,28 +56,28 @@ type plannedEdit struct {
 	notes   *annotations
 }
 
-// workspaceEdit gives edits the richest form that the client takes. What it cannot do to a file is left out, with the
+// plan gives edits the richest form that the client takes. What it cannot do to a file is left out, with the
 // file's other edits, since half of them is nothing that anybody proposed.
 //
 // The text edits come first, because their ranges and versions are those of now. Then names become free (deletions),
 // are taken (renames, the last of a chain first), and filled (new files).
-func (s *Server) workspaceEdit(edits []workspace.FileEdit) plannedEdit {
-	p := plannedEdit{refused: map[string]string{}, notes: newAnnotations(s.client)}
+func (l planner) plan(edits []workspace.FileEdit) plannedEdit {
+	p := plannedEdit{refused: map[string]string{}, notes: newAnnotations(l.client)}
 	ordered, cyclic := workspace.Ordered(edits)
 	for _, e := range cyclic {
 		p.refused[e.Path] = "it trades names with another file, which no editor can do in one step; accept one of " +
 			"them, save, and then the other"
 	}
 	for _, e := range ordered {
-		if why := s.cannot(e); why != "" {
+		if why := l.cannot(e); why != "" {
 			p.refused[e.Path] = why
-		} else if texts := s.textEdits(e); !e.Create && !e.Delete && len(texts) > 0 {
-			p.text(s, e, texts)
+		} else if texts := l.textEdits(e); !e.Create && !e.Delete && len(texts) > 0 {
+			p.text(l, e, texts)
 		}
 	}
 	for _, e := range ordered {
 		if p.refused[e.Path] == "" {
-			p.file(s, e)
+			p.file(l, e)
 		}
 	}
 	if len(p.edit.DocumentChanges) > 0 {
@@ -79,9 +87,9 @@ func (s *Server) workspaceEdit(edits []workspace.FileEdit) plannedEdit {
 }
 
 // cannot says why the client cannot be sent an edit, "" if it can.
-func (s *Server) cannot(e workspace.FileEdit) string {
+func (l planner) cannot(e workspace.FileEdit) string {
 	kind := fileOperation(e)
-	if kind == "" || s.client.TakesDocumentChanges() && s.client.TakesResource(kind) {
+	if kind == "" || l.client.TakesDocumentChanges() && l.client.TakesResource(kind) {
 		return ""
 	}
 	return fmt.Sprintf(
@@ -90,9 +98,9 @@ func (s *Server) cannot(e workspace.FileEdit) string {
 }
 
 // text adds the text edits of a file that is there.
-func (p *plannedEdit) text(s *Server, e workspace.FileEdit, texts []protocol.TextEdit) {
-	u := s.documents.URI(e.Path)
-	if !s.client.TakesDocumentChanges() {
+func (p *plannedEdit) text(l planner, e workspace.FileEdit, texts []protocol.TextEdit) {
+	u := l.documents.URI(e.Path)
+	if !l.client.TakesDocumentChanges() {
 		if p.edit.Changes == nil {
 			p.edit.Changes = map[uri.URI][]protocol.TextEdit{}
 		}
@@ -115,12 +123,12 @@ func (p *plannedEdit) text(s *Server, e workspace.FileEdit, texts []protocol.Tex
 			change.Edits = append(change.Edits, &texts[i])
 		}
 	}
-	p.add(change, e.Path, "edit "+s.view.Shown(e.Path))
+	p.add(change, e.Path, "edit "+l.view.Shown(e.Path))
 }
 
 // file adds what happens to a file as a whole.
-func (p *plannedEdit) file(s *Server, e workspace.FileEdit) {
-	u, name := s.documents.URI(e.Path), s.view.Shown(e.Path)
+func (p *plannedEdit) file(l planner, e workspace.FileEdit) {
+	u, name := l.documents.URI(e.Path), l.view.Shown(e.Path)
 	operation := protocol.ResourceOperation{}
 	reason := ""
 	if len(e.Reasons) > 0 {
@@ -140,16 +148,16 @@ func (p *plannedEdit) file(s *Server, e workspace.FileEdit) {
 		}
 		p.add(&protocol.DeleteFile{ResourceOperation: operation, Kind: "delete", URI: u}, e.Path, "delete "+name)
 	case protocol.ResourceOperationKindRename:
-		to := s.documents.URI(e.MoveTo)
+		to := l.documents.URI(e.MoveTo)
 		p.add(&protocol.RenameFile{ResourceOperation: operation, Kind: "rename", OldURI: u, NewURI: to}, e.Path,
-			"rename "+name+" to "+s.view.Shown(e.MoveTo))
+			"rename "+name+" to "+l.view.Shown(e.MoveTo))
 	case protocol.ResourceOperationKindCreate:
 		p.add(&protocol.CreateFile{
 			ResourceOperation: operation, Kind: "create", URI: u,
 			Options: &protocol.CreateFileOptions{IgnoreIfExists: new(true)},
 		}, e.Path, "create "+name)
-		if texts := s.textEdits(e); len(texts) > 0 {
-			p.text(s, e, texts)
+		if texts := l.textEdits(e); len(texts) > 0 {
+			p.text(l, e, texts)
 		}
 	}
 }
@@ -202,9 +210,9 @@ func (a *annotations) of(reason string) protocol.ChangeAnnotationIdentifier {
 	return id
 }
 
-func (s *Server) textEdits(e workspace.FileEdit) []protocol.TextEdit {
+func (l planner) textEdits(e workspace.FileEdit) []protocol.TextEdit {
 	x := workspace.NewIndex(e.Before)
-	if last, ends := strings.CutSuffix(e.After(), "\n"); ends && e.Create && s.client.ShowsEmptyLine() {
+	if last, ends := strings.CutSuffix(e.After(), "\n"); ends && e.Create && l.client.ShowsEmptyLine() {
 		// The end of the line that is there becomes that of the last one.
 		return []protocol.TextEdit{{NewText: strings.TrimSuffix(last, "\r")}}
 	}
@@ -212,11 +220,22 @@ func (s *Server) textEdits(e workspace.FileEdit) []protocol.TextEdit {
 	for _, one := range e.Edits {
 		list = append(list, protocol.TextEdit{
 			Range: protocol.Range{
-				Start: s.documents.Encoding.At(x, one.Start),
-				End:   s.documents.Encoding.At(x, one.End),
+				Start: l.documents.Encoding.At(x, one.Start),
+				End:   l.documents.Encoding.At(x, one.End),
 			},
 			NewText: one.New,
 		})
 	}
 	return list
+}
+
+// EditOf is an edit of one document, with its version where the client takes that.
+func EditOf(c *client.Client, doc *document.Document, edit protocol.TextEdit) protocol.WorkspaceEdit {
+	if !c.TakesDocumentChanges() {
+		return protocol.WorkspaceEdit{Changes: map[uri.URI][]protocol.TextEdit{doc.URI: {edit}}}
+	}
+	change := &protocol.TextDocumentEdit{}
+	change.TextDocument.URI, change.TextDocument.Version = doc.URI, &doc.Version
+	change.Edits = append(change.Edits, &edit)
+	return protocol.WorkspaceEdit{DocumentChanges: []protocol.DocumentChange{change}}
 }

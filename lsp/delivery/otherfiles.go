@@ -1,4 +1,4 @@
-package lsp
+package delivery
 
 import (
 	"context"
@@ -32,19 +32,19 @@ const askedFiles = 9
 
 // asksAboutFiles reports whether the client can be asked about edits in other files, and be sent those that the user
 // accepts.
-func (s *Server) asksAboutFiles() bool {
-	return s.client.AppliesEdits() && (s.client.ShowsQuestions() || s.client.Announced().Questions)
+func (d *Desk) asksAboutFiles() bool {
+	return d.Client.AppliesEdits() && (d.Client.ShowsQuestions() || d.Client.Announced().Questions)
 }
 
 // OtherFiles carries out `agentls.proposal.others`.
-func (s *Server) OtherFiles(ctx context.Context, p *methods.OtherFilesParams) (*methods.OtherFilesResult, error) {
-	session, err := s.kept(ctx)
+func (d *Desk) OtherFiles(ctx context.Context, p *methods.OtherFilesParams) (*methods.OtherFilesResult, error) {
+	session, err := d.Kept(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var files []otherFile
 	if session != nil {
-		files = s.otherFiles(session, document.Path(p.URI))
+		files = d.otherFiles(session, document.Path(p.URI))
 	}
 	if len(files) == 0 {
 		return nil, &fault.Error{
@@ -53,43 +53,43 @@ func (s *Server) OtherFiles(ctx context.Context, p *methods.OtherFilesParams) (*
 		}
 	}
 	result := &methods.OtherFilesResult{}
-	chosen, about, err := s.chooseFiles(ctx, session, files)
+	chosen, about, err := d.chooseFiles(ctx, session, files)
 	if err != nil || len(chosen.Files) == 0 {
 		return result, err
 	}
-	answer, err := s.inquire(ctx, session, "What shall become of "+about+"?",
+	answer, err := d.Inquire(ctx, session, "What shall become of "+about+"?",
 		[]methods.Choice{{Label: answerShowEdits}, {Label: answerAcceptEdits}, {Label: answerRejectEdits}})
 	if err != nil {
 		return nil, err
 	}
 	switch answer {
 	case answerShowEdits:
-		diff, err := s.DiffProposal(ctx, &chosen)
+		diff, err := d.DiffProposal(ctx, &chosen)
 		if err != nil {
 			return nil, err
 		}
-		s.present(ctx, diff)
+		d.Present(ctx, diff)
 	case answerAcceptEdits:
-		accepted, err := s.AcceptProposal(ctx, &methods.AcceptParams{Proposal: chosen.Proposal, Files: chosen.Files})
+		accepted, err := d.AcceptProposal(ctx, &methods.AcceptParams{Proposal: chosen.Proposal, Files: chosen.Files})
 		if err != nil {
 			return nil, err
 		}
 		result.Applied, result.Failed = accepted.Applied, accepted.Failed
 	case answerRejectEdits:
-		rejected, err := s.RejectProposal(ctx, &chosen)
+		rejected, err := d.RejectProposal(ctx, &chosen)
 		if err != nil {
 			return nil, err
 		}
 		result.Rejected, result.Failed = rejected.Rejected, rejected.Failed
 	}
-	s.presentFailures(ctx, result.Failed)
+	d.Present(ctx, &methods.RejectResult{Failed: result.Failed})
 	return result, nil
 }
 
 // otherFiles are the files other than one for which edits are proposed, in the proposal's order.
-func (s *Server) otherFiles(session *agentcore.Session, except string) []otherFile {
+func (d *Desk) otherFiles(session *agentcore.Session, except string) []otherFile {
 	var list []otherFile
-	for _, f := range s.proposalOf(session).Files {
+	for _, f := range d.Of(session).Files {
 		path, open := document.Path(f.URI), 0
 		for _, h := range f.Hunks {
 			if h.State == event.StateOpen {
@@ -103,14 +103,14 @@ func (s *Server) otherFiles(session *agentcore.Session, except string) []otherFi
 		if f.Change != methods.FileModified {
 			change = string(f.Change)
 		}
-		list = append(list, otherFile{f.URI, fmt.Sprintf("%s (%s)", s.view.Relative(path), change)})
+		list = append(list, otherFile{f.URI, fmt.Sprintf("%s (%s)", d.View.Relative(path), change)})
 	}
 	return list
 }
 
 // chooseFiles has the user choose one of several files, or all; it returns their edits and a name for these. There are
 // none where the user chooses nothing.
-func (s *Server) chooseFiles(
+func (d *Desk) chooseFiles(
 	ctx context.Context, session *agentcore.Session, files []otherFile,
 ) (methods.ProposalParams, string, error) {
 	chosen := methods.ProposalParams{Proposal: session.ProposalID()}
@@ -123,7 +123,7 @@ func (s *Server) chooseFiles(
 	for _, f := range files[:min(len(files), askedFiles)] {
 		choices = append(choices, methods.Choice{Label: f.label})
 	}
-	label, err := s.inquire(ctx, session, "Which of the proposed edits in other files?", choices)
+	label, err := d.Inquire(ctx, session, "Which of the proposed edits in other files?", choices)
 	if err != nil {
 		return chosen, "", err
 	}

@@ -1,7 +1,6 @@
-package lsp
+package delivery
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -9,7 +8,6 @@ import (
 	"time"
 
 	"go.lsp.dev/protocol"
-	"go.lsp.dev/uri"
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/crash"
@@ -17,7 +15,6 @@ import (
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/client"
-	"github.com/agentls/agentls/lsp/document"
 	"github.com/agentls/agentls/lsp/methods"
 )
 
@@ -30,10 +27,10 @@ const (
 )
 
 // accept has the editor apply hunks.
-func (s *Server) accept(ctx context.Context, session *agentcore.Session,
+func (d *Desk) accept(ctx context.Context, session *agentcore.Session,
 	ids []event.HunkID,
 ) (*methods.AcceptResult, error) {
-	return s.carryOut(ctx, &acceptance{
+	return d.carryOut(ctx, &acceptance{
 		decision: accepting{session.Proposal()}, session: session,
 		left: uniqueHunks(ids),
 	})
@@ -85,10 +82,10 @@ func (d accepting) label(edits []workspace.FileEdit) string { return label(edits
 
 // carryOut has the editor make what was decided about hunks. One edit at a time is on its way, since the next one has
 // to be computed against what the former left.
-func (s *Server) carryOut(ctx context.Context, a *acceptance) (*methods.AcceptResult, error) {
-	if !s.client.AppliesEdits() {
+func (d *Desk) carryOut(ctx context.Context, a *acceptance) (*methods.AcceptResult, error) {
+	if !d.Client.AppliesEdits() {
 		hint := "accept the edit by the code action on its line, which carries it"
-		if !s.client.TakesCodeActions() {
+		if !d.Client.TakesCodeActions() {
 			hint = "show the proposed diff and make the change by hand, or use `agentls review --write`"
 		}
 		return nil, &fault.Error{
@@ -96,21 +93,20 @@ func (s *Server) carryOut(ctx context.Context, a *acceptance) (*methods.AcceptRe
 			Hint: hint,
 		}
 	}
-	select {
-	case s.accepting <- struct{}{}:
-		defer func() { <-s.accepting }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	release, err := d.Hold(ctx)
+	if err != nil {
+		return nil, err
 	}
+	defer release()
 	defer a.session.HoldMerges()()
 	phases := [][]event.HunkID{a.left}
-	if s.client.LeavesOutStaleEdits() {
+	if d.Client.LeavesOutStaleEdits() {
 		phases = a.textsBeforeMoves()
 	}
 	for _, phase := range phases {
 		a.left, a.refusal = phase, ""
 		for range acceptAttempts {
-			again, err := s.attempt(ctx, a)
+			again, err := d.attempt(ctx, a)
 			if err != nil {
 				return nil, err
 			}
@@ -123,8 +119,9 @@ func (s *Server) carryOut(ctx context.Context, a *acceptance) (*methods.AcceptRe
 			a.fail(id, a.refusal)
 		}
 	}
-	s.options.Crash.Reach(crash.Confirmed)
-	return &a.result, s.settle(ctx, a.session)
+	d.Crash.Reach(crash.Confirmed)
+	// It is durable then, also when nobody waits for the result any more.
+	return &a.result, a.session.Flush(context.WithoutCancel(ctx))
 }
 
 // textsBeforeMoves puts the hunks in files that are to be moved before all others. An editor that leaves out an edit of
@@ -180,12 +177,12 @@ func uniqueHunks(ids []event.HunkID) []event.HunkID {
 
 // attempt sends the editor the edit of the hunks that are left. It reports whether another attempt may get on, since
 // the text changed meanwhile.
-func (s *Server) attempt(ctx context.Context, a *acceptance) (again bool, err error) {
+func (d *Desk) attempt(ctx context.Context, a *acceptance) (again bool, err error) {
 	edits, failed := a.decision.edits(a.left)
 	for _, f := range failed {
 		a.fail(f.ID, f.Reason)
 	}
-	plan := s.workspaceEdit(edits)
+	plan := d.plan(edits)
 	if len(plan.refused) > 0 {
 		edits = slices.DeleteFunc(edits, func(e workspace.FileEdit) bool { return plan.refused[e.Path] != "" })
 		for _, id := range slices.Clone(a.left) {
@@ -202,39 +199,39 @@ func (s *Server) attempt(ctx context.Context, a *acceptance) (again bool, err er
 		a.divide()
 		return false, nil
 	}
-	s.options.Crash.Reach(crash.Accepting)
+	d.Crash.Reach(crash.Accepting)
 	answer, err := func() (client.Applied, error) {
-		defer s.view.Hold(filesOf(elsewhere(edits)))()
-		return s.client.Apply(ctx, "agentls: "+a.decision.label(edits), plan.edit)
+		defer d.View.Hold(filesOf(elsewhere(edits)))()
+		return d.Client.Apply(ctx, "agentls: "+a.decision.label(edits), plan.edit)
 	}()
 	if err != nil {
 		return false, err
 	}
-	s.options.Crash.Reach(crash.Answered)
+	d.Crash.Reach(crash.Answered)
 	if a.refusal = answer.Refusal; a.refusal != "" {
-		moved := s.moved(edits)
-		if err := s.survey(ctx, a, plan, edits, answer.Failed); err != nil {
+		moved := d.moved(edits)
+		if err := d.survey(ctx, a, plan, edits, answer.Failed); err != nil {
 			return false, err
 		}
 		return moved && len(a.left) > 0, nil
 	}
 	a.decision.confirm(a.left, true, "")
 	// not every editor tells of the files that it has made, renamed or deleted
-	s.view.DiskChanged(filesOf(unopened(edits)))
-	if err := s.echoed(ctx, edits); err != nil {
+	d.View.DiskChanged(filesOf(unopened(edits)))
+	if err := d.echoed(ctx, edits); err != nil {
 		return false, err
 	}
-	if err := s.follow(ctx, a, edits); err != nil {
+	if err := d.follow(ctx, a, edits); err != nil {
 		return false, err
 	}
-	s.unconfirmed(a, edits)
-	if s.client.TakesDocumentChanges() {
+	d.unconfirmed(a, edits)
+	if d.Client.TakesDocumentChanges() {
 		// Neovim leaves out an edit of an older version, and says that it was applied. What it shows now
 		// tells. (An edit without a version is never left out, and its change may still be on its way.)
 		for _, e := range edits {
-			if doc := s.documents.Get(e.Path); doc != nil && e.Version >= 0 && e.MoveTo == "" &&
+			if doc := d.Documents.Get(e.Path); doc != nil && e.Version >= 0 && e.MoveTo == "" &&
 				doc.Version != e.Version {
-				s.view.Recheck(e.Path)
+				d.View.Recheck(e.Path)
 			}
 		}
 	}
@@ -246,15 +243,15 @@ func (s *Server) attempt(ctx context.Context, a *acceptance) (again bool, err er
 // unconfirmed opens hunks again of which the editor said that it made them, and told of no change to their open
 // document: agents would read a text that the editor does not show. They are not sent again, since the editor may have
 // made them. A change that comes late confirms them.
-func (s *Server) unconfirmed(a *acceptance, edits []workspace.FileEdit) {
+func (d *Desk) unconfirmed(a *acceptance, edits []workspace.FileEdit) {
 	for _, e := range edits {
-		if e.Delete || e.MoveTo != "" || !s.expected(e) {
+		if e.Delete || e.MoveTo != "" || !d.expected(e) {
 			continue
 		}
-		s.view.Recheck(e.Path)
+		d.View.Recheck(e.Path)
 		reason := fmt.Sprintf(
 			"the editor said that it made the edit, but told of no change to %s; look there before you accept it again",
-			s.view.Relative(e.Path))
+			d.View.Relative(e.Path))
 		for _, id := range slices.Clone(a.left) {
 			h, known := a.session.Proposal().Hunk(id)
 			if became, _ := a.decision.outcome(id); known && h.Path == e.Path && became == outcomeOpen {
@@ -268,60 +265,60 @@ func (s *Server) unconfirmed(a *acceptance, edits []workspace.FileEdit) {
 // follow looks where the renames of an edit that the editor made have led. An editor that tells of the new name before
 // it answers is understood once the old one was seen to be gone. Neovim, which saves a file to rename it, never tells
 // of the text edits under the old name; that its hunks are at the new one has to be said.
-func (s *Server) follow(ctx context.Context, a *acceptance, edits []workspace.FileEdit) error {
+func (d *Desk) follow(ctx context.Context, a *acceptance, edits []workspace.FileEdit) error {
 	moves := slices.DeleteFunc(elsewhere(edits), func(e workspace.FileEdit) bool { return e.Delete })
 	if len(moves) == 0 {
 		return nil
 	}
-	if err := s.view.Settle(ctx); err != nil {
+	if err := d.View.Settle(ctx); err != nil {
 		return fmt.Errorf("look at the renamed files: %w", err)
 	}
 	for _, e := range moves {
-		s.diagnostics.Clear(e.MoveTo)
+		d.Moved(e.MoveTo)
 		left := slices.ContainsFunc(a.left, func(id event.HunkID) bool {
 			became, _ := a.decision.outcome(id)
 			h, known := a.session.Proposal().Hunk(id)
 			return became != outcomeMade && known && (h.Path == e.Path || h.Path == e.MoveTo)
 		})
-		if left && !s.shows(e.Path) && s.shows(e.MoveTo) {
-			s.view.Rename(e.Path, e.MoveTo)
+		if left && !d.shows(e.Path) && d.shows(e.MoveTo) {
+			d.View.Rename(e.Path, e.MoveTo)
 		}
 	}
-	if err := s.view.Settle(ctx); err != nil {
+	if err := d.View.Settle(ctx); err != nil {
 		return fmt.Errorf("look at the renamed files: %w", err)
 	}
 	return nil
 }
 
 // shows reports whether the editor has such a file.
-func (s *Server) shows(path string) bool {
-	_, _, err := s.documents.Text(path)
+func (d *Desk) shows(path string) bool {
+	_, _, err := d.Documents.Text(path)
 	return err == nil
 }
 
 // survey finds out what of a refused edit was made all the same: unless an editor works in transactions, what stands
 // before the part that failed may be there. It tells so in the reason why the rest was not.
-func (s *Server) survey(ctx context.Context, a *acceptance, plan plannedEdit, edits []workspace.FileEdit,
+func (d *Desk) survey(ctx context.Context, a *acceptance, plan plannedEdit, edits []workspace.FileEdit,
 	failed int,
 ) error {
 	if failed >= 0 {
 		a.refusal = fmt.Sprintf("the editor could not %s: %s", plan.what[failed], a.refusal)
 	}
-	if s.client.AllOrNothing(plan.edit) {
+	if d.Client.AllOrNothing(plan.edit) {
 		return nil
 	}
 	if failed > 0 {
 		// Changes are certain to come only for what stands before the failure, and undoing editors take them back.
 		made := slices.DeleteFunc(slices.Clone(edits),
 			func(e workspace.FileEdit) bool { return !slices.Contains(plan.paths[:failed], e.Path) })
-		if s.client.WorkspaceEdit().FailureHandling != protocol.FailureHandlingKindUndo {
-			if err := s.echoed(ctx, made); err != nil {
+		if d.Client.WorkspaceEdit().FailureHandling != protocol.FailureHandlingKindUndo {
+			if err := d.echoed(ctx, made); err != nil {
 				return err
 			}
 		}
 	}
-	s.view.DiskChanged(filesOf(edits))
-	if err := s.view.Settle(ctx); err != nil {
+	d.View.DiskChanged(filesOf(edits))
+	if err := d.View.Settle(ctx); err != nil {
 		return err
 	}
 	a.divide()
@@ -386,25 +383,20 @@ func (a *acceptance) divide() {
 	a.left = open
 }
 
-// settle waits until what the editor answered is durable, also when nobody waits for the result any more.
-func (s *Server) settle(ctx context.Context, session *agentcore.Session) error {
-	return session.Flush(context.WithoutCancel(ctx))
-}
-
 // echoed waits until the editor has told of a change in each open document of the edits, for echoTime at most. Of an
 // editor that tells nothing it returns all the same.
-func (s *Server) echoed(ctx context.Context, edits []workspace.FileEdit) error {
-	bounded, cancel := context.WithTimeout(ctx, min(echoTime, s.options.AnswerTime))
+func (d *Desk) echoed(ctx context.Context, edits []workspace.FileEdit) error {
+	bounded, cancel := context.WithTimeout(ctx, min(echoTime, d.AnswerTime))
 	defer cancel()
-	err := s.documents.Wait(bounded, func() bool {
+	err := d.Documents.Wait(bounded, func() bool {
 		// The hunks follow a document a little after its version is known.
-		return s.documents.Followed() && !slices.ContainsFunc(edits, s.expected)
+		return d.Documents.Followed() && !slices.ContainsFunc(edits, d.expected)
 	})
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if err != nil {
-		s.logger.Info("the editor told of no change after it applied an edit", "error", err)
+		d.Logger.Info("the editor told of no change after it applied an edit", "error", err)
 	}
 	return nil
 }
@@ -412,8 +404,8 @@ func (s *Server) echoed(ctx context.Context, edits []workspace.FileEdit) error {
 // expected reports whether the editor has yet to tell what it made of the edit of an open document: a change, or that
 // the document has another name. Of a file that was not open it may tell in two steps: it opens the file, then edits
 // it.
-func (s *Server) expected(e workspace.FileEdit) bool {
-	doc := s.documents.Get(e.Path)
+func (d *Desk) expected(e workspace.FileEdit) bool {
+	doc := d.Documents.Get(e.Path)
 	switch {
 	case e.Version < 0:
 		if doc == nil || e.Delete || len(e.Edits) == 0 {
@@ -425,122 +417,15 @@ func (s *Server) expected(e workspace.FileEdit) bool {
 		}
 		return after != e.Before && doc.Index().Text() == e.Before
 	case e.MoveTo != "":
-		return doc != nil || s.documents.Get(e.MoveTo) == nil
+		return doc != nil || d.Documents.Get(e.MoveTo) == nil
 	}
 	return doc != nil && doc.Version == e.Version
 }
 
 // moved reports whether a document has another version now than its edit was computed for.
-func (s *Server) moved(edits []workspace.FileEdit) bool {
+func (d *Desk) moved(edits []workspace.FileEdit) bool {
 	return slices.ContainsFunc(edits, func(e workspace.FileEdit) bool {
-		doc := s.documents.Get(e.Path)
+		doc := d.Documents.Get(e.Path)
 		return doc != nil && doc.Version != e.Version || doc == nil && e.Version >= 0
 	})
-}
-
-// chosenHunks are the open hunks that the params mean: those named, those of the named files, or all.
-func (s *Server) chosenHunks(ctx context.Context,
-	p *methods.ProposalParams,
-) (*agentcore.Session, []event.HunkID, error) {
-	engine, err := s.open(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	session, err := s.kept(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	if session == nil || session.ProposalID() != p.Proposal {
-		return nil, nil, engine.Elsewhere(ctx, string(p.Proposal), &fault.Error{
-			Kind: fault.NotFound, Detail: fmt.Sprintf("there is no proposal %q here", p.Proposal),
-			Hint: "list the proposals with agent/proposals",
-		})
-	}
-	if len(p.Hunks) > 0 && len(p.Files) == 0 {
-		return session, slices.Clone(p.Hunks), nil
-	}
-	var ids []event.HunkID
-	for _, h := range session.Hunks() {
-		named := len(p.Hunks) == 0 && h.State == event.StateOpen || slices.Contains(p.Hunks, h.ID)
-		inFile := len(p.Files) == 0 ||
-			slices.ContainsFunc(p.Files, func(u uri.URI) bool { return document.Path(u) == h.Path })
-		if named && inFile {
-			ids = append(ids, h.ID)
-		}
-	}
-	return session, ids, nil
-}
-
-// proposalOf is the session's proposal on the wire. Versions and ranges are those of one text only within settled.
-func (s *Server) proposalOf(session *agentcore.Session) methods.Proposal {
-	run, agent := session.Proposing()
-	p := s.withFiles(methods.Proposal{
-		ID: session.ProposalID(), Session: session.ID, Run: run, Agent: agent,
-		Title: cmp.Or(session.Title(), "edits of former sessions"),
-	}, session.Hunks())
-	for i, f := range p.Files {
-		if doc := s.documents.Get(document.Path(f.URI)); doc != nil {
-			p.Files[i].Version = new(int(doc.Version))
-		}
-	}
-	return p
-}
-
-// withFiles adds the hunks to a proposal, by file, without the versions of open documents: what is stored of another
-// session was made for other texts.
-func (s *Server) withFiles(p methods.Proposal, hunks []workspace.Hunk) methods.Proposal {
-	byPath := map[string]int{}
-	for _, h := range hunks {
-		at, ok := byPath[h.Path]
-		if !ok {
-			at = len(p.Files)
-			byPath[h.Path] = at
-			u := s.documents.URI(h.Path)
-			p.Files = append(p.Files, methods.ProposalFile{URI: u, Change: methods.FileModified})
-		}
-		file := &p.Files[at]
-		switch {
-		case h.Create:
-			file.Change = methods.FileCreated
-		case h.Delete:
-			file.Change = methods.FileDeleted
-		case h.MoveTo != "":
-			file.Change, file.NewURI = methods.FileRenamed, s.documents.URI(h.MoveTo)
-		}
-		file.State = worse(file.State, h.State)
-		p.State = worse(p.State, h.State)
-		file.Hunks = append(file.Hunks, s.hunkOf(h))
-	}
-	if p.State == "" {
-		p.State = event.StateOpen
-	}
-	return p
-}
-
-// worse joins the states of parts into that of the whole: what still wants a decision counts most.
-func worse(a, b event.ProposalState) event.ProposalState {
-	for _, state := range []event.ProposalState{
-		event.StateConflict, event.StateOpen, event.StateAccepted,
-		event.StateRejected,
-	} {
-		if a == state || b == state {
-			return state
-		}
-	}
-	return b
-}
-
-func (s *Server) hunkOf(h workspace.Hunk) methods.Hunk {
-	hunk := methods.Hunk{
-		ID: h.ID, State: h.State, Before: h.Before, After: h.After, Reason: h.Author.Reason, Run: h.Author.Run,
-		Agent:  h.Author.Agent,
-		Detail: h.Detail, Current: h.Current,
-	}
-	if x, _, err := s.documents.Text(h.Path); err == nil {
-		start, end := min(h.StartLine, x.Len()), min(h.EndLine, x.Len())
-		hunk.Range = protocol.Range{
-			Start: s.documents.Encoding.At(x, x.Start(start)), End: s.documents.Encoding.At(x, x.Start(end)),
-		}
-	}
-	return hunk
 }

@@ -1,4 +1,4 @@
-package lsp
+package delivery
 
 import (
 	"testing"
@@ -41,11 +41,11 @@ func TestExpectedOfUnopenedFiles(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer view.Close()
-			s := &Server{documents: document.New(position.Encoding(protocol.PositionEncodingKindUTF16), view, nil)}
+			d := NewDesk(Means{Documents: document.New(position.Encoding(protocol.PositionEncodingKindUTF16), view, nil)})
 			if test.open {
-				s.documents.Open(protocol.TextDocumentItem{URI: uri.File(path), Version: 1, Text: test.text})
+				d.Documents.Open(protocol.TextDocumentItem{URI: uri.File(path), Version: 1, Text: test.text})
 			}
-			if got := s.expected(test.edit); got != test.expected {
+			if got := d.expected(test.edit); got != test.expected {
 				t.Errorf("expected is %t, want %t", got, test.expected)
 			}
 		})

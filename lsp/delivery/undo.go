@@ -1,4 +1,4 @@
-package lsp
+package delivery
 
 import (
 	"context"
@@ -17,8 +17,8 @@ import (
 )
 
 // Undo answers `agent/undo`.
-func (s *Server) Undo(ctx context.Context, p *methods.UndoParams) (*methods.AcceptResult, error) {
-	session, err := s.kept(ctx)
+func (d *Desk) Undo(ctx context.Context, p *methods.UndoParams) (*methods.AcceptResult, error) {
+	session, err := d.Kept(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (s *Server) Undo(ctx context.Context, p *methods.UndoParams) (*methods.Acce
 	if len(a.left) == 0 {
 		return &a.result, nil
 	}
-	return s.carryOut(ctx, a)
+	return d.carryOut(ctx, a)
 }
 
 func nothingToUndo(run event.RunID) error {
@@ -100,11 +100,11 @@ func (d undoing) label(edits []workspace.FileEdit) string {
 	return "undo " + short.Count(count, "edit")
 }
 
-// undoActions take back accepted edits: those on the lines, one by one, and all that their agent did in the file.
-func (s *Server) undoActions(session *agentcore.Session, path string, x *workspace.Index, first,
+// UndoActions take back accepted edits: those on the lines, one by one, and all that their agent did in the file.
+func (d *Desk) UndoActions(session *agentcore.Session, path string, x *workspace.Index, first,
 	last int,
 ) []menu.Action {
-	if !s.client.AppliesEdits() {
+	if !d.Client.AppliesEdits() {
 		return nil
 	}
 	var list []menu.Action
