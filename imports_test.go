@@ -65,7 +65,6 @@ var imports = map[string]because{
 		"agentcore/mcp":        "states of MCP servers",
 		"agentcore/model":      "the editor's own model is a Model",
 		"agentcore/permission": "scopes of answers, modes of runs, how far folders are trusted",
-		"agentcore/price":      "shows costs",
 		"agentcore/provider":   "models, and the editor's among them",
 		"agentcore/secret":     "hands the redactor on",
 		"agentcore/skill":      "reads skills again",

@@ -17,9 +17,28 @@ import (
 	"github.com/agentls/agentls/lsp/wire"
 )
 
+// catalog tells what there is to work with: agents, skills, models and MCP servers. Its methods may be called from any
+// goroutine.
+type catalog struct {
+	*window
+	reloader *reloader
+	trust    *trust
+	// engineOptions are what an engine would be made of.
+	engineOptions func(*authoring.Vocabulary) agentcore.Options
+}
+
+// offered returns what can be named, for requests that need no store: where the engine could not be opened, what files
+// say.
+func (c *catalog) offered(ctx context.Context) (*authoring.Vocabulary, error) {
+	if err := c.awaits(ctx, c.opening.first.done); err != nil {
+		return nil, err
+	}
+	return c.reloader.vocabulary(), nil
+}
+
 // ListAgents answers `agent/list`.
-func (s *Server) ListAgents(ctx context.Context, p *methods.ListAgentsParams) (*methods.AgentList, error) {
-	v, err := s.offered(ctx)
+func (c *catalog) ListAgents(ctx context.Context, p *methods.ListAgentsParams) (*methods.AgentList, error) {
+	v, err := c.offered(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -27,23 +46,23 @@ func (s *Server) ListAgents(ctx context.Context, p *methods.ListAgentsParams) (*
 }
 
 // GetAgent answers `agent/get`.
-func (s *Server) GetAgent(ctx context.Context, p *methods.AgentParams) (*methods.AgentDefinition, error) {
-	v, err := s.offered(ctx)
+func (c *catalog) GetAgent(ctx context.Context, p *methods.AgentParams) (*methods.AgentDefinition, error) {
+	v, err := c.offered(ctx)
 	if err != nil {
 		return nil, err
 	}
 	d, err := v.Registry.Find(p.Agent)
 	if err != nil {
-		return nil, s.trust.unknownAgent(ctx, p.Agent, agentcore.UnknownAgent(err))
+		return nil, c.trust.unknownAgent(ctx, p.Agent, agentcore.UnknownAgent(err))
 	}
 	return authoring.AgentDefinition(v.Registry, d)
 }
 
 // RegisterAgent answers `agent/register`.
-func (s *Server) RegisterAgent(ctx context.Context,
+func (c *catalog) RegisterAgent(ctx context.Context,
 	p *methods.RegisterAgentParams,
 ) (*methods.RegisterAgentResult, error) {
-	engine, format, err := s.definitions(ctx, p.Format)
+	engine, format, err := c.definitions(ctx, p.Format)
 	if err != nil {
 		return nil, err
 	}
@@ -51,12 +70,12 @@ func (s *Server) RegisterAgent(ctx context.Context,
 	if err != nil {
 		return nil, err
 	}
-	return s.registration(engine, d, problems, p.Text), nil
+	return c.registration(engine, d, problems, p.Text), nil
 }
 
 // UpdateAgent answers `agent/update`.
-func (s *Server) UpdateAgent(ctx context.Context, p *methods.UpdateAgentParams) (*methods.RegisterAgentResult, error) {
-	engine, format, err := s.definitions(ctx, p.Format)
+func (c *catalog) UpdateAgent(ctx context.Context, p *methods.UpdateAgentParams) (*methods.RegisterAgentResult, error) {
+	engine, format, err := c.definitions(ctx, p.Format)
 	if err != nil {
 		return nil, err
 	}
@@ -64,12 +83,12 @@ func (s *Server) UpdateAgent(ctx context.Context, p *methods.UpdateAgentParams) 
 	if err != nil {
 		return nil, err
 	}
-	return s.registration(engine, d, problems, p.Text), nil
+	return c.registration(engine, d, problems, p.Text), nil
 }
 
 // UnregisterAgent answers `agent/unregister`.
-func (s *Server) UnregisterAgent(ctx context.Context, p *methods.AgentParams) error {
-	engine, err := s.open(ctx)
+func (c *catalog) UnregisterAgent(ctx context.Context, p *methods.AgentParams) error {
+	engine, err := c.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -77,19 +96,19 @@ func (s *Server) UnregisterAgent(ctx context.Context, p *methods.AgentParams) er
 }
 
 // CheckAgent answers `agent/check`.
-func (s *Server) CheckAgent(ctx context.Context, p *methods.CheckAgentParams) (*methods.AgentProblems, error) {
+func (c *catalog) CheckAgent(ctx context.Context, p *methods.CheckAgentParams) (*methods.AgentProblems, error) {
 	format, err := formatOf(p.Format)
 	if err != nil {
 		return nil, err
 	}
-	v, err := s.offered(ctx)
+	v, err := c.offered(ctx)
 	if err != nil {
 		return nil, err
 	}
 	switch {
 	case p.Text != "":
 		return &methods.AgentProblems{
-				Problems: s.definitionProblems(agentcore.CheckAgent(v.Known(), format, "", p.Text).Problems, "",
+				Problems: c.definitionProblems(agentcore.CheckAgent(v.Known(), format, "", p.Text).Problems, "",
 					p.Text),
 			},
 			nil
@@ -97,14 +116,14 @@ func (s *Server) CheckAgent(ctx context.Context, p *methods.CheckAgentParams) (*
 		return nil, wire.InvalidParams(errors.New("there is neither text nor uri; send one of them"))
 	}
 	path := document.Path(p.URI)
-	if doc := s.documents.At(ctx).Get(path); doc != nil {
+	if doc := c.documents.At(ctx).Get(path); doc != nil {
 		format = ""
 		text := doc.Index().Text()
 		if _, known := agent.Detect(path); !known {
 			format = formats[p.Format]
 		}
 		return &methods.AgentProblems{
-				Problems: s.definitionProblems(agentcore.CheckAgent(v.Known(), format, path, text).Problems, p.URI,
+				Problems: c.definitionProblems(agentcore.CheckAgent(v.Known(), format, path, text).Problems, p.URI,
 					text),
 			},
 			nil
@@ -116,12 +135,12 @@ func (s *Server) CheckAgent(ctx context.Context, p *methods.CheckAgentParams) (*
 		}
 	}
 	var roots []string
-	for _, root := range s.view.Roots() {
+	for _, root := range c.view.Roots() {
 		roots = append(roots, root.Path) // trusted or not: to check is not to act
 	}
-	file, text := agent.ReadFile(path, agent.StandardFolders(s.options.Dirs.Config, s.reloader.home(), roots...))
+	file, text := agent.ReadFile(path, agent.StandardFolders(c.options.Dirs.Config, c.home(), roots...))
 	file.Validate(v.Known())
-	return &methods.AgentProblems{Problems: s.definitionProblems(file.Problems, p.URI, text)}, nil
+	return &methods.AgentProblems{Problems: c.definitionProblems(file.Problems, p.URI, text)}, nil
 }
 
 // formats are those that the protocol names.
@@ -131,14 +150,14 @@ var formats = map[methods.DefinitionFormat]agent.Format{
 }
 
 // definitions returns the engine and the format of a definition that comes with a request.
-func (s *Server) definitions(ctx context.Context,
+func (c *catalog) definitions(ctx context.Context,
 	name methods.DefinitionFormat,
 ) (*agentcore.Engine, agent.Format, error) {
 	format, err := formatOf(name)
 	if err != nil {
 		return nil, "", err
 	}
-	engine, err := s.open(ctx)
+	engine, err := c.open(ctx)
 	return engine, format, err
 }
 
@@ -149,10 +168,10 @@ func formatOf(name methods.DefinitionFormat) (agent.Format, error) {
 	return "", wire.InvalidParams(fmt.Errorf("there is no format %q; use markdown, toml or json", name))
 }
 
-func (s *Server) registration(engine *agentcore.Engine, d *agent.Definition, problems []agent.Problem,
+func (c *catalog) registration(engine *agentcore.Engine, d *agent.Definition, problems []agent.Problem,
 	text string,
 ) *methods.RegisterAgentResult {
-	result := &methods.RegisterAgentResult{Problems: s.definitionProblems(problems, "", text)}
+	result := &methods.RegisterAgentResult{Problems: c.definitionProblems(problems, "", text)}
 	if d != nil {
 		info := authoring.AgentInfo(engine.Agents(), d)
 		result.Agent = &info
@@ -161,6 +180,6 @@ func (s *Server) registration(engine *agentcore.Engine, d *agent.Definition, pro
 }
 
 // definitionProblems gives problems of a text the positions of the client.
-func (s *Server) definitionProblems(problems []agent.Problem, of uri.URI, text string) []methods.DefinitionProblem {
-	return authoring.DefinitionProblems(problems, of, text, s.documents.Encoding)
+func (c *catalog) definitionProblems(problems []agent.Problem, of uri.URI, text string) []methods.DefinitionProblem {
+	return authoring.DefinitionProblems(problems, of, text, c.documents.Encoding)
 }

@@ -29,8 +29,8 @@ const (
 
 // executeCommand answers `workspace/executeCommand`. A client that does not know our protocol shows no
 // results, so what a person has to see is shown to it by standard messages.
-func (s *Server) executeCommand(ctx context.Context, p *protocol.ExecuteCommandParams) (any, error) {
-	result, handled, err := methods.DispatchCommand(ctx, answers{s, s.desk}, p.Command, p.Arguments)
+func (c *connected) executeCommand(ctx context.Context, p *protocol.ExecuteCommandParams) (any, error) {
+	result, handled, err := methods.DispatchCommand(ctx, c.answers(), p.Command, p.Arguments)
 	var bad *methods.ParamsError
 	switch {
 	case !handled:
@@ -42,46 +42,46 @@ func (s *Server) executeCommand(ctx context.Context, p *protocol.ExecuteCommandP
 		err = failed(err)
 	}
 	if err != nil {
-		if s.client.HidesErrors() && ctx.Err() == nil {
-			s.tell(ctx, protocol.MessageTypeError, "agentls: "+err.Error())
+		if c.client.HidesErrors() && ctx.Err() == nil {
+			c.tell(ctx, protocol.MessageTypeError, "agentls: "+err.Error())
 		}
 		return nil, err
 	}
-	if !s.client.KnowsProtocol() {
-		s.present(ctx, result)
+	if !c.client.KnowsProtocol() {
+		c.pages.present(ctx, result)
 		if _, ok := result.(*methods.Transcript); ok {
-			s.presentTranscript(p.Arguments)
+			c.pages.presentTranscript(p.Arguments)
 		}
 	}
 	return result, nil
 }
 
 // presentTranscript shows the conversation of the run that a command has named.
-func (s *Server) presentTranscript(arguments []protocol.LSPAny) {
+func (g *pages) presentTranscript(arguments []protocol.LSPAny) {
 	var named methods.TranscriptParams
 	if len(arguments) == 0 || json.Unmarshal(arguments[0], &named) != nil {
 		return // it was dispatched, so that it is there
 	}
-	s.goes(func(ctx context.Context) {
-		if err := s.showTranscript(ctx, named.Run); err != nil && ctx.Err() == nil {
-			s.tell(ctx, protocol.MessageTypeWarning, "agentls could not show the transcript: "+err.Error())
+	g.goes(func(ctx context.Context) {
+		if err := g.showTranscript(ctx, named.Run); err != nil && ctx.Err() == nil {
+			g.tell(ctx, protocol.MessageTypeWarning, "agentls could not show the transcript: "+err.Error())
 		}
 	})
 }
 
 // present shows the result of a command.
-func (s *Server) present(ctx context.Context, result any) {
+func (g *pages) present(ctx context.Context, result any) {
 	switch r := result.(type) {
 	case *methods.RunStarted:
-		s.goes(func(ctx context.Context) {
-			if err := s.showAnswer(ctx, s.engine, r.Run); err != nil && ctx.Err() == nil {
-				s.tell(ctx, protocol.MessageTypeWarning, "agentls could not show the answer: "+err.Error())
+		g.goes(func(ctx context.Context) {
+			if err := g.showAnswer(ctx, g.engine, r.Run); err != nil && ctx.Err() == nil {
+				g.tell(ctx, protocol.MessageTypeWarning, "agentls could not show the answer: "+err.Error())
 			}
 		})
 	case *methods.AcceptResult:
-		s.presentFailures(ctx, r.Failed)
+		g.presentFailures(ctx, r.Failed)
 	case *methods.RejectResult:
-		s.presentFailures(ctx, r.Failed)
+		g.presentFailures(ctx, r.Failed)
 	case *methods.TrustResult:
 		text := document.Path(r.Folder) + " is not trusted"
 		if r.Trusted {
@@ -90,28 +90,28 @@ func (s *Server) present(ctx context.Context, result any) {
 		for _, item := range r.Items {
 			text += "; " + item.Kind + " " + item.Description
 		}
-		s.tell(ctx, protocol.MessageTypeInfo, "agentls: "+text)
+		g.tell(ctx, protocol.MessageTypeInfo, "agentls: "+text)
 	case *methods.ProposalDiff:
-		s.goes(func(ctx context.Context) {
-			if err := s.showDiff(ctx, r); err != nil && ctx.Err() == nil {
-				s.tell(ctx, protocol.MessageTypeWarning, "agentls could not show the diff: "+err.Error())
+		g.goes(func(ctx context.Context) {
+			if err := g.showDiff(ctx, r); err != nil && ctx.Err() == nil {
+				g.tell(ctx, protocol.MessageTypeWarning, "agentls could not show the diff: "+err.Error())
 			}
 		})
 	}
 }
 
-func (s *Server) presentFailures(ctx context.Context, failures []methods.HunkFailure) {
+func (g *pages) presentFailures(ctx context.Context, failures []methods.HunkFailure) {
 	if len(failures) > 0 {
-		s.tell(ctx, protocol.MessageTypeWarning,
+		g.tell(ctx, protocol.MessageTypeWarning,
 			fmt.Sprintf("agentls: %s not done: %s", short.Count(len(failures), "edit"),
 				failures[0].Reason))
 	}
 }
 
 // Review carries out `agentls.review`: the document, or the one that was touched last.
-func (s *Server) Review(ctx context.Context, p *methods.ReviewParams) (*methods.RunStarted, error) {
+func (l *launcher) Review(ctx context.Context, p *methods.ReviewParams) (*methods.RunStarted, error) {
 	if len(p.URIs) > 1 {
-		return s.startRun(ctx, "", agentcore.RunRequest{
+		return l.startRun(ctx, "", agentcore.RunRequest{
 			Agent: reviewerAgent, Prompt: prompted("Review this file.", p.Prompt), Title: "review",
 			Each:  document.Paths(p.URIs),
 			Model: p.Model,
@@ -121,7 +121,7 @@ func (s *Server) Review(ctx context.Context, p *methods.ReviewParams) (*methods.
 	if u == "" && len(p.URIs) == 1 {
 		u = p.URIs[0]
 	}
-	about, title, err := s.about(ctx, u, p.Range)
+	about, title, err := l.about(ctx, u, p.Range)
 	if err != nil {
 		return nil, err
 	}
@@ -129,24 +129,24 @@ func (s *Server) Review(ctx context.Context, p *methods.ReviewParams) (*methods.
 	if p.Range != nil {
 		prompt = "Review these lines of the file."
 	}
-	return s.startRun(ctx, "", agentcore.RunRequest{
+	return l.startRun(ctx, "", agentcore.RunRequest{
 		Agent: reviewerAgent, Prompt: prompted(prompt, p.Prompt), Title: "review " + title, Context: about,
 		Model: p.Model,
 	})
 }
 
 // startRun starts a run in the session, the window's own for "".
-func (s *Server) startRun(ctx context.Context, id event.SessionID,
+func (l *launcher) startRun(ctx context.Context, id event.SessionID,
 	request agentcore.RunRequest,
 ) (*methods.RunStarted, error) {
-	engine, err := s.open(ctx)
+	engine, err := l.open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s.trust.need()
+	l.trust.need()
 	var session *agentcore.Session
 	if id == "" {
-		session, err = s.current(ctx)
+		session, err = l.current(ctx)
 	} else {
 		session, err = engine.Session(id)
 		err = engine.Elsewhere(ctx, string(id), err)
@@ -158,7 +158,7 @@ func (s *Server) startRun(ctx context.Context, id event.SessionID,
 	if err != nil {
 		name := cmp.Or(request.Agent, engine.Config().DefaultAgent)
 		if _, unknown := engine.Agents().Find(name); unknown != nil {
-			err = s.trust.unknownAgent(ctx, name, err)
+			err = l.trust.unknownAgent(ctx, name, err)
 		}
 		return nil, err
 	}
@@ -167,13 +167,13 @@ func (s *Server) startRun(ctx context.Context, id event.SessionID,
 
 // about is a document, or a part of it, as a run's context, and its name for people. Without a URI it is the document
 // that was touched last.
-func (s *Server) about(ctx context.Context, u uri.URI, part *protocol.Range) (agentcore.Context, string, error) {
+func (l *launcher) about(ctx context.Context, u uri.URI, part *protocol.Range) (agentcore.Context, string, error) {
 	// The run begins at once then, and its lines are those of the text that it sees.
-	if _, err := s.open(ctx); err != nil {
+	if _, err := l.open(ctx); err != nil {
 		return agentcore.Context{}, "", err
 	}
 	if u == "" {
-		doc := s.documents.At(ctx).Last()
+		doc := l.documents.At(ctx).Last()
 		if doc == nil {
 			return agentcore.Context{}, "", &fault.Error{
 				Kind:   fault.NotFound,
@@ -184,16 +184,16 @@ func (s *Server) about(ctx context.Context, u uri.URI, part *protocol.Range) (ag
 	}
 	path := document.Path(u)
 	about := agentcore.Context{Paths: []string{path}}
-	title := s.view.Shown(path)
+	title := l.view.Shown(path)
 	if part == nil {
 		return about, title, nil
 	}
-	r, err := s.documents.Follow(ctx, path, *part)
+	r, err := l.documents.Follow(ctx, path, *part)
 	if err != nil {
 		return about, title, err
 	}
 	first, last := position.Touched(r)
-	x, _, err := s.documents.Text(path)
+	x, _, err := l.documents.Text(path)
 	if err != nil {
 		return about, title, err
 	}

@@ -18,39 +18,49 @@ import (
 	"github.com/agentls/agentls/lsp/delivery"
 	"github.com/agentls/agentls/lsp/document"
 	"github.com/agentls/agentls/lsp/methods"
+	"github.com/agentls/agentls/lsp/surface"
 	"github.com/agentls/agentls/lsp/wire"
 )
 
 // transcriptsFolder is where the virtual documents with conversations are.
 const transcriptsFolder = "transcripts/"
 
+// pages are the texts that the server itself shows, and the ways to show them. Its methods may be called from any
+// goroutine.
+type pages struct {
+	*window
+	desk      *delivery.Desk
+	board     *surface.Board
+	refresher *surface.Refresher
+}
+
 // showTranscript shows the conversation of a run.
-func (s *Server) showTranscript(ctx context.Context, run event.RunID) error {
+func (g *pages) showTranscript(ctx context.Context, run event.RunID) error {
 	var text strings.Builder
-	if err := s.engine.History().TranscriptMarkdown(ctx, run, &text); err != nil {
+	if err := g.engine.History().TranscriptMarkdown(ctx, run, &text); err != nil {
 		return err
 	}
-	return s.showText(ctx, transcriptsFolder+string(run)+".md", text.String(), true)
+	return g.showText(ctx, transcriptsFolder+string(run)+".md", text.String(), true)
 }
 
 // transcriptChanged says that a run's conversation has grown, where it is shown.
-func (s *Server) transcriptChanged(run event.RunID) {
-	s.refresher.TextChanged(document.Virtual(transcriptsFolder + string(run) + ".md"))
+func (g *pages) transcriptChanged(run event.RunID) {
+	g.refresher.TextChanged(document.Virtual(transcriptsFolder + string(run) + ".md"))
 }
 
 // textDocumentContent answers `workspace/textDocumentContent` (LSP 3.18).
-func (s *Server) textDocumentContent(ctx context.Context,
+func (g *pages) textDocumentContent(ctx context.Context,
 	p *protocol.TextDocumentContentParams,
 ) (*protocol.TextDocumentContentResult, error) {
-	text, err := s.virtualText(ctx, string(p.URI))
+	text, err := g.virtualText(ctx, string(p.URI))
 	if err != nil {
 		return nil, failed(err)
 	}
 	return &protocol.TextDocumentContentResult{Text: text}, nil
 }
 
-func (s *Server) virtualText(ctx context.Context, u string) (string, error) {
-	engine, err := s.open(ctx)
+func (g *pages) virtualText(ctx context.Context, u string) (string, error) {
+	engine, err := g.open(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -69,64 +79,64 @@ func (s *Server) virtualText(ctx context.Context, u string) (string, error) {
 	}
 	if run, ok := document.CutBoth(name, transcriptsFolder, ".md"); ok {
 		var text strings.Builder
-		s.refresher.Watch(uri.URI(u), "") // before it is read, so that no message is missed
+		g.refresher.Watch(uri.URI(u), "") // before it is read, so that no message is missed
 		err := engine.History().TranscriptMarkdown(ctx, event.RunID(run), &text)
 		return text.String(), err
 	}
 	if plan, ok := strings.CutPrefix(name, plansFolder); ok {
-		s.refresher.Watch(uri.URI(u), "")
-		return s.planText(plan)
+		g.refresher.Watch(uri.URI(u), "")
+		return g.planText(plan)
 	}
-	session, err := s.kept(ctx)
+	session, err := g.kept(ctx)
 	if err != nil {
 		return "", err
 	}
-	if p, ok := s.desk.DiffParams(session, name); ok {
-		diff, err := s.desk.DiffProposal(ctx, p)
+	if p, ok := g.desk.DiffParams(session, name); ok {
+		diff, err := g.desk.DiffProposal(ctx, p)
 		if err != nil {
 			return "", err
 		}
-		s.refresher.Watch(uri.URI(u), p.Proposal)
+		g.refresher.Watch(uri.URI(u), p.Proposal)
 		return delivery.DiffText(diff), nil
 	}
 	return "", wire.InvalidParams(fmt.Errorf("there is no document %s", u))
 }
 
 // showDiff shows a diff to the user.
-func (s *Server) showDiff(ctx context.Context, d *methods.ProposalDiff) error {
+func (g *pages) showDiff(ctx context.Context, d *methods.ProposalDiff) error {
 	name, err := url.PathUnescape(strings.TrimPrefix(string(d.URI), document.Scheme+":/"))
 	if err != nil {
 		return fmt.Errorf("read the name of the document %s: %w", d.URI, err)
 	}
-	return s.showText(ctx, cmp.Or(name, delivery.ChosenDiff), delivery.DiffText(d), d.URI != "")
+	return g.showText(ctx, cmp.Or(name, delivery.ChosenDiff), delivery.DiffText(d), d.URI != "")
 }
 
 // showText shows a text of the server's in the richest way that the client has: a virtual document, a file in
 // the state folder, or a message. Name is the path of the virtual document, such as "answers/x.md", and of the file;
 // virtual is false where only the file has the text.
-func (s *Server) showText(ctx context.Context, name, text string, virtual bool) error {
-	if virtual && s.client.ShowsDocuments() && s.client.TakesContent() {
-		if shown, err := s.client.Open(ctx,
+func (g *pages) showText(ctx context.Context, name, text string, virtual bool) error {
+	if virtual && g.client.ShowsDocuments() && g.client.TakesContent() {
+		if shown, err := g.client.Open(ctx,
 			document.Virtual(name)); err != nil || shown {
 			return err
 		}
 	}
-	if s.client.ShowsDocuments() {
-		path := filepath.Join(s.options.Dirs.State, "documents", filepath.FromSlash(name))
+	if g.client.ShowsDocuments() {
+		path := filepath.Join(g.options.Dirs.State, "documents", filepath.FromSlash(name))
 		if err := keep(path, text); err != nil {
 			return err
 		}
-		if shown, err := s.client.Open(ctx, uri.File(path)); err != nil || shown {
+		if shown, err := g.client.Open(ctx, uri.File(path)); err != nil || shown {
 			return err
 		}
 	}
 	if runes := []rune(text); len(runes) > messageLength {
-		if err := s.client.Log(ctx, protocol.MessageTypeInfo, text); err != nil {
+		if err := g.client.Log(ctx, protocol.MessageTypeInfo, text); err != nil {
 			return err
 		}
 		text = string(runes[:messageLength]) + "…\n(the whole text is in the log of the language server)"
 	}
-	return s.client.Show(ctx, protocol.MessageTypeInfo, text)
+	return g.client.Show(ctx, protocol.MessageTypeInfo, text)
 }
 
 // messageLength is how much a message box bears, in characters.
@@ -163,7 +173,7 @@ func replace(path, text string) error {
 
 // showAnswer waits for the end of a run and shows what it answered. That of a review is not shown: findings and edits
 // have places of their own, and the end of the run says if there are none.
-func (s *Server) showAnswer(ctx context.Context, engine *agentcore.Engine, id event.RunID) error {
+func (g *pages) showAnswer(ctx context.Context, engine *agentcore.Engine, id event.RunID) error {
 	result, err := engine.Wait(ctx, id)
 	if err != nil || result.Status != event.StatusCompleted || strings.TrimSpace(result.Output) == "" {
 		return err // a failure is told by the event
@@ -172,6 +182,6 @@ func (s *Server) showAnswer(ctx context.Context, engine *agentcore.Engine, id ev
 		return nil
 	}
 	// Neovim asks again only for documents in its windows: what hides one comes behind what is to vanish from it.
-	s.board.Settle(ctx)
-	return s.showText(ctx, "answers/"+string(id)+".md", result.Output, true)
+	g.board.Settle(ctx)
+	return g.showText(ctx, "answers/"+string(id)+".md", result.Output, true)
 }

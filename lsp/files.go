@@ -11,39 +11,39 @@ import (
 // reading goroutine, in the order of the wire.
 
 // didRenameFiles has hunks and findings follow files and folders to their new names.
-func (s *Server) didRenameFiles(p *protocol.RenameFilesParams) error {
-	s.documents.Rename(p.Files)
+func (c *connected) didRenameFiles(p *protocol.RenameFilesParams) error {
+	c.documents.Rename(p.Files)
 	var paths []string
 	for _, f := range p.Files {
 		from, to := document.Path(uri.URI(f.OldURI)), document.Path(uri.URI(f.NewURI))
-		s.diagnostics.TouchBelow(from)
+		c.diagnostics.TouchBelow(from)
 		paths = append(paths, from, to)
 	}
-	s.filesChanged(paths)
+	c.filesChanged(paths)
 	return nil
 }
 
-func (s *Server) didCreateFiles(p *protocol.CreateFilesParams) error {
+func (c *connected) didCreateFiles(p *protocol.CreateFilesParams) error {
 	var paths []string
 	for _, f := range p.Files {
 		paths = append(paths, document.Path(uri.URI(f.URI)))
 	}
-	s.filesChanged(paths)
+	c.filesChanged(paths)
 	return nil
 }
 
-func (s *Server) didDeleteFiles(p *protocol.DeleteFilesParams) error {
+func (c *connected) didDeleteFiles(p *protocol.DeleteFilesParams) error {
 	var paths []string
 	for _, f := range p.Files {
 		paths = append(paths, document.Path(uri.URI(f.URI)))
 	}
-	s.filesChanged(paths)
+	c.filesChanged(paths)
 	return nil
 }
 
 // filesChanged tells everybody that files on disk are other than they were.
-func (s *Server) filesChanged(paths []string) {
-	s.view.DiskChanged(paths)
-	s.reloader.changed(paths)
-	s.diagnostics.Touch(paths...)
+func (c *connected) filesChanged(paths []string) {
+	c.view.DiskChanged(paths)
+	c.reloader.changed(paths)
+	c.diagnostics.Touch(paths...)
 }

@@ -10,65 +10,67 @@ import (
 	"github.com/agentls/agentls/lsp/document"
 )
 
-// authoredKind says which of the files that people write for agentls a document is.
-func (s *Server) authoredKind(path string) authoring.Kind {
-	return authoring.KindOf(path, s.options.Dirs.File)
+// authored helps with the files that people write for agentls. Its methods may be called from any goroutine.
+type authored struct {
+	*editor
+	// vocabulary is what can be named in them.
+	vocabulary func() *authoring.Vocabulary
 }
 
 // sheet outlines a document that is ours.
-func (s *Server) sheet(doc *document.Document) *authoring.Sheet {
-	return authoring.NewSheet(doc.Kind, doc.Path, doc.Index(), s.documents.Encoding)
+func (a *authored) sheet(doc *document.Document) *authoring.Sheet {
+	return authoring.NewSheet(doc.Kind, doc.Path, doc.Index(), a.documents.Encoding)
 }
 
 // sheetOf outlines a document of ours as it was open when the request was read; nil for any other.
-func (s *Server) sheetOf(ctx context.Context, path string) *authoring.Sheet {
-	doc := s.documents.At(ctx).Get(path)
+func (a *authored) sheetOf(ctx context.Context, path string) *authoring.Sheet {
+	doc := a.documents.At(ctx).Get(path)
 	if doc == nil || doc.Kind == authoring.None {
 		return nil
 	}
-	return s.sheet(doc)
+	return a.sheet(doc)
 }
 
 // completion answers `textDocument/completion` in the files that people write for agentls, and null in any other.
-func (s *Server) completion(ctx context.Context, p *protocol.CompletionParams) (protocol.CompletionResult, error) {
-	sheet := s.sheetOf(ctx, document.Path(p.TextDocument.URI))
+func (a *authored) completion(ctx context.Context, p *protocol.CompletionParams) (protocol.CompletionResult, error) {
+	sheet := a.sheetOf(ctx, document.Path(p.TextDocument.URI))
 	if sheet == nil {
 		return nil, nil
 	}
-	return sheet.Complete(s.reloader.vocabulary(), p.Position, s.client.CompletionDoc), nil
+	return sheet.Complete(a.vocabulary(), p.Position, a.client.CompletionDoc), nil
 }
 
 // hover answers `textDocument/hover` in the files that people write for agentls. In any document it tells of the runs
 // that are shown at the line. The answer is null where there is nothing to say.
-func (s *Server) hover(ctx context.Context, p *protocol.HoverParams) (any, error) {
+func (c *connected) hover(ctx context.Context, p *protocol.HoverParams) (any, error) {
 	path := document.Path(p.TextDocument.URI)
-	if at, err := s.documents.Follow(ctx, path, protocol.Range{Start: p.Position, End: p.Position}); err == nil {
-		if status := s.board.Hover(path, int(at.Start.Line)); status != "" {
-			return &protocol.Hover{Contents: s.client.HoverText(status)}, nil
+	if at, err := c.documents.Follow(ctx, path, protocol.Range{Start: p.Position, End: p.Position}); err == nil {
+		if status := c.board.Hover(path, int(at.Start.Line)); status != "" {
+			return &protocol.Hover{Contents: c.client.HoverText(status)}, nil
 		}
 	}
-	sheet := s.sheetOf(ctx, path)
+	sheet := c.authored.sheetOf(ctx, path)
 	if sheet == nil {
 		return nil, nil
 	}
-	text, r := sheet.Explain(s.reloader.vocabulary(), p.Position)
+	text, r := sheet.Explain(c.reloader.vocabulary(), p.Position)
 	if text == "" {
 		return nil, nil
 	}
-	return &protocol.Hover{Contents: s.client.HoverText(text), Range: &r}, nil
+	return &protocol.Hover{Contents: c.client.HoverText(text), Range: &r}, nil
 }
 
 // documentSymbol answers `textDocument/documentSymbol` for the files that people write for agentls, and null for any
 // other.
-func (s *Server) documentSymbol(ctx context.Context,
+func (a *authored) documentSymbol(ctx context.Context,
 	p *protocol.DocumentSymbolParams,
 ) (protocol.DocumentSymbolResult, error) {
-	sheet := s.sheetOf(ctx, document.Path(p.TextDocument.URI))
+	sheet := a.sheetOf(ctx, document.Path(p.TextDocument.URI))
 	if sheet == nil {
 		return nil, nil
 	}
 	tree := sheet.Symbols()
-	if s.client.NestsSymbols() {
+	if a.client.NestsSymbols() {
 		return protocol.DocumentSymbolSlice(tree), nil
 	}
 	return protocol.SymbolInformationSlice(authoring.Flattened(tree, p.TextDocument.URI)), nil
@@ -77,9 +79,9 @@ func (s *Server) documentSymbol(ctx context.Context,
 // The registrations of the language features. A client that takes registrations asks us only about our own files;
 // for any other the features are announced for all documents, and answered with null at once where they are not ours.
 
-// languageCapabilities announces the features to a client that has them and takes no registrations for them.
-func (s *Server) languageCapabilities(c *protocol.ServerCapabilities) {
-	t := s.client.TextDocument()
+// announce announces the features to a client that has them and takes no registrations for them.
+func (a *authored) announce(c *protocol.ServerCapabilities) {
+	t := a.client.TextDocument()
 	if t.Completion != nil && !client.Yes(t.Completion.DynamicRegistration) {
 		c.CompletionProvider = &protocol.CompletionOptions{}
 	}
@@ -91,17 +93,17 @@ func (s *Server) languageCapabilities(c *protocol.ServerCapabilities) {
 	}
 }
 
-// announceLanguage registers the features, as far as they are not announced.
-func (s *Server) announceLanguage(ctx context.Context) {
-	if err := s.registerLanguage(ctx); err != nil && ctx.Err() == nil {
-		s.logger.Warn("the editor takes no help for agentls's own files", "error", err)
+// register registers the features, as far as they are not announced.
+func (a *authored) register(ctx context.Context) {
+	if err := a.registrations(ctx); err != nil && ctx.Err() == nil {
+		a.logger.Warn("the editor takes no help for agentls's own files", "error", err)
 	}
 }
 
-// registerLanguage registers the features with a client that takes registrations: all but hovers, which inlineStatus
+// registrations registers the features with a client that takes registrations: all but hovers, which inlineStatus
 // registers, since they are about runs, too.
-func (s *Server) registerLanguage(ctx context.Context) error {
-	selector := authoring.Selector(s.options.Dirs.File)
+func (a *authored) registrations(ctx context.Context) error {
+	selector := authoring.Selector(a.options.Dirs.File)
 	where := protocol.TextDocumentRegistrationOptions{DocumentSelector: &selector}
 	var list []protocol.Registration
 	add := func(announced *bool, method string, options any) error {
@@ -112,19 +114,19 @@ func (s *Server) registerLanguage(ctx context.Context) error {
 		list = append(list, one)
 		return err
 	}
-	if err := add(s.client.Completion().DynamicRegistration, protocol.MethodTextDocumentCompletion,
+	if err := add(a.client.Completion().DynamicRegistration, protocol.MethodTextDocumentCompletion,
 		&protocol.CompletionRegistrationOptions{
 			TextDocumentRegistrationOptions: where,
 			CompletionOptions:               protocol.CompletionOptions{TriggerCharacters: authoring.Triggers()},
 		}); err != nil {
 		return err
 	}
-	if err := add(s.client.Symbols().DynamicRegistration, protocol.MethodTextDocumentDocumentSymbol,
+	if err := add(a.client.Symbols().DynamicRegistration, protocol.MethodTextDocumentDocumentSymbol,
 		&protocol.DocumentSymbolRegistrationOptions{TextDocumentRegistrationOptions: where}); err != nil {
 		return err
 	}
 	if len(list) == 0 {
 		return nil
 	}
-	return s.client.RegisterAll(ctx, list...)
+	return a.client.RegisterAll(ctx, list...)
 }

@@ -16,10 +16,10 @@ import (
 )
 
 // LendsSymbols reports whether the editor answers `agent/symbols`.
-func (l *lending) LendsSymbols() bool { return l.server.client.Announced().Symbols }
+func (l *lending) LendsSymbols() bool { return l.client.Announced().Symbols }
 
 // LendsDiagnostics reports whether the editor answers `agent/diagnostics`.
-func (l *lending) LendsDiagnostics() bool { return l.server.client.Announced().Diagnostics }
+func (l *lending) LendsDiagnostics() bool { return l.client.Announced().Diagnostics }
 
 // Symbols asks the editor's own language servers.
 func (l *lending) Symbols(ctx context.Context, q tool.SymbolQuery) ([]tool.Symbol, error) {
@@ -32,7 +32,7 @@ func (l *lending) Symbols(ctx context.Context, q tool.SymbolQuery) ([]tool.Symbo
 		if err != nil {
 			return nil, err
 		}
-		at := l.server.documents.Encoding.Span(x, event.Span{
+		at := l.documents.Encoding.Span(x, event.Span{
 			StartLine: q.Line, StartColumn: q.Column, EndLine: q.Line,
 			EndColumn: q.Column,
 		})
@@ -41,7 +41,7 @@ func (l *lending) Symbols(ctx context.Context, q tool.SymbolQuery) ([]tool.Symbo
 	if q.Path != "" && q.Kind != tool.ListWorkspace {
 		p.URI = uri.File(q.Path)
 	}
-	answer, err := methods.Client{Conn: l.server.conn}.Symbols(ctx, p)
+	answer, err := methods.Client{Conn: l.conn}.Symbols(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (l *lending) Symbols(ctx context.Context, q tool.SymbolQuery) ([]tool.Symbo
 
 // Diagnostics returns what the editor's own language servers say of a file.
 func (l *lending) Diagnostics(ctx context.Context, path string) ([]tool.Diagnostic, error) {
-	answer, err := methods.Client{Conn: l.server.conn}.Diagnostics(ctx,
+	answer, err := methods.Client{Conn: l.conn}.Diagnostics(ctx,
 		&methods.EditorDiagnosticsParams{URI: uri.File(path)})
 	if err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func (l *lending) Diagnostics(ctx context.Context, path string) ([]tool.Diagnost
 		if document.Path(d.URI) != path {
 			continue
 		}
-		if err := l.server.documents.Reach(ctx, path, d.Version); err != nil {
+		if err := l.documents.Reach(ctx, path, d.Version); err != nil {
 			return nil, err
 		}
 		for _, one := range d.Diagnostics {
@@ -88,7 +88,7 @@ func (l *lending) Diagnostics(ctx context.Context, path string) ([]tool.Diagnost
 
 // shown is the text of a file as the editor shows it, by its lines.
 func (l *lending) shown(path string) (*workspace.Index, error) {
-	file, err := l.server.view.Read(path)
+	file, err := l.view.Read(path)
 	if err != nil {
 		return nil, fmt.Errorf("read what the editor shows: %w", err)
 	}
@@ -110,7 +110,7 @@ func (l *lending) spanOf(texts map[string]*workspace.Index, path string, r proto
 	if x == nil {
 		return span
 	}
-	e := l.server.documents.Encoding
+	e := l.documents.Encoding
 	span.StartColumn, span.EndColumn = e.Column(x, r.Start), e.Column(x, r.End)
 	return span
 }

@@ -11,17 +11,17 @@ import (
 )
 
 // MCP answers `agent/mcp`.
-func (s *Server) MCP(ctx context.Context, _ *methods.NoParams) (*methods.MCPList, error) {
-	engine, err := s.open(ctx)
+func (c *catalog) MCP(ctx context.Context, _ *methods.NoParams) (*methods.MCPList, error) {
+	engine, err := c.open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var roots []string
-	for _, root := range s.view.Roots() {
+	for _, root := range c.view.Roots() {
 		roots = append(roots, root.Path)
 	}
 	list := &methods.MCPList{}
-	for _, status := range engine.MCPServers(roots, s.trust.all()) {
+	for _, status := range engine.MCPServers(roots, c.trust.all()) {
 		list.Servers = append(list.Servers, mcpServer(status))
 	}
 	return list, nil

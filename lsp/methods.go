@@ -8,21 +8,22 @@ import (
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/event"
-	"github.com/agentls/agentls/lsp/delivery"
 	"github.com/agentls/agentls/lsp/document"
 	"github.com/agentls/agentls/lsp/methods"
+	"github.com/agentls/agentls/lsp/surface"
 )
 
-// answers answers the requests of schema/agent.metamodel.json, which says what each does.
-type answers struct {
-	*Server
-	*delivery.Desk
+// launcher starts runs, and steers those under way. Its methods may be called from any goroutine.
+type launcher struct {
+	*window
+	trust *trust
+	board *surface.Board
+	// resumed says that a run goes on, by whatever way.
+	resumed func(event.RunID)
 }
 
-var _ methods.CommandServer = answers{}
-
 // Run answers `agent/run`.
-func (s *Server) Run(ctx context.Context, p *methods.RunParams) (*methods.RunStarted, error) {
+func (l *launcher) Run(ctx context.Context, p *methods.RunParams) (*methods.RunStarted, error) {
 	mode, err := modeOf(p.PermissionMode)
 	if err != nil {
 		return nil, err
@@ -39,7 +40,7 @@ func (s *Server) Run(ctx context.Context, p *methods.RunParams) (*methods.RunSta
 	}
 	if c := p.Context; c != nil {
 		if c.URI != "" {
-			about, _, err := s.about(ctx, c.URI, c.Range)
+			about, _, err := l.about(ctx, c.URI, c.Range)
 			if err != nil {
 				return nil, err
 			}
@@ -47,7 +48,7 @@ func (s *Server) Run(ctx context.Context, p *methods.RunParams) (*methods.RunSta
 		}
 		request.Context.Paths = append(request.Context.Paths, document.Paths(c.URIs)...)
 	}
-	return s.startRun(ctx, p.Session, request)
+	return l.startRun(ctx, p.Session, request)
 }
 
 // milliseconds is a duration from the wire, cut to the longest there is.
@@ -57,8 +58,8 @@ func milliseconds(n int64) time.Duration {
 }
 
 // Wait answers `agent/wait`.
-func (s *Server) Wait(ctx context.Context, p *methods.WaitParams) (*event.RunResult, error) {
-	engine, err := s.open(ctx)
+func (l *launcher) Wait(ctx context.Context, p *methods.WaitParams) (*event.RunResult, error) {
+	engine, err := l.open(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -70,10 +71,10 @@ func (s *Server) Wait(ctx context.Context, p *methods.WaitParams) (*event.RunRes
 	}
 	told := func(context.Context, string) {}
 	if p.WorkDoneToken != nil {
-		told = s.board.Wait(p.Run, p.WorkDoneToken)
+		told = l.board.Wait(p.Run, p.WorkDoneToken)
 	}
 	result, err := engine.Wait(waiting, p.Run)
-	told(s.background, string(result.Status))
+	told(l.background, string(result.Status))
 	if err != nil {
 		return nil, err
 	}
@@ -81,8 +82,8 @@ func (s *Server) Wait(ctx context.Context, p *methods.WaitParams) (*event.RunRes
 }
 
 // Cancel answers `agent/cancel`.
-func (s *Server) Cancel(ctx context.Context, p *methods.CancelParams) error {
-	engine, err := s.open(ctx)
+func (l *launcher) Cancel(ctx context.Context, p *methods.CancelParams) error {
+	engine, err := l.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -93,8 +94,8 @@ func (s *Server) Cancel(ctx context.Context, p *methods.CancelParams) error {
 }
 
 // Steer answers `agent/steer`.
-func (s *Server) Steer(ctx context.Context, p *methods.SteerParams) error {
-	engine, err := s.open(ctx)
+func (l *launcher) Steer(ctx context.Context, p *methods.SteerParams) error {
+	engine, err := l.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -102,16 +103,16 @@ func (s *Server) Steer(ctx context.Context, p *methods.SteerParams) error {
 }
 
 // Resume answers `agent/resume`.
-func (s *Server) Resume(ctx context.Context, p *methods.ResumeParams) (*methods.RunStarted, error) {
-	session, err := s.current(ctx)
+func (l *launcher) Resume(ctx context.Context, p *methods.ResumeParams) (*methods.RunStarted, error) {
+	session, err := l.current(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s.trust.need()
+	l.trust.need()
 	run, err := session.Resume(ctx, p.Run, p.Prompt)
 	if err != nil {
 		return nil, err
 	}
-	s.recovery.resumed(p.Run)
+	l.resumed(p.Run)
 	return &methods.RunStarted{Session: session.ID, Run: run}, nil
 }

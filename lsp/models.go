@@ -9,18 +9,17 @@ import (
 )
 
 // Models answers `agent/models`.
-func (s *Server) Models(ctx context.Context, p *methods.ModelsParams) (*methods.ModelList, error) {
-	v, err := s.offered(ctx)
+func (c *catalog) Models(ctx context.Context, p *methods.ModelsParams) (*methods.ModelList, error) {
+	v, err := c.offered(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var models []provider.Info
 	var resolved provider.Resolved
-	select {
-	case <-s.opening.ready:
-		models, resolved, err = s.engine.Models(ctx, p.Agent, p.Model)
-	default:
-		models, resolved, err = agentcore.ModelsWith(ctx, s.engineOptions(v), p.Agent, p.Model)
+	if c.ready() {
+		models, resolved, err = c.engine.Models(ctx, p.Agent, p.Model)
+	} else {
+		models, resolved, err = agentcore.ModelsWith(ctx, c.engineOptions(v), p.Agent, p.Model)
 	}
 	if err != nil {
 		return nil, err

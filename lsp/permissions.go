@@ -12,16 +12,22 @@ import (
 	"github.com/agentls/agentls/lsp/methods"
 )
 
+// permits tells of the questions for permission and of what was answered. Its methods may be called from any goroutine.
+type permits struct {
+	*window
+	asks *asker
+}
+
 // Asks answers `agent/asks`.
-func (s *Server) Asks(ctx context.Context, p *methods.AsksParams) (*methods.AskList, error) {
-	engine, err := s.open(ctx)
+func (m *permits) Asks(ctx context.Context, p *methods.AsksParams) (*methods.AskList, error) {
+	engine, err := m.open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	session := s.opened()
+	session := m.opened()
 	if p.Session != "" {
 		if session, err = engine.Session(p.Session); err != nil {
-			asks, err := s.storedAsks(ctx, engine, p.Session)
+			asks, err := storedAsks(ctx, engine.History(), p.Session)
 			return &methods.AskList{Asks: asks}, err
 		}
 	}
@@ -38,17 +44,17 @@ func (s *Server) Asks(ctx context.Context, p *methods.AsksParams) (*methods.AskL
 }
 
 // AnswerAsk answers `agent/ask/answer`.
-func (s *Server) AnswerAsk(ctx context.Context, p *methods.AnswerAskParams) error {
-	engine, err := s.open(ctx)
+func (m *permits) AnswerAsk(ctx context.Context, p *methods.AnswerAskParams) error {
+	engine, err := m.open(ctx)
 	if err != nil {
 		return err
 	}
-	return engine.Elsewhere(ctx, string(p.Ask), s.answerAsk(p))
+	return engine.Elsewhere(ctx, string(p.Ask), m.asks.answer(p))
 }
 
 // Grants answers `agent/grants`.
-func (s *Server) Grants(ctx context.Context, p *methods.GrantsParams) (*methods.GrantList, error) {
-	engine, err := s.open(ctx)
+func (m *permits) Grants(ctx context.Context, p *methods.GrantsParams) (*methods.GrantList, error) {
+	engine, err := m.open(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +65,7 @@ func (s *Server) Grants(ctx context.Context, p *methods.GrantsParams) (*methods.
 	}
 	list := &methods.GrantList{}
 	for _, g := range engine.Grants(p.Session) {
-		if p.Session != "" || s.binds(g) {
+		if p.Session != "" || m.binds(g) {
 			list.Grants = append(list.Grants, grantOf(g))
 		}
 	}
@@ -67,11 +73,11 @@ func (s *Server) Grants(ctx context.Context, p *methods.GrantsParams) (*methods.
 }
 
 // binds reports whether a grant is about this connection's workspace.
-func (s *Server) binds(g permission.Grant) bool {
+func (m *permits) binds(g permission.Grant) bool {
 	if g.Scope != permission.Project {
 		return true // of this process
 	}
-	for _, r := range s.view.Roots() {
+	for _, r := range m.view.Roots() {
 		if r.Path == g.Root {
 			return true
 		}
@@ -88,8 +94,8 @@ func grantOf(g permission.Grant) methods.Grant {
 }
 
 // Revoke answers `agent/revoke`.
-func (s *Server) Revoke(ctx context.Context, p *methods.RevokeParams) error {
-	engine, err := s.open(ctx)
+func (m *permits) Revoke(ctx context.Context, p *methods.RevokeParams) error {
+	engine, err := m.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -97,15 +103,15 @@ func (s *Server) Revoke(ctx context.Context, p *methods.RevokeParams) error {
 }
 
 // Explain answers `agent/explain`.
-func (s *Server) Explain(ctx context.Context, p *methods.ExplainParams) (*methods.Explanation, error) {
-	session, err := s.current(ctx)
+func (m *permits) Explain(ctx context.Context, p *methods.ExplainParams) (*methods.Explanation, error) {
+	session, err := m.current(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var found permission.Explanation
 	if p.Run != "" {
-		found, err = s.engine.ExplainRun(p.Run, p.Tool, p.Call)
-		err = s.engine.Elsewhere(ctx, string(p.Run), err)
+		found, err = m.engine.ExplainRun(p.Run, p.Tool, p.Call)
+		err = m.engine.Elsewhere(ctx, string(p.Run), err)
 	} else {
 		found, err = session.Explain(p.Agent, p.Tool, p.Call)
 	}

@@ -93,10 +93,10 @@ func (g *game) check(ctx context.Context) error {
 	if _, err := g.editor.Call(ctx, "agent/wait", methods.WaitParams{Run: g.runs[0].id, TimeoutMs: 1}); err != nil {
 		return fmt.Errorf("the server does not answer: %w", err)
 	}
-	if err := g.server.view.Settle(ctx); err != nil {
+	if err := g.server.connected.view.Settle(ctx); err != nil {
 		return err
 	}
-	if err := g.server.opened().Flush(ctx); err != nil { // a hunk is shown when it is durable
+	if err := g.server.connected.opened().Flush(ctx); err != nil { // a hunk is shown when it is durable
 		return err
 	}
 	raw, err := g.editor.Call(ctx, "agent/proposals", methods.ProposalsParams{})
@@ -129,12 +129,12 @@ func (g *game) check(ctx context.Context) error {
 // checkDocuments compares texts and versions, and looks for what is there twice.
 func (g *game) checkDocuments() error {
 	opened := g.editor.Opened()
-	if n := len(g.server.documents.Paths()); n != len(opened) {
+	if n := len(g.server.connected.documents.Paths()); n != len(opened) {
 		return fmt.Errorf("the server has other documents open: %d, the editor %q", n, opened)
 	}
 	for _, path := range g.paths() {
 		text, version, open := g.shown(path)
-		doc := g.server.documents.Get(filepath.Join(g.root, path))
+		doc := g.server.connected.documents.Get(filepath.Join(g.root, path))
 		if open && (doc == nil || doc.Version != version || doc.Index().Text() != text) {
 			return fmt.Errorf("the server has another text: of %s, %+v, the editor has version %d: %q", path, doc, version, text)
 		}
@@ -182,7 +182,7 @@ func rangeOf(r protocol.Range) lsptest.Range {
 
 // checkHunks checks what each hunk may do and become.
 func (g *game) checkHunks() error {
-	session := g.server.opened()
+	session := g.server.connected.opened()
 	if session == nil {
 		return nil
 	}
@@ -250,13 +250,13 @@ func (g *game) copied(hunks []workspace.Hunk) {
 
 // checkStore compares the hunks in the store with those in memory.
 func (g *game) checkStore(ctx context.Context) error {
-	session := g.server.opened()
+	session := g.server.connected.opened()
 	if err := session.Flush(ctx); err != nil {
 		return err
 	}
 	stored := map[event.HunkID]event.ProposalState{}
 	for _, state := range []event.ProposalState{event.StateOpen, event.StateAccepted, event.StateRejected, event.StateConflict, event.StateSuperseded} {
-		rows, err := g.server.engine.History().Hunks(ctx, session.ID, state)
+		rows, err := g.server.connected.engine.History().Hunks(ctx, session.ID, state)
 		if err != nil {
 			return err
 		}

@@ -297,7 +297,7 @@ func (g *game) begin(ctx context.Context, rng *rand.Rand, dir string) error {
 	if err := g.editor.Initialize(ctx); err != nil {
 		return err
 	}
-	if _, err := g.server.open(ctx); err != nil {
+	if _, err := g.server.connected.open(ctx); err != nil {
 		return err
 	}
 	if g.profile.Announces("workspace.didChangeWatchedFiles.dynamicRegistration") {

@@ -354,7 +354,7 @@ func (g *game) rename(rng *rand.Rand) error {
 
 // hunks are those in the state, of files that the server knows.
 func (g *game) hunks(states ...event.ProposalState) []workspace.Hunk {
-	session := g.server.opened()
+	session := g.server.connected.opened()
 	if session == nil {
 		return nil
 	}
@@ -363,7 +363,7 @@ func (g *game) hunks(states ...event.ProposalState) []workspace.Hunk {
 
 // chosen picks hunks: one, those of a file, some, or all; and names them as a client may.
 func (g *game) chosen(rng *rand.Rand, hunks []workspace.Hunk) ([]workspace.Hunk, methods.ProposalParams) {
-	p := methods.ProposalParams{Proposal: g.server.opened().ProposalID()}
+	p := methods.ProposalParams{Proposal: g.server.connected.opened().ProposalID()}
 	switch rng.IntN(4) {
 	case 0:
 		hunks = []workspace.Hunk{pick(rng, hunks)}
@@ -406,7 +406,7 @@ func (g *game) reject(ctx context.Context, rng *rand.Rand, calm bool) error {
 		if !calm && len(params.Hunks) == 0 && !rejected && !failed {
 			continue // it was gone before the request came
 		}
-		if now, _ := g.server.opened().Proposal().Hunk(h.ID); rejected == failed || calm && rejected && now.State != event.StateRejected {
+		if now, _ := g.server.connected.opened().Proposal().Hunk(h.ID); rejected == failed || calm && rejected && now.State != event.StateRejected {
 			return fmt.Errorf("a hunk was not rejected clearly: %+v, now %+v, answer %s", h, now, raw)
 		}
 		if rejected {
@@ -475,7 +475,7 @@ func (g *game) accept(ctx context.Context, rng *rand.Rand, meanwhile func() erro
 
 // undoRun takes accepted hunks of a run back, all or some, while something may happen to the edit on its way.
 func (g *game) undoRun(ctx context.Context, rng *rand.Rand) error {
-	session := g.server.opened()
+	session := g.server.connected.opened()
 	accepted := session.Proposal().Accepted()
 	if len(accepted) == 0 || !g.profile.Announces("workspace.applyEdit") {
 		return nil

@@ -23,7 +23,10 @@ import (
 // has just started is no place for a question, which in some editors takes the keys that were meant for something else.
 // It has its own lock; its methods may be called from any goroutine.
 type recovery struct {
-	server *Server
+	*window
+	pages *pages
+	// resumeRun goes on with a run.
+	resumeRun func(context.Context, *methods.ResumeParams) (*methods.RunStarted, error)
 
 	looked chan struct{} // closed when begin has ended, or cannot come
 
@@ -42,10 +45,10 @@ const maxRecovered = 3
 
 // begin looks for runs that were cut off, of which the user was not told yet by any server, and tells.
 func (r *recovery) begin(ctx context.Context, roots []string) {
-	runs, err := r.server.engine.TakeInterrupted(ctx, roots)
+	runs, err := r.engine.TakeInterrupted(ctx, roots)
 	if err != nil {
 		if ctx.Err() == nil {
-			r.server.tell(ctx, protocol.MessageTypeWarning, "agentls could not look for interrupted runs: "+err.Error())
+			r.tell(ctx, protocol.MessageTypeWarning, "agentls could not look for interrupted runs: "+err.Error())
 		}
 		return
 	}
@@ -60,14 +63,14 @@ func (r *recovery) begin(ctx context.Context, roots []string) {
 	} else {
 		logged += fmt.Sprintf(" Resume it by a code action, or by the command %s {\"run\": %q}.",
 			methods.CommandResume, resumable[len(resumable)-1].Parts[0])
-		if err := r.server.client.Log(ctx, protocol.MessageTypeWarning, logged); err != nil && ctx.Err() == nil {
-			r.server.logger.Warn("the interrupted runs could not be logged", "error", err)
+		if err := r.client.Log(ctx, protocol.MessageTypeWarning, logged); err != nil && ctx.Err() == nil {
+			r.logger.Warn("the interrupted runs could not be logged", "error", err)
 		}
 	}
-	if len(resumable) > 0 && r.server.client.Announced().Endings {
+	if len(resumable) > 0 && r.client.Announced().Endings {
 		return // it asks for them
 	}
-	r.server.tell(ctx, protocol.MessageTypeWarning, told)
+	r.tell(ctx, protocol.MessageTypeWarning, told)
 }
 
 // offer has runs resumed by whoever wants to. The list stays the caller's, who may read it while runs are resumed.
@@ -84,12 +87,11 @@ func notice(runs []agentcore.Interrupted) string {
 }
 
 // Interrupted carries out `agentls.interrupted`: it says which runs were cut off, and does what the user answers.
-func (s *Server) Interrupted(ctx context.Context, _ *methods.NoParams) (*methods.InterruptedResult, error) {
-	if _, err := s.kept(ctx); err != nil {
+func (r *recovery) Interrupted(ctx context.Context, _ *methods.NoParams) (*methods.InterruptedResult, error) {
+	if _, err := r.kept(ctx); err != nil {
 		return nil, err
 	}
-	r := s.recovery
-	if err := s.awaits(ctx, r.looked); err != nil {
+	if err := r.awaits(ctx, r.looked); err != nil {
 		return nil, err
 	}
 	runs := r.runs()
@@ -99,7 +101,7 @@ func (s *Server) Interrupted(ctx context.Context, _ *methods.NoParams) (*methods
 			Hint: "list the runs with agent/sessions and agent/session; agent/resume resumes any that has ended",
 		}
 	}
-	answer, err := s.choice(ctx, protocol.MessageTypeWarning, interruptedText(runs), answerResume, answerShow)
+	answer, err := r.choice(ctx, protocol.MessageTypeWarning, interruptedText(runs), answerResume, answerShow)
 	result := &methods.InterruptedResult{}
 	switch answer {
 	case answerResume:
@@ -141,18 +143,17 @@ func interruptedName(i agentcore.Interrupted) string {
 
 // resume goes on with runs, as the user has chosen, and returns those that begin.
 func (r *recovery) resume(ctx context.Context, runs []agentcore.Interrupted) []methods.RunStarted {
-	s := r.server
 	var list []methods.RunStarted
 	for _, i := range runs {
 		for _, part := range i.Parts {
-			started, err := s.Resume(ctx, &methods.ResumeParams{Run: part})
+			started, err := r.resumeRun(ctx, &methods.ResumeParams{Run: part})
 			if err != nil {
-				s.tell(ctx, protocol.MessageTypeError, "agentls could not resume "+interruptedName(i)+": "+err.Error())
+				r.tell(ctx, protocol.MessageTypeError, "agentls could not resume "+interruptedName(i)+": "+err.Error())
 				continue
 			}
 			list = append(list, *started)
-			if !s.client.KnowsProtocol() {
-				s.present(ctx, started)
+			if !r.client.KnowsProtocol() {
+				r.pages.present(ctx, started)
 			}
 		}
 	}
@@ -161,22 +162,21 @@ func (r *recovery) resume(ctx context.Context, runs []agentcore.Interrupted) []m
 
 // show shows what the newest of the runs had done.
 func (r *recovery) show(ctx context.Context, runs []agentcore.Interrupted) {
-	s := r.server
 	for _, i := range runs[max(0, len(runs)-maxRecovered):] {
 		var text strings.Builder
 		fmt.Fprintf(&text, "# %s\n\n", interruptedName(i))
 		var err error
 		for _, part := range i.Parts {
-			if err = s.engine.History().TranscriptMarkdown(ctx, part, &text); err != nil {
+			if err = r.engine.History().TranscriptMarkdown(ctx, part, &text); err != nil {
 				break
 			}
 			text.WriteString("\n")
 		}
 		if err == nil {
-			err = s.showText(ctx, "transcripts/"+string(i.ID)+".md", text.String(), false)
+			err = r.pages.showText(ctx, "transcripts/"+string(i.ID)+".md", text.String(), false)
 		}
 		if err != nil && ctx.Err() == nil {
-			s.tell(ctx, protocol.MessageTypeWarning, "agentls could not show "+interruptedName(i)+": "+err.Error())
+			r.tell(ctx, protocol.MessageTypeWarning, "agentls could not show "+interruptedName(i)+": "+err.Error())
 		}
 	}
 }
@@ -204,7 +204,7 @@ func (r *recovery) actions() []menu.Action {
 		Title: "agentls: Resume " + strings.Trim(interruptedName(newest), "“”"), Kind: menu.KindRun,
 		Command: methods.CommandResume, Argument: methods.ResumeParams{Run: newest.Parts[0]},
 	}
-	if r.server.client.ShowsQuestions() {
+	if r.client.ShowsQuestions() {
 		a.Title += "…"
 		if len(runs) > 1 {
 			a.Title = fmt.Sprintf("agentls: Resume %d interrupted runs…", len(runs))

@@ -11,49 +11,17 @@ import (
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/workspace"
-	"github.com/agentls/agentls/lsp/delivery"
-	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/surface"
 )
 
-// surfaces makes what shows runs, and what they found and propose.
-func (s *Server) surfaces() {
-	means := surface.Means{
-		Client: s.client, Documents: s.documents, View: s.view, Form: s.form, Logger: s.logger,
-		ConfigFile: s.options.Dirs.File, Notify: s.conn.Notify, Goes: s.goes, Guarded: s.guarded,
-		Settings: s.settings.current, Info: s.runInfo,
-	}
-	s.board = surface.NewBoard(means)
-	s.refresher = surface.NewRefresher(means)
-	s.diagnostics = surface.NewDiagnostics(means, s.remarks, s.refresher.DiagnosticsChanged)
-	s.launches = surface.NewLaunches(func(run event.RunID) (string, error) {
-		return s.engine.History().LaunchedOn(s.background, run)
-	}, s.logger)
-	s.status = surface.NewStatus(surface.StatusMeans{
-		Means: means, Board: s.board, Failing: s.failing, Fault: s.settings.fault, Facts: s.statusFacts,
-		Command: func(ctx context.Context, command, dir string, input []byte) (string, error) {
-			return s.engine.StatusCommand(ctx, command, dir, input)
-		},
-		Tell: methods.Client{Conn: s.conn}.Status,
-	})
-	s.desk = delivery.NewDesk(delivery.Means{
-		Client: s.client, Documents: s.documents, View: s.view, Form: s.form, Logger: s.logger,
-		AnswerTime: s.options.AnswerTime, Crash: s.options.Crash, Open: s.open, Kept: s.kept, Inquire: s.inquire,
-		Present: s.present, Moved: s.diagnostics.Clear, RunInfos: runInfos,
-	})
-	s.unreviewed = delivery.NewUnreviewed(s.desk, s.opened, s.guarded, func(ctx context.Context, warning string) {
-		s.tell(ctx, protocol.MessageTypeWarning, warning)
-	})
-}
-
 // statusFacts are those of the server and its session.
-func (s *Server) statusFacts() agentcore.StatusFacts {
-	f := agentcore.StatusFacts{Version: s.options.Version}
-	if roots := s.view.Roots(); len(roots) > 0 {
+func (c *connected) statusFacts() agentcore.StatusFacts {
+	f := agentcore.StatusFacts{Version: c.options.Version}
+	if roots := c.view.Roots(); len(roots) > 0 {
 		f.Project, f.WorkingDirectory = roots[0].Name, roots[0].Path
 		f.GitBranch = workspace.Branch(roots[0].Path)
 	}
-	if session := s.opened(); session != nil {
+	if session := c.opened(); session != nil {
 		f.Session = session.ID
 		f.Asks, f.Findings = len(session.Asks()), len(session.Findings(""))
 		for _, h := range session.Hunks() {
@@ -65,14 +33,22 @@ func (s *Server) statusFacts() agentcore.StatusFacts {
 	return f
 }
 
-// remarks are the diagnostics of a file for a text: findings, hunks and questions that are shown there, and what is
-// wrong with a file of ours.
-func (s *Server) remarks(path string, x *workspace.Index, open bool) []protocol.Diagnostic {
-	return slices.Concat(s.diagnosticsOf(s.opened(), path, x), s.askDiagnostics(path, x),
-		s.authoredDiagnostics(path, x, open))
+// remarks are what there is to see in a file, by whoever found it. Its methods may be called from any goroutine.
+type remarks struct {
+	*window
+	launches *surface.Launches
+	asks     *asker
+	authored *authored
 }
 
-func (s *Server) diagnosticsOf(session *agentcore.Session, path string, x *workspace.Index) []protocol.Diagnostic {
+// of are the diagnostics of a file for a text: findings, hunks and questions that are shown there, and what is
+// wrong with a file of ours.
+func (c *remarks) of(path string, x *workspace.Index, open bool) []protocol.Diagnostic {
+	return slices.Concat(c.diagnosticsOf(c.opened(), path, x), c.asks.diagnostics(path, x),
+		c.authored.diagnostics(path, x, open))
+}
+
+func (c *remarks) diagnosticsOf(session *agentcore.Session, path string, x *workspace.Index) []protocol.Diagnostic {
 	list := []protocol.Diagnostic{}
 	if session == nil {
 		return list
@@ -82,11 +58,11 @@ func (s *Server) diagnosticsOf(session *agentcore.Session, path string, x *works
 		for _, id := range session.Fix(f.ID) {
 			fixes[id] = true
 		}
-		list = append(list, s.form.Finding(f, x))
+		list = append(list, c.form.Finding(f, x))
 	}
 	for _, h := range session.Hunks() {
-		if h.Waits() && (h.Path == path || h.Create && s.host(h) == path) {
-			d := s.form.Hunk(h, x)
+		if h.Waits() && (h.Path == path || h.Create && c.host(h) == path) {
+			d := c.form.Hunk(h, x)
 			if fixes[h.ID] && h.State == event.StateOpen {
 				d.Message = protocol.String("proposed edit: the fix of a finding") // which says the rest
 			}
@@ -97,13 +73,13 @@ func (s *Server) diagnosticsOf(session *agentcore.Session, path string, x *works
 }
 
 // hosts are the documents that show hunks of new files.
-func (s *Server) hosts(session *agentcore.Session) []string {
+func (c *remarks) hosts(session *agentcore.Session) []string {
 	now := map[string]bool{}
 	for _, h := range session.Hunks() {
 		if !h.Create || !h.Waits() {
 			continue
 		}
-		if path := s.host(h); path != "" {
+		if path := c.host(h); path != "" {
 			now[path] = true
 		}
 	}
@@ -112,50 +88,53 @@ func (s *Server) hosts(session *agentcore.Session) []string {
 
 // host is the document that a hunk is shown in: its own or, for a new file, the one that its run was launched on; "" if
 // there is none.
-func (s *Server) host(h workspace.Hunk) string {
-	if !h.Create || s.documents.Get(h.Path) != nil {
+func (c *remarks) host(h workspace.Hunk) string {
+	if !h.Create || c.documents.Get(h.Path) != nil {
 		return h.Path
 	}
-	return s.launches.Path(h.Author.Run)
+	return c.launches.Path(h.Author.Run)
 }
 
-// workspaceDiagnostic answers `workspace/diagnostic`.
-func (s *Server) workspaceDiagnostic(ctx context.Context, p *protocol.WorkspaceDiagnosticParams) (any, error) {
-	var remarked []string
-	if session := s.opened(); session != nil {
-		remarked = session.Remarked()
+// listed are the files that have something to see, beside what is open.
+func (c *remarks) listed() []string {
+	var list []string
+	if session := c.opened(); session != nil {
+		list = session.Remarked()
 	}
-	for _, ask := range s.asks.listedAsks() {
-		if host := s.askHost(ask); host != "" {
-			remarked = append(remarked, host)
+	for _, ask := range c.asks.listedAsks() {
+		if host := c.asks.host(ask); host != "" {
+			list = append(list, host)
 		}
 	}
-	return s.diagnostics.PullAll(ctx, p, remarked)
+	return list
 }
 
 // codeLens answers `textDocument/codeLens`.
-func (s *Server) codeLens(_ context.Context, p *protocol.CodeLensParams) ([]protocol.CodeLens, error) {
-	if session := s.opened(); session != nil {
-		return s.board.Lenses(p.TextDocument.URI, session.ProposalID(), session.Hunks())
+func (c *connected) codeLens(_ context.Context, p *protocol.CodeLensParams) ([]protocol.CodeLens, error) {
+	if session := c.opened(); session != nil {
+		return c.board.Lenses(p.TextDocument.URI, session.ProposalID(), session.Hunks())
 	}
-	return s.board.Lenses(p.TextDocument.URI, "", nil)
+	return c.board.Lenses(p.TextDocument.URI, "", nil)
 }
 
 // inlayHint answers `textDocument/inlayHint`.
-func (s *Server) inlayHint(_ context.Context, p *protocol.InlayHintParams) ([]protocol.InlayHint, error) {
-	return s.board.Hints(p), nil
+func (c *connected) inlayHint(_ context.Context, p *protocol.InlayHintParams) ([]protocol.InlayHint, error) {
+	return c.board.Hints(p), nil
 }
 
 // cancelProgress is the user's click on a progress.
-func (s *Server) cancelProgress(p *protocol.WorkDoneProgressCancelParams) error {
+func (c *connected) cancelProgress(p *protocol.WorkDoneProgressCancelParams) error {
 	token, ok := p.Token.(protocol.String)
-	if !ok || !s.board.Shows(event.RunID(token)) {
+	if !ok || !c.board.Shows(event.RunID(token)) {
 		return fmt.Errorf("there is no progress %v", p.Token)
 	}
-	select {
-	case <-s.opening.ready:
-		return s.engine.Cancel(event.RunID(token))
-	default:
+	if !c.ready() {
 		return nil // no run can exist before the engine
 	}
+	return c.engine.Cancel(event.RunID(token))
+}
+
+// workspaceDiagnostic answers `workspace/diagnostic`.
+func (c *connected) workspaceDiagnostic(ctx context.Context, p *protocol.WorkspaceDiagnosticParams) (any, error) {
+	return c.diagnostics.PullAll(ctx, p, c.remarks.listed())
 }

@@ -84,21 +84,22 @@ func TestAnswersForTheTextOfTheMoment(t *testing.T) {
 	defer view.Close()
 	ours := func(string) authoring.Kind { return authoring.ProjectConfig }
 	utf16 := position.Encoding(protocol.PositionEncodingKindUTF16)
-	s := &Server{documents: document.New(utf16, view, ours), view: view}
+	documents := document.New(utf16, view, ours)
+	a := &authored{editor: &editor{documents: documents}}
 	u := uri.File("/w/config.toml")
-	s.documents.Open(protocol.TextDocumentItem{URI: u, Version: 1, Text: "default_agent = \"coder\"\n"})
-	ctx := s.before(t.Context(), "")
-	second(s.documents, u, "")
-	if sheet := s.sheetOf(ctx, "/w/config.toml"); sheet == nil || len(sheet.Symbols()) != 1 {
+	documents.Open(protocol.TextDocumentItem{URI: u, Version: 1, Text: "default_agent = \"coder\"\n"})
+	ctx := documents.Keep(t.Context())
+	second(documents, u, "")
+	if sheet := a.sheetOf(ctx, "/w/config.toml"); sheet == nil || len(sheet.Symbols()) != 1 {
 		t.Errorf("the request sees %+v", sheet)
 	}
-	if sheet := s.sheetOf(s.before(t.Context(), ""), "/w/config.toml"); sheet == nil || len(sheet.Symbols()) != 0 {
+	if sheet := a.sheetOf(documents.Keep(t.Context()), "/w/config.toml"); sheet == nil || len(sheet.Symbols()) != 0 {
 		t.Errorf("the next request sees %+v", sheet)
 	}
-	if _, err := s.documents.Close(u); err != nil {
+	if _, err := documents.Close(u); err != nil {
 		t.Error(err)
 	}
-	if sheet := s.sheetOf(ctx, "/w/config.toml"); sheet == nil || len(sheet.Symbols()) != 1 {
+	if sheet := a.sheetOf(ctx, "/w/config.toml"); sheet == nil || len(sheet.Symbols()) != 1 {
 		t.Error("what was closed behind a request is gone for it")
 	}
 }

@@ -9,10 +9,13 @@ import (
 
 	"go.lsp.dev/uri"
 
+	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/history"
+	"github.com/agentls/agentls/lsp/delivery"
 	"github.com/agentls/agentls/lsp/document"
 	"github.com/agentls/agentls/lsp/methods"
+	"github.com/agentls/agentls/lsp/surface"
 	"github.com/agentls/agentls/lsp/wire"
 )
 
@@ -21,9 +24,20 @@ const (
 	listedSessions, listedMessages = 100, 200
 )
 
+// records tells what is stored of sessions, and what happens in them. Its methods may be called from any goroutine.
+type records struct {
+	*window
+	desk        *delivery.Desk
+	diagnostics *surface.Diagnostics
+	refresher   *surface.Refresher
+	// hosts are the documents that show hunks of new files.
+	hosts         func(*agentcore.Session) []string
+	subscriptions subscriptions
+}
+
 // Sessions answers `agent/sessions`.
-func (s *Server) Sessions(ctx context.Context, p *methods.SessionsParams) (*methods.SessionList, error) {
-	engine, err := s.open(ctx)
+func (r *records) Sessions(ctx context.Context, p *methods.SessionsParams) (*methods.SessionList, error) {
+	engine, err := r.open(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +45,7 @@ func (s *Server) Sessions(ctx context.Context, p *methods.SessionsParams) (*meth
 	if p.Folder != "" {
 		filter.Roots = []string{document.Path(p.Folder)}
 	} else {
-		for _, r := range s.view.Roots() {
+		for _, r := range r.view.Roots() {
 			filter.Roots = append(filter.Roots, r.Path)
 		}
 	}
@@ -51,8 +65,8 @@ func (s *Server) Sessions(ctx context.Context, p *methods.SessionsParams) (*meth
 }
 
 // Session answers `agent/session`.
-func (s *Server) Session(ctx context.Context, p *methods.SessionParams) (*methods.SessionDetail, error) {
-	engine, err := s.open(ctx)
+func (r *records) Session(ctx context.Context, p *methods.SessionParams) (*methods.SessionDetail, error) {
+	engine, err := r.open(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -70,8 +84,8 @@ func (s *Server) Session(ctx context.Context, p *methods.SessionParams) (*method
 
 // DeleteSession answers `agent/session/delete`. The window's own session ends with it, and nothing that it showed is
 // shown any more.
-func (s *Server) DeleteSession(ctx context.Context, p *methods.SessionParams) error {
-	engine, err := s.open(ctx)
+func (r *records) DeleteSession(ctx context.Context, p *methods.SessionParams) error {
+	engine, err := r.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -80,13 +94,13 @@ func (s *Server) DeleteSession(ctx context.Context, p *methods.SessionParams) er
 		return engine.DeleteSession(ctx, p.Session)
 	}
 	// No edit of it is on its way to the editor meanwhile, and nobody opens the next session before this one has gone.
-	release, err := s.desk.Hold(ctx)
+	release, err := r.desk.Hold(ctx)
 	if err != nil {
 		return err
 	}
 	defer release()
-	s.joining.Lock()
-	defer s.joining.Unlock()
+	r.joining.Lock()
+	defer r.joining.Unlock()
 	var shown []string
 	for _, f := range session.Findings("") {
 		shown = append(shown, event.FilePath(f.URI))
@@ -94,22 +108,22 @@ func (s *Server) DeleteSession(ctx context.Context, p *methods.SessionParams) er
 	for _, h := range session.Hunks() {
 		shown = append(shown, h.Path, h.MoveTo)
 	}
-	shown = append(shown, s.diagnostics.Hosted(s.hosts(session))...)
+	shown = append(shown, r.diagnostics.Hosted(r.hosts(session))...)
 	if err := engine.DeleteSession(ctx, p.Session); err != nil {
 		return err
 	}
-	s.session.CompareAndSwap(session, nil)
-	if former := s.subscriptions.of(p.Session); former != nil {
+	r.session.CompareAndSwap(session, nil)
+	if former := r.subscriptions.of(p.Session); former != nil {
 		former.stop()
 	}
-	s.diagnostics.Touch(shown...)
-	s.refresher.ProposalChanged(session.ProposalID())
+	r.diagnostics.Touch(shown...)
+	r.refresher.ProposalChanged(session.ProposalID())
 	return nil
 }
 
 // ExportSession answers `agent/session/export`.
-func (s *Server) ExportSession(ctx context.Context, p *methods.ExportSessionParams) (*methods.SessionExport, error) {
-	engine, err := s.open(ctx)
+func (r *records) ExportSession(ctx context.Context, p *methods.ExportSessionParams) (*methods.SessionExport, error) {
+	engine, err := r.open(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -130,8 +144,8 @@ func (s *Server) ExportSession(ctx context.Context, p *methods.ExportSessionPara
 }
 
 // ForkSession answers `agent/session/fork`.
-func (s *Server) ForkSession(ctx context.Context, p *methods.ForkSessionParams) (*methods.SessionForked, error) {
-	engine, err := s.open(ctx)
+func (r *records) ForkSession(ctx context.Context, p *methods.ForkSessionParams) (*methods.SessionForked, error) {
+	engine, err := r.open(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -143,8 +157,8 @@ func (s *Server) ForkSession(ctx context.Context, p *methods.ForkSessionParams) 
 }
 
 // Transcript answers `agent/transcript`.
-func (s *Server) Transcript(ctx context.Context, p *methods.TranscriptParams) (*methods.Transcript, error) {
-	engine, err := s.open(ctx)
+func (r *records) Transcript(ctx context.Context, p *methods.TranscriptParams) (*methods.Transcript, error) {
+	engine, err := r.open(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package lsp
 
 import (
-	"context"
 	"fmt"
 
 	"go.lsp.dev/protocol"
@@ -13,62 +12,57 @@ import (
 
 // Everything in this file runs on the reading goroutine, in the order of the wire.
 
-// before keeps the open documents for a request.
-func (s *Server) before(ctx context.Context, _ string) context.Context {
-	return s.documents.Keep(ctx)
-}
-
-func (s *Server) didOpen(p *protocol.DidOpenTextDocumentParams) error {
-	doc := s.documents.Open(p.TextDocument)
-	s.diagnostics.Touch(doc.Path)
-	s.asks.wake()
+func (c *connected) didOpen(p *protocol.DidOpenTextDocumentParams) error {
+	doc := c.documents.Open(p.TextDocument)
+	c.diagnostics.Touch(doc.Path)
+	c.asks.wake()
 	if doc.Kind != authoring.None {
-		s.trust.ask() // about the folder that it is in
+		c.trust.ask() // about the folder that it is in
 	}
 	return nil
 }
 
-func (s *Server) didChange(p *protocol.DidChangeTextDocumentParams) error {
-	doc, err := s.documents.Change(p.TextDocument, p.ContentChanges)
+func (c *connected) didChange(p *protocol.DidChangeTextDocumentParams) error {
+	doc, err := c.documents.Change(p.TextDocument, p.ContentChanges)
 	if err != nil {
 		return err
 	}
 	if doc.Kind != authoring.None {
-		s.diagnostics.TouchSoon(doc.Path)
+		c.diagnostics.TouchSoon(doc.Path)
 	}
 	return nil
 }
 
-func (s *Server) didClose(p *protocol.DidCloseTextDocumentParams) error {
-	doc, err := s.documents.Close(p.TextDocument.URI)
+func (c *connected) didClose(p *protocol.DidCloseTextDocumentParams) error {
+	doc, err := c.documents.Close(p.TextDocument.URI)
 	if err != nil {
 		return err
 	}
-	s.diagnostics.Touch(doc.Path)
-	s.asks.wake()
+	c.diagnostics.Touch(doc.Path)
+	c.asks.wake()
 	return nil
 }
 
-func (s *Server) didSave(p *protocol.DidSaveTextDocumentParams) error {
+func (c *connected) didSave(p *protocol.DidSaveTextDocumentParams) error {
 	path := document.Path(p.TextDocument.URI)
-	s.view.SaveDocument(path)
-	s.view.DiskChanged([]string{path})
-	s.trust.didSave(path)
-	s.reloader.changed([]string{path})
+	c.view.SaveDocument(path)
+	c.view.DiskChanged([]string{path})
+	c.trust.didSave(path)
+	c.reloader.changed([]string{path})
 	return nil
 }
 
-func (s *Server) didChangeWatchedFiles(p *protocol.DidChangeWatchedFilesParams) error {
+func (c *connected) didChangeWatchedFiles(p *protocol.DidChangeWatchedFilesParams) error {
 	var paths []string
 	for _, change := range p.Changes {
 		paths = append(paths, document.Path(change.URI))
 	}
-	s.view.DiskChanged(paths)
-	s.reloader.changed(paths)
+	c.view.DiskChanged(paths)
+	c.reloader.changed(paths)
 	return nil
 }
 
-func (s *Server) didChangeWorkspaceFolders(p *protocol.DidChangeWorkspaceFoldersParams) error {
+func (c *connected) didChangeWorkspaceFolders(p *protocol.DidChangeWorkspaceFoldersParams) error {
 	gone := map[string]bool{}
 	for _, f := range p.Event.Removed {
 		for _, r := range appendRoot(nil, f.URI, f.Name) {
@@ -76,7 +70,7 @@ func (s *Server) didChangeWorkspaceFolders(p *protocol.DidChangeWorkspaceFolders
 		}
 	}
 	var roots []workspace.Root
-	for _, r := range s.view.Roots() {
+	for _, r := range c.view.Roots() {
 		if !gone[r.Path] {
 			roots = append(roots, r)
 		}
@@ -84,9 +78,9 @@ func (s *Server) didChangeWorkspaceFolders(p *protocol.DidChangeWorkspaceFolders
 	for _, f := range p.Event.Added {
 		roots = appendRoot(roots, f.URI, f.Name)
 	}
-	if err := s.view.SetRoots(roots); err != nil {
+	if err := c.view.SetRoots(roots); err != nil {
 		return fmt.Errorf("change the workspace folders: %w", err)
 	}
-	s.settings.renew(nil) // the first folder's own count, too; they have the definitions read again
+	c.settings.renew(nil) // the first folder's own count, too; they have the definitions read again
 	return nil
 }

@@ -22,8 +22,8 @@ func (t *trace) get() protocol.TraceValue {
 }
 
 // traceEvent tells a client that traces what happened in a run: the stored events, with their content if it is verbose.
-func (s *Server) traceEvent(ctx context.Context, e event.Event) {
-	wanted := s.trace.get()
+func (m *pump) traceEvent(ctx context.Context, e event.Event) {
+	wanted := m.trace.get()
 	if wanted != protocol.TraceValueMessages && wanted != protocol.TraceValueVerbose || event.Transient(e.Body) {
 		return
 	}
@@ -31,12 +31,12 @@ func (s *Server) traceEvent(ctx context.Context, e event.Event) {
 	if wanted == protocol.TraceValueVerbose {
 		raw, err := json.Marshal(e)
 		if err != nil {
-			s.logger.Warn("an event could not be traced", "type", e.Body.EventType(), "error", err)
+			m.logger.Warn("an event could not be traced", "type", e.Body.EventType(), "error", err)
 			return
 		}
 		params.Verbose = new(string(raw))
 	}
-	if err := s.conn.Notify(ctx, protocol.MethodLogTrace, &params); err != nil {
-		s.logger.Debug("an event could not be traced", "type", e.Body.EventType(), "error", err)
+	if err := m.conn.Notify(ctx, protocol.MethodLogTrace, &params); err != nil {
+		m.logger.Debug("an event could not be traced", "type", e.Body.EventType(), "error", err)
 	}
 }

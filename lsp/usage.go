@@ -12,8 +12,8 @@ import (
 )
 
 // Usage answers `agent/usage`.
-func (s *Server) Usage(ctx context.Context, p *methods.UsageParams) (*methods.UsageReport, error) {
-	engine, err := s.open(ctx)
+func (r *records) Usage(ctx context.Context, p *methods.UsageParams) (*methods.UsageReport, error) {
+	engine, err := r.open(ctx)
 	if err != nil {
 		return nil, err
 	}
