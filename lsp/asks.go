@@ -61,9 +61,7 @@ type question struct {
 	listed bool
 }
 
-func newAsker(w *window, launches *surface.Launches,
-	showPlan func(ctx context.Context, path string) error,
-) *asker {
+func newAsker(w *window, launches *surface.Launches, showPlan func(ctx context.Context, path string) error) *asker {
 	return &asker{
 		window: w, launches: launches, showPlan: showPlan, news: make(chan struct{}, 1),
 		hosts: map[event.AskID]string{},

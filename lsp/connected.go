@@ -26,6 +26,9 @@ import (
 type connected struct {
 	*window
 	trace trace
+	// the methods of LSP
+	notifications map[string]notification
+	requests      map[string]request
 
 	// what the editor shows
 	board       *surface.Board
@@ -142,6 +145,7 @@ func connect(e *editor, trusted *bool) *connected {
 	c.records = &records{
 		window: w, desk: c.desk, diagnostics: c.diagnostics, refresher: c.refresher, hosts: c.remarks.hosts,
 	}
+	c.dispatch()
 	return c
 }
 

@@ -62,8 +62,7 @@ func (l *lending) Symbols(ctx context.Context, q tool.SymbolQuery) ([]tool.Symbo
 
 // Diagnostics returns what the editor's own language servers say of a file.
 func (l *lending) Diagnostics(ctx context.Context, path string) ([]tool.Diagnostic, error) {
-	answer, err := methods.Client{Conn: l.conn}.Diagnostics(ctx,
-		&methods.EditorDiagnosticsParams{URI: uri.File(path)})
+	answer, err := methods.Client{Conn: l.conn}.Diagnostics(ctx, &methods.EditorDiagnosticsParams{URI: uri.File(path)})
 	if err != nil {
 		return nil, err
 	}

@@ -173,8 +173,7 @@ func (r *reloader) run(ctx context.Context) {
 		watcher, err = watch.Start(r.aim(), watch.Options{
 			Changed: r.changed,
 			Failed: func(err error) {
-				r.logger.Warn("a change of a definition may go unnoticed",
-					"error", err)
+				r.logger.Warn("a change of a definition may go unnoticed", "error", err)
 			},
 		})
 		return err

@@ -11,6 +11,9 @@ import (
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/workspace"
+	"github.com/agentls/agentls/lsp/document"
+	"github.com/agentls/agentls/lsp/menu"
+	"github.com/agentls/agentls/lsp/position"
 	"github.com/agentls/agentls/lsp/surface"
 )
 
@@ -117,11 +120,6 @@ func (c *connected) codeLens(_ context.Context, p *protocol.CodeLensParams) ([]p
 	return c.board.Lenses(p.TextDocument.URI, "", nil)
 }
 
-// inlayHint answers `textDocument/inlayHint`.
-func (c *connected) inlayHint(_ context.Context, p *protocol.InlayHintParams) ([]protocol.InlayHint, error) {
-	return c.board.Hints(p), nil
-}
-
 // cancelProgress is the user's click on a progress.
 func (c *connected) cancelProgress(p *protocol.WorkDoneProgressCancelParams) error {
 	token, ok := p.Token.(protocol.String)
@@ -137,4 +135,34 @@ func (c *connected) cancelProgress(p *protocol.WorkDoneProgressCancelParams) err
 // workspaceDiagnostic answers `workspace/diagnostic`.
 func (c *connected) workspaceDiagnostic(ctx context.Context, p *protocol.WorkspaceDiagnosticParams) (any, error) {
 	return c.diagnostics.PullAll(ctx, p, c.remarks.listed())
+}
+
+// codeAction answers `textDocument/codeAction`: what agents can do with the place, what was found there,
+// and the edits that are proposed for it.
+func (c *connected) codeAction(ctx context.Context,
+	p *protocol.CodeActionParams,
+) ([]protocol.CommandOrCodeAction, error) {
+	path := document.Path(p.TextDocument.URI)
+	var err error
+	if p.Range, err = c.documents.Follow(ctx, path, p.Range); err != nil {
+		return nil, err
+	}
+	actions := menu.Nearby(append(c.authored.actions(path, p.Range), c.launcher.requestActions(path, p.Range)...))
+	if session := c.opened(); session != nil {
+		if x, _, err := c.documents.Text(path); err == nil {
+			first, last := position.Touched(p.Range)
+			actions = append(actions, c.asks.actions(path, x, first)...)
+			actions = append(actions, menu.Nearby(c.desk.FindingActions(session, path, x, first, last))...)
+			actions = append(actions, c.desk.Actions(session, path, x, first, last)...)
+			actions = append(actions, c.desk.UndoActions(session, path, x, first, last)...)
+		}
+	}
+	actions = append(actions, menu.Nearby(diagnosticActions(p))...)
+	actions = append(actions, c.launcher.launchActions(p)...)
+	actions = append(actions, c.launcher.agentActions(p)...)
+	actions = append(actions, c.board.Stops(path)...)
+	actions = append(actions, c.recovery.actions()...)
+	return menu.Shown(actions, p.Context, c.client, func(hunks []event.HunkID) *protocol.WorkspaceEdit {
+		return c.desk.Edit(c.opened(), hunks)
+	})
 }

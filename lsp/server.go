@@ -99,68 +99,19 @@ func (s *Server) notification(_ context.Context, method string, params jsonrpc2.
 }
 
 func (s *Server) notify(method string, params jsonrpc2.RawMessage) error {
-	c := s.connected
-	switch method {
-	case protocol.MethodInitialized:
-		return c.initialized()
-	case protocol.MethodTextDocumentDidOpen:
-		return decoded(params, c.didOpen)
-	case protocol.MethodTextDocumentDidChange:
-		return decoded(params, c.didChange)
-	case protocol.MethodTextDocumentDidClose:
-		return decoded(params, c.didClose)
-	case protocol.MethodTextDocumentDidSave:
-		return decoded(params, c.didSave)
-	case protocol.MethodWorkspaceDidChangeWatchedFiles:
-		return decoded(params, c.didChangeWatchedFiles)
-	case protocol.MethodWorkspaceDidRenameFiles:
-		return decoded(params, c.didRenameFiles)
-	case protocol.MethodWorkspaceDidCreateFiles:
-		return decoded(params, c.didCreateFiles)
-	case protocol.MethodWorkspaceDidDeleteFiles:
-		return decoded(params, c.didDeleteFiles)
-	case protocol.MethodWorkspaceDidChangeWorkspaceFolders:
-		return decoded(params, c.didChangeWorkspaceFolders)
-	case protocol.MethodWorkspaceDidChangeConfiguration:
-		return decoded(params, c.didChangeConfiguration)
-	case protocol.MethodWindowWorkDoneProgressCancel:
-		return decoded(params, c.cancelProgress)
-	case protocol.MethodProgress:
-		return c.lending.progressed(params)
-	case protocol.MethodSetTrace:
-		return decoded(params, func(p *protocol.SetTraceParams) error { c.trace.set(p.Value); return nil })
+	if work, known := s.connected.notifications[method]; known {
+		return work(params)
 	}
 	return nil // what we do not know we were not asked to understand
 }
 
 // request works on what wants an answer, each on a goroutine of its own.
 func (s *Server) request(ctx context.Context, method string, params jsonrpc2.RawMessage) (any, error) {
-	c := s.connected
-	switch method {
-	case protocol.MethodInitialize:
-		return answered(ctx, params, s.initialize)
-	case protocol.MethodShutdown:
-		return nil, c.shutdown(ctx)
-	case protocol.MethodTextDocumentCodeAction:
-		return answered(ctx, params, c.codeAction)
-	case protocol.MethodTextDocumentCodeLens:
-		return answered(ctx, params, c.codeLens)
-	case protocol.MethodTextDocumentCompletion:
-		return answered(ctx, params, c.authored.completion)
-	case protocol.MethodTextDocumentDiagnostic:
-		return answered(ctx, params, c.diagnostics.Pull)
-	case protocol.MethodWorkspaceDiagnostic:
-		return answered(ctx, params, c.workspaceDiagnostic)
-	case protocol.MethodTextDocumentInlayHint:
-		return answered(ctx, params, c.inlayHint)
-	case protocol.MethodTextDocumentHover:
-		return answered(ctx, params, c.hover)
-	case protocol.MethodTextDocumentDocumentSymbol:
-		return answered(ctx, params, c.authored.documentSymbol)
-	case protocol.MethodWorkspaceExecuteCommand:
-		return answered(ctx, params, c.executeCommand)
-	case protocol.MethodWorkspaceTextDocumentContent:
-		return answered(ctx, params, c.pages.textDocumentContent)
+	if method == protocol.MethodInitialize {
+		return answered(s.initialize)(ctx, params)
+	}
+	if answer, known := s.connected.requests[method]; known {
+		return answer(ctx, params)
 	}
 	return s.custom(ctx, method, params)
 }
@@ -208,22 +159,4 @@ func (s *Server) close() error {
 		return err
 	}
 	return errors.Join(err, s.connected.close())
-}
-
-func decoded[P any](params jsonrpc2.RawMessage, do func(*P) error) error {
-	var p P
-	if err := wire.Decode(params, &p); err != nil {
-		return err
-	}
-	return do(&p)
-}
-
-func answered[P, R any](ctx context.Context, params jsonrpc2.RawMessage,
-	do func(context.Context, *P) (R, error),
-) (any, error) {
-	var p P
-	if err := wire.Decode(params, &p); err != nil {
-		return nil, err
-	}
-	return do(ctx, &p)
 }

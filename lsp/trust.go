@@ -414,32 +414,8 @@ func (t *trust) Trust(ctx context.Context, p *methods.TrustParams) (*methods.Tru
 	if err != nil {
 		return nil, err
 	}
-	switch p.Change {
-	case "":
-	case "trust", "revoke":
-		if t.given != nil {
-			return nil, &fault.Error{
-				Kind:   fault.NotAllowed,
-				Detail: "the editor itself decides whether this folder is trusted",
-				Hint:   "trust it, or trust it no longer, in the editor's own way",
-			}
-		}
-		if p.Change == "trust" {
-			err = engine.TrustFolder(ctx, root, folder.Actors)
-		} else {
-			err = engine.RevokeTrust(ctx, root)
-		}
-		if err != nil {
-			return nil, err
-		}
-		if p.Change == "revoke" {
-			t.mute(root, folder)
-		}
-	default:
-		return nil, &methods.ParamsError{
-			Path:    "change",
-			Problem: fmt.Sprintf("want %q or %q, got %q", "trust", "revoke", p.Change),
-		}
+	if err := t.change(ctx, root, folder, p.Change); err != nil {
+		return nil, err
 	}
 	if err := t.again(ctx); err != nil {
 		return nil, err
@@ -452,6 +428,32 @@ func (t *trust) Trust(ctx context.Context, p *methods.TrustParams) (*methods.Tru
 		})
 	}
 	return result, nil
+}
+
+// change keeps the user's word on a folder: "trust", "revoke", or "" for none.
+func (t *trust) change(ctx context.Context, root string, folder agentcore.FolderTrust, word string) error {
+	switch {
+	case word == "":
+		return nil
+	case word != "trust" && word != "revoke":
+		return &methods.ParamsError{
+			Path:    "change",
+			Problem: fmt.Sprintf("want %q or %q, got %q", "trust", "revoke", word),
+		}
+	case t.given != nil:
+		return &fault.Error{
+			Kind:   fault.NotAllowed,
+			Detail: "the editor itself decides whether this folder is trusted",
+			Hint:   "trust it, or trust it no longer, in the editor's own way",
+		}
+	case word == "trust":
+		return t.engine.TrustFolder(ctx, root, folder.Actors)
+	}
+	err := t.engine.RevokeTrust(ctx, root)
+	if err == nil {
+		t.mute(root, folder)
+	}
+	return err
 }
 
 // mute keeps the user from being asked about a folder that he has just said not to trust.

@@ -216,6 +216,11 @@ func (d *Desk) attempt(ctx context.Context, a *acceptance) (again bool, err erro
 		return moved && len(a.left) > 0, nil
 	}
 	a.decision.confirm(a.left, true, "")
+	return d.made(ctx, a, edits)
+}
+
+// made finds out what the editor shows of an edit that it says it made. It reports whether another attempt may get on.
+func (d *Desk) made(ctx context.Context, a *acceptance, edits []workspace.FileEdit) (again bool, err error) {
 	// not every editor tells of the files that it has made, renamed or deleted
 	d.View.DiskChanged(filesOf(unopened(edits)))
 	if err := d.echoed(ctx, edits); err != nil {

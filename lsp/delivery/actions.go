@@ -19,9 +19,7 @@ import (
 // Actions accept, reject and show the hunks on the lines, in the file, and in all files. What is proposed for
 // other files is one action that asks about them; for a client that cannot be asked, each new file has actions of its
 // own, since it has no lines that could be touched.
-func (d *Desk) Actions(session *agentcore.Session, path string, x *workspace.Index, first,
-	last int,
-) []menu.Action {
+func (d *Desk) Actions(session *agentcore.Session, path string, x *workspace.Index, first, last int) []menu.Action {
 	var list, newFiles []menu.Action
 	var inFile, all []event.HunkID
 	asks := d.asksAboutFiles()
@@ -152,9 +150,7 @@ func (d *Desk) newFileActions(session *agentcore.Session, h workspace.Hunk) []me
 }
 
 // Params name hunks of a session's proposal, those of files, or all.
-func (d *Desk) Params(session *agentcore.Session, paths []string,
-	hunks ...event.HunkID,
-) methods.ProposalParams {
+func (d *Desk) Params(session *agentcore.Session, paths []string, hunks ...event.HunkID) methods.ProposalParams {
 	p := methods.ProposalParams{Proposal: session.ProposalID(), Hunks: slices.Clone(hunks)}
 	for _, path := range paths {
 		p.Files = append(p.Files, d.Documents.URI(path))

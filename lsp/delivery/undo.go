@@ -101,9 +101,7 @@ func (d undoing) label(edits []workspace.FileEdit) string {
 }
 
 // UndoActions take back accepted edits: those on the lines, one by one, and all that their agent did in the file.
-func (d *Desk) UndoActions(session *agentcore.Session, path string, x *workspace.Index, first,
-	last int,
-) []menu.Action {
+func (d *Desk) UndoActions(session *agentcore.Session, path string, x *workspace.Index, first, last int) []menu.Action {
 	if !d.Client.AppliesEdits() {
 		return nil
 	}

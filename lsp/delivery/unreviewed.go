@@ -81,8 +81,7 @@ func (a *Unreviewed) accept(ctx context.Context) {
 	switch {
 	case ctx.Err() != nil:
 	case err != nil:
-		a.tell(ctx,
-			"agentls: edits that need no review could not be applied, and wait as proposals: "+err.Error())
+		a.tell(ctx, "agentls: edits that need no review could not be applied, and wait as proposals: "+err.Error())
 	default:
 		a.desk.Present(ctx, result)
 	}

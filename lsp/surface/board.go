@@ -5,83 +5,52 @@ package surface
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"strings"
 	"time"
 
-	"go.lsp.dev/protocol"
-
+	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/history"
 	"github.com/agentls/agentls/agentcore/price"
 	"github.com/agentls/agentls/agentcore/provider"
-	"github.com/agentls/agentls/lsp/menu"
+	"github.com/agentls/agentls/agentcore/workspace"
+	"github.com/agentls/agentls/lsp/client"
+	"github.com/agentls/agentls/lsp/document"
+	"github.com/agentls/agentls/lsp/remark"
 	"github.com/agentls/agentls/lsp/short"
 )
 
 // Board shows the runs under way: as progress, and in the documents. Its events come in their order, from one
-// goroutine; any goroutine may ask it. It never waits for the editor, but where a method says so.
+// goroutine; any goroutine may ask it. It waits for the editor only where a method says so.
 type Board struct {
-	means    Means
-	live     liveRuns
-	progress *progressBoard
-	inline   *inlineStatus
+	Means
+	*progressBoard
+	*inlineStatus
+	live liveRuns
 }
 
 // NewBoard makes a board; Run has it show runs in documents.
 func NewBoard(m Means) *Board {
-	b := &Board{means: m}
-	b.progress = newProgressBoard(m, &b.live)
-	b.inline = newInlineStatus(m, &b.live)
+	b := &Board{Means: m}
+	b.progressBoard, b.inlineStatus = newProgressBoard(m, &b.live), newInlineStatus(m, &b.live)
 	return b
 }
-
-// Run keeps what is shown in documents up to date until ctx ends.
-func (b *Board) Run(ctx context.Context) { b.inline.run(ctx) }
-
-// Wake says that the settings, or what is open, may be others.
-func (b *Board) Wake() { b.inline.wake() }
-
-// Settle waits until the editor shows in its documents what there is, no longer than a second.
-func (b *Board) Settle(ctx context.Context) { b.inline.settle(ctx) }
-
-// Drain waits until the editor was told of the end of every run of which it was told the beginning, or ctx ends.
-func (b *Board) Drain(ctx context.Context) error { return b.progress.drain(ctx) }
-
-// End ends Run, and waits until it sends nothing any more, or ctx ends.
-func (b *Board) End(ctx context.Context) error { return b.inline.end(ctx) }
 
 // Close ends what follows the documents.
 func (b *Board) Close() { b.live.close() }
 
-// Shows reports whether a run has a progress, which the user can cancel.
-func (b *Board) Shows(run event.RunID) bool { return b.progress.get(run) != nil }
-
-// Wait tells of a run on a token of the editor's until stop is called, which must be, and which waits until the editor
-// was told.
-func (b *Board) Wait(run event.RunID, token protocol.ProgressToken) (stop func(context.Context, string)) {
-	return b.progress.wait(run, token)
-}
-
-// Hints answers `textDocument/inlayHint`: the runs under way that are shown in the document, at the ends of their
-// lines.
-func (b *Board) Hints(p *protocol.InlayHintParams) []protocol.InlayHint { return b.inline.inlayHint(p) }
-
-// Hover is what the runs that are shown at a line are doing, "" for none.
-func (b *Board) Hover(path string, line int) string { return b.inline.hoverStatus(path, line) }
-
-// Stops are actions that end the runs under way that have to do with a document.
-func (b *Board) Stops(path string) []menu.Action { return b.inline.stopActions(path) }
-
 // Began has a run shown from now on.
 func (b *Board) Began(id event.RunID, created event.RunCreated) {
 	run := b.live.begin(id, created, b.Path)
-	b.inline.place(run)
-	b.progress.begin(run)
-	b.inline.wake()
+	b.place(run)
+	b.begin(run)
+	b.Wake()
 }
 
 // Reported takes in how far a run is.
 func (b *Board) Reported(id event.RunID, p event.RunProgress) {
-	info, _ := b.means.Info(id)
+	info, _ := b.Info(id)
 	b.live.report(id, p, info.Working)
 	b.changed(id)
 }
@@ -94,8 +63,8 @@ func (b *Board) Turned(id event.RunID, change event.RunStatusChanged, at time.Ti
 
 // changed has the newest state of a run shown.
 func (b *Board) changed(id event.RunID) {
-	b.progress.touch(id)
-	b.inline.wake()
+	b.touch(id)
+	b.Wake()
 }
 
 // Path names a run by its agent and those above it, also where their runs are shown no more.
@@ -103,7 +72,7 @@ func (b *Board) Path(id event.RunID) string {
 	if run := b.live.get(id); run != nil {
 		return run.path
 	}
-	info, known := b.means.Info(id)
+	info, known := b.Info(id)
 	switch {
 	case !known:
 		return "…"
@@ -124,14 +93,14 @@ type Outcome struct {
 func (b *Board) Ended(id event.RunID, f event.RunFinished, out *Outcome) string {
 	summary := b.summary(id, f, out)
 	b.live.end(id, f)
-	b.progress.finish(id, summary)
-	b.inline.wake()
+	b.finish(id, summary)
+	b.Wake()
 	return summary
 }
 
 // summary is the end of a run in one line.
 func (b *Board) summary(id event.RunID, f event.RunFinished, out *Outcome) string {
-	info, _ := b.means.Info(id)
+	info, _ := b.Info(id)
 	outcome := f.Result.Outcome
 	parts := []string{fmt.Sprintf("%s %s", info.Agent, outcome)}
 	switch {
@@ -205,4 +174,38 @@ func (b *liveRuns) childrenOf(id event.RunID) string {
 		text += " (" + strings.Join(named, "; ") + ")"
 	}
 	return text
+}
+
+// Notify sends a notification to the editor; the error says that it could not be sent.
+type Notify func(ctx context.Context, method string, params any) error
+
+// Means are what the surfaces work with. All of it is set, and may be used by any goroutine.
+type Means struct {
+	Client    *client.Client
+	Documents *document.Documents
+	View      *workspace.View
+	Form      remark.Form
+	Logger    *slog.Logger
+	// ConfigFile is the user's own configuration.
+	ConfigFile string
+
+	Notify Notify
+	// Goes starts a goroutine whose context ends with the server; a panic in it is told.
+	Goes func(do func(context.Context))
+	// Guarded tells of a panic in do.
+	Guarded func(do func())
+	// Settings are those of now, nil before they were read.
+	Settings func() *config.Config
+	// Info finds a run of this process.
+	Info func(event.RunID) (history.Run, bool)
+}
+
+func lensesOn(c *config.Config) bool { return c != nil && c.CodeLens }
+
+// wake puts a token into a channel that has room for one. It never waits.
+func wake(news chan<- struct{}) {
+	select {
+	case news <- struct{}{}:
+	default: // whoever reads has not seen the last news yet, and will see these with it
+	}
 }

@@ -30,19 +30,19 @@ const (
 )
 
 // inlineStatus shows the runs under way in the documents: as inlay hints, else as lenses, and by hover. Its goroutine
-// is run; the other methods may be called from any goroutine.
+// is Run; the other methods may be called from any goroutine.
 type inlineStatus struct {
 	Means
 	live    *liveRuns
 	news    chan struct{}      // has room for one: a run, or the settings, have changed
-	settles chan chan struct{} // closed by run when the client shows what there is
+	settles chan chan struct{} // closed by Run when the client shows what there is
 
 	mu    sync.Mutex
-	stop  context.CancelFunc // ends run; nil before it begins
+	stop  context.CancelFunc // ends Run; nil before it begins
 	ended bool
-	over  chan struct{} // closed when run has ended
+	over  chan struct{} // closed when Run has ended
 
-	// Owned by run.
+	// Owned by Run.
 	hints  bool   // are registered
 	hovers string // the registration of hovers, "" for none
 	shown  string // what the client was last told to ask for
@@ -56,20 +56,17 @@ func newInlineStatus(w Means, live *liveRuns) *inlineStatus {
 	}
 }
 
-// wake says that there may be news. It never waits.
-func (i *inlineStatus) wake() {
-	select {
-	case i.news <- struct{}{}:
-	default:
-	}
+// Wake says that there may be news. It never waits.
+func (i *inlineStatus) Wake() {
+	wake(i.news)
 }
 
 // settleTime bounds the wait for a client that is slow to ask again.
 const settleTime = time.Second
 
-// settle waits until the client was told to ask again for what has changed by now, and has answered; no longer than
+// Settle waits until the client was told to ask again for what has changed by now, and has answered; no longer than
 // settleTime.
-func (i *inlineStatus) settle(ctx context.Context) {
+func (i *inlineStatus) Settle(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, settleTime)
 	defer cancel()
 	done := make(chan struct{})
@@ -86,8 +83,8 @@ func (i *inlineStatus) settle(ctx context.Context) {
 	}
 }
 
-// end ends run, and waits until it sends nothing any more, or ctx ends.
-func (i *inlineStatus) end(ctx context.Context) error {
+// End ends Run, and waits until it sends nothing any more, or ctx ends.
+func (i *inlineStatus) End(ctx context.Context) error {
 	i.mu.Lock()
 	i.ended = true
 	stop := i.stop
@@ -104,8 +101,8 @@ func (i *inlineStatus) end(ctx context.Context) error {
 	}
 }
 
-// run keeps what the client shows up to date until ctx ends.
-func (i *inlineStatus) run(ctx context.Context) {
+// Run keeps what the client shows up to date until ctx ends.
+func (i *inlineStatus) Run(ctx context.Context) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	i.mu.Lock()
@@ -276,7 +273,7 @@ func (i *inlineStatus) place(run *liveRun) {
 	line := info.StartLine - 1
 	var mark *workspace.Mark
 	if file, err := i.View.Read(run.launched); err == nil { // else it is shown at the top
-		mark = i.View.Track(run.launched, file.Stamp, line, line+1, i.wake)
+		mark = i.View.Track(run.launched, file.Stamp, line, line+1, i.Wake)
 	}
 	i.live.change(run.id, func(r *liveRun) { r.line, r.mark = line, mark })
 }
@@ -384,11 +381,12 @@ func (r *liveRun) places(open map[string]bool) []place {
 	return list
 }
 
-// inlayHint are the runs under way that are shown in the document, at the ends of their lines.
-func (i *inlineStatus) inlayHint(p *protocol.InlayHintParams) []protocol.InlayHint {
+// Hints answers `textDocument/inlayHint`: the runs under way that are shown in the document, at the ends of their
+// lines.
+func (i *inlineStatus) Hints(_ context.Context, p *protocol.InlayHintParams) ([]protocol.InlayHint, error) {
 	doc := i.Documents.Get(document.Path(p.TextDocument.URI))
 	if doc == nil || !i.hintsOn() {
-		return nil
+		return nil, nil
 	}
 	var hints []protocol.InlayHint
 	for _, l := range i.statuses()[doc.Path] {
@@ -406,7 +404,7 @@ func (i *inlineStatus) inlayHint(p *protocol.InlayHintParams) []protocol.InlayHi
 			hints = append(hints, hint)
 		}
 	}
-	return hints
+	return hints, nil
 }
 
 // statusLenses are the runs under way as lenses, for a client that shows no inlay hints. A click ends the run.
@@ -424,9 +422,9 @@ func (i *inlineStatus) statusLenses(path string, add addLens) {
 // maxStops is how many runs a menu offers to end.
 const maxStops = 10
 
-// stopActions end the runs under way that have to do with a document, one by one: not every editor lets its user cancel
+// Stops end the runs under way that have to do with a document, one by one: not every editor lets its user cancel
 // a progress.
-func (i *inlineStatus) stopActions(path string) []menu.Action {
+func (i *inlineStatus) Stops(path string) []menu.Action {
 	if !i.live.any() {
 		return nil
 	}
@@ -447,8 +445,8 @@ func (i *inlineStatus) stopActions(path string) []menu.Action {
 	return list
 }
 
-// hoverStatus is what the runs that are shown at a line are doing, "" for none.
-func (i *inlineStatus) hoverStatus(path string, line int) string {
+// Hover is what the runs that are shown at a line are doing, "" for none.
+func (i *inlineStatus) Hover(path string, line int) string {
 	for _, l := range i.statuses()[path] {
 		if l.line == line {
 			var stories []string

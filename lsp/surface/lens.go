@@ -22,11 +22,11 @@ type addLens func(line int, title, command string, argument any)
 // file, and the launch actions, above its first line. Each lens has its command; none has to be resolved. The proposal
 // is "" where no session is open.
 func (b *Board) Lenses(u uri.URI, proposal event.ProposalID, hunks []workspace.Hunk) ([]protocol.CodeLens, error) {
-	if !lensesOn(b.means.Settings()) {
+	if !lensesOn(b.Settings()) {
 		return nil, nil
 	}
 	path := document.Path(u)
-	x, _, err := b.means.Documents.Text(path)
+	x, _, err := b.Documents.Text(path)
 	if err != nil {
 		return nil, nil //nolint:nilerr // a document that cannot be read has nothing above its lines
 	}
@@ -44,7 +44,7 @@ func (b *Board) Lenses(u uri.URI, proposal event.ProposalID, hunks []workspace.H
 			Command: protocol.Command{Title: title, Command: command, Arguments: []protocol.LSPAny{raw}},
 		})
 	}
-	b.inline.statusLenses(path, add)
+	b.statusLenses(path, add)
 	hunks = slices.DeleteFunc(slices.Clone(hunks), func(h workspace.Hunk) bool { return h.Path != path || !h.Waits() })
 	open := 0
 	for _, h := range hunks {
@@ -53,7 +53,7 @@ func (b *Board) Lenses(u uri.URI, proposal event.ProposalID, hunks []workspace.H
 		}
 	}
 	if open > 1 {
-		file := methods.ProposalParams{Proposal: proposal, Files: []uri.URI{b.means.Documents.URI(path)}}
+		file := methods.ProposalParams{Proposal: proposal, Files: []uri.URI{b.Documents.URI(path)}}
 		add(0, fmt.Sprintf("Accept all %d edits", open), methods.CommandAcceptProposal, file)
 		add(0, "Reject all", methods.CommandRejectProposal, file)
 		add(0, "Diff of this file", methods.CommandDiffProposal, file)
@@ -61,7 +61,7 @@ func (b *Board) Lenses(u uri.URI, proposal event.ProposalID, hunks []workspace.H
 	add(0, "Review this file", methods.CommandReview, methods.ReviewParams{URI: u})
 	for _, h := range hunks {
 		line, _ := remark.Lines(h, x)
-		hunkLenses(h, b.means.Form, methods.ProposalParams{Proposal: proposal, Hunks: []event.HunkID{h.ID}},
+		hunkLenses(h, b.Form, methods.ProposalParams{Proposal: proposal, Hunks: []event.HunkID{h.ID}},
 			func(title, command string, one any) { add(line, title, command, one) })
 	}
 	slices.SortStableFunc(lenses,

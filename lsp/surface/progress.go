@@ -2,7 +2,6 @@ package surface
 
 import (
 	"context"
-	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -12,7 +11,6 @@ import (
 	"go.lsp.dev/protocol"
 
 	"github.com/agentls/agentls/agentcore/event"
-	"github.com/agentls/agentls/lsp/client"
 )
 
 const (
@@ -54,12 +52,8 @@ func (p *pace) reserve() time.Duration {
 type progressBoard struct {
 	// speaker makes a run's way to the client; it may wait for the client, and fails where that takes no progress.
 	speaker func(context.Context, *runProgress) (speaker, error)
-	// goes starts a goroutine.
-	goes   func(func(context.Context))
-	notify Notify
-	client *client.Client
-	live   *liveRuns
-	logger *slog.Logger
+	Means
+	live *liveRuns
 	// mains bounds the reports of the users' own runs, children those of all others.
 	mains, children pace
 
@@ -92,8 +86,7 @@ func newRunProgress(p *pace) *runProgress {
 func newProgressBoard(w Means, live *liveRuns) *progressBoard {
 	interval := time.Second / reportsPerSecond
 	b := &progressBoard{
-		goes: w.Goes, notify: w.Notify, client: w.Client, live: live, logger: w.Logger,
-		runs:  map[event.RunID]*runProgress{},
+		Means: w, live: live, runs: map[event.RunID]*runProgress{},
 		mains: pace{interval: interval, burst: 8}, children: pace{interval: interval, burst: 8},
 	}
 	b.speaker = b.speakerOf
@@ -118,7 +111,7 @@ func (b *progressBoard) begin(run *liveRun) {
 // start has a goroutine speak for a run. The lock is held.
 func (b *progressBoard) start(p *runProgress, run *liveRun) {
 	p.run = run
-	b.goes(func(ctx context.Context) {
+	b.Goes(func(ctx context.Context) {
 		defer func() {
 			close(p.told)
 			b.forget(p)
@@ -127,10 +120,10 @@ func (b *progressBoard) start(p *runProgress, run *liveRun) {
 	})
 }
 
-// wait tells of a run on a token that came with the client's request to wait for it, from now or from its beginning on.
+// Wait tells of a run on a token that came with the client's request to wait for it, from now or from its beginning on.
 // A run that is not shown any more is not told of. stop ends it, and returns once the client was told, since the token
 // ends with the answer; it must be called.
-func (b *progressBoard) wait(run event.RunID, token protocol.ProgressToken) (stop func(context.Context, string)) {
+func (b *progressBoard) Wait(run event.RunID, token protocol.ProgressToken) (stop func(context.Context, string)) {
 	p := newRunProgress(&b.mains)
 	p.token = token
 	b.mu.Lock()
@@ -175,9 +168,9 @@ func (b *progressBoard) forget(p *runProgress) {
 	}
 }
 
-// drain waits until the client was told of the end of every run of which it was told the beginning; of no other it
+// Drain waits until the client was told of the end of every run of which it was told the beginning; of no other it
 // will be told.
-func (b *progressBoard) drain(ctx context.Context) error {
+func (b *progressBoard) Drain(ctx context.Context) error {
 	b.mu.Lock()
 	runs := slices.Collect(maps.Values(b.runs))
 	for _, waited := range b.waited {
@@ -201,6 +194,9 @@ func (b *progressBoard) drain(ctx context.Context) error {
 	return nil
 }
 
+// Shows reports whether a run has a progress, which the user can cancel.
+func (b *progressBoard) Shows(run event.RunID) bool { return b.get(run) != nil }
+
 func (b *progressBoard) get(run event.RunID) *runProgress {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -216,10 +212,7 @@ func (b *progressBoard) touch(run event.RunID) {
 		all = append(slices.Clip(all), p)
 	}
 	for _, p := range all {
-		select {
-		case p.news <- struct{}{}:
-		default: // the goroutine has not seen the last news yet and will see this with it
-		}
+		wake(p.news)
 	}
 }
 
@@ -269,7 +262,7 @@ type speaker struct {
 func (b *progressBoard) speak(ctx context.Context, p *runProgress) {
 	to, err := b.speaker(ctx, p)
 	if err != nil {
-		b.logger.Warn("the editor shows no progress", "run", p.run.id, "error", err)
+		b.Logger.Warn("the editor shows no progress", "run", p.run.id, "error", err)
 		return
 	}
 	if !p.start() {
@@ -324,17 +317,17 @@ func (b *progressBoard) speakerOf(ctx context.Context, p *runProgress) (speaker,
 	if p.token != nil { // which is the client's word that it takes it
 		return b.progressOf(ctx, p, p.token), nil
 	}
-	if !b.client.TakesProgress() {
+	if !b.Client.TakesProgress() {
 		return b.linesOf(ctx, p), nil
 	}
 	token := protocol.String(p.run.id)
-	switch err := b.client.CreateProgress(ctx, token); {
+	switch err := b.Client.CreateProgress(ctx, token); {
 	case err == nil:
 		return b.progressOf(ctx, p, token), nil
 	case ctx.Err() != nil:
 		return speaker{}, err
 	default:
-		b.logger.Info("a run is told of in the editor's log, which takes no progress for it", "run",
+		b.Logger.Info("a run is told of in the editor's log, which takes no progress for it", "run",
 			p.run.id, "error", err)
 		return b.linesOf(ctx, p), nil
 	}
@@ -345,10 +338,10 @@ func (b *progressBoard) progressOf(ctx context.Context, p *runProgress, token pr
 	send := func(value any) bool {
 		raw, err := protocol.Marshal(value)
 		if err == nil {
-			err = b.notify(ctx, protocol.MethodProgress, &protocol.ProgressParams{Token: token, Value: raw})
+			err = b.Notify(ctx, protocol.MethodProgress, &protocol.ProgressParams{Token: token, Value: raw})
 		}
 		if err != nil {
-			b.logger.Warn("progress could not be sent", "run", p.run.id, "error", err)
+			b.Logger.Warn("progress could not be sent", "run", p.run.id, "error", err)
 		}
 		return err == nil
 	}
@@ -373,9 +366,9 @@ func (b *progressBoard) progressOf(ctx context.Context, p *runProgress, token pr
 // linesOf tells by lines in the client's log: the beginning, what the run waits for, and the end.
 func (b *progressBoard) linesOf(ctx context.Context, p *runProgress) speaker {
 	line := func(text string) bool {
-		err := b.client.Log(ctx, protocol.MessageTypeInfo, "agentls: "+text)
+		err := b.Client.Log(ctx, protocol.MessageTypeInfo, "agentls: "+text)
 		if err != nil {
-			b.logger.Warn("the state of a run could not be logged", "run", p.run.id, "error", err)
+			b.Logger.Warn("the state of a run could not be logged", "run", p.run.id, "error", err)
 		}
 		return err == nil
 	}

@@ -27,8 +27,10 @@ func TestHundredsOfChildren(t *testing.T) {
 		var group sync.WaitGroup
 		var live liveRuns
 		b := &progressBoard{
-			goes:   func(do func(context.Context)) { group.Go(func() { do(ctx) }) },
-			logger: slog.New(slog.DiscardHandler), runs: map[event.RunID]*runProgress{},
+			Means: Means{
+				Goes:   func(do func(context.Context)) { group.Go(func() { do(ctx) }) },
+				Logger: slog.New(slog.DiscardHandler),
+			}, runs: map[event.RunID]*runProgress{},
 			mains: pace{interval: time.Second / reportsPerSecond, burst: 8}, children: pace{interval: time.Second / reportsPerSecond, burst: 8},
 		}
 		b.speaker = func(ctx context.Context, p *runProgress) (speaker, error) {

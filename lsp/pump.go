@@ -2,9 +2,11 @@ package lsp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 
 	"go.lsp.dev/protocol"
 
@@ -119,8 +121,7 @@ func (m *pump) refused(ctx context.Context, id event.RunID, call event.ToolCallF
 	if call.Status != event.CallDenied {
 		return
 	}
-	text := fmt.Sprintf("agentls: %s: %s was denied: %s", m.board.Path(id), call.Tool,
-		permission.Visible(call.Summary))
+	text := fmt.Sprintf("agentls: %s: %s was denied: %s", m.board.Path(id), call.Tool, permission.Visible(call.Summary))
 	if err := m.client.Log(ctx, protocol.MessageTypeInfo, text); err != nil {
 		m.logger.Warn("a denied call could not be logged", "error", err)
 	}
@@ -175,5 +176,42 @@ func (m *pump) logFindings(ctx context.Context, run event.RunID, path string) {
 	}
 	if err := m.client.Log(ctx, protocol.MessageTypeInfo, strings.TrimSuffix(b.String(), "\n")); err != nil {
 		m.logger.Warn("the findings could not be logged", "error", err)
+	}
+}
+
+// trace is what the client wants to hear in `$/logTrace` (LSP 3.18, "SetTrace Notification"): nothing until it says so
+// in initialize or `$/setTrace`. Any goroutine may use it.
+type trace struct{ value atomic.Value }
+
+func (t *trace) set(v protocol.TraceValue) { t.value.Store(v) }
+
+// follow answers `$/setTrace`.
+func (t *trace) follow(p *protocol.SetTraceParams) error {
+	t.set(p.Value)
+	return nil
+}
+
+func (t *trace) get() protocol.TraceValue {
+	v, _ := t.value.Load().(protocol.TraceValue)
+	return v
+}
+
+// traceEvent tells a client that traces what happened in a run: the stored events, with their content if it is verbose.
+func (m *pump) traceEvent(ctx context.Context, e event.Event) {
+	wanted := m.trace.get()
+	if wanted != protocol.TraceValueMessages && wanted != protocol.TraceValueVerbose || event.Transient(e.Body) {
+		return
+	}
+	params := protocol.LogTraceParams{Message: e.Body.EventType() + " " + string(e.Run)}
+	if wanted == protocol.TraceValueVerbose {
+		raw, err := json.Marshal(e)
+		if err != nil {
+			m.logger.Warn("an event could not be traced", "type", e.Body.EventType(), "error", err)
+			return
+		}
+		params.Verbose = new(string(raw))
+	}
+	if err := m.conn.Notify(ctx, protocol.MethodLogTrace, &params); err != nil {
+		m.logger.Debug("an event could not be traced", "type", e.Body.EventType(), "error", err)
 	}
 }

@@ -5,12 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"go.lsp.dev/uri"
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/config"
+	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
+	"github.com/agentls/agentls/agentcore/mcp"
+	"github.com/agentls/agentls/agentcore/provider"
+	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/authoring"
 	"github.com/agentls/agentls/lsp/document"
 	"github.com/agentls/agentls/lsp/methods"
@@ -182,4 +188,112 @@ func (c *catalog) registration(engine *agentcore.Engine, d *agent.Definition, pr
 // definitionProblems gives problems of a text the positions of the client.
 func (c *catalog) definitionProblems(problems []agent.Problem, of uri.URI, text string) []methods.DefinitionProblem {
 	return authoring.DefinitionProblems(problems, of, text, c.documents.Encoding)
+}
+
+// Skills answers `agent/skills`: those that runs can use now, of projects only where the folder is trusted.
+func (c *catalog) Skills(ctx context.Context, p *methods.SkillsParams) (*methods.SkillList, error) {
+	v, err := c.offered(ctx)
+	if err != nil {
+		return nil, err
+	}
+	folder := ""
+	if p.Folder != "" {
+		folder = document.Path(p.Folder)
+		if !slices.ContainsFunc(c.view.Roots(), func(r workspace.Root) bool { return r.Path == folder }) {
+			return nil, &fault.Error{
+				Kind: fault.NotFound, Detail: folder + " is no workspace folder",
+				Hint: "name one of the workspace's folders, or leave it out for all",
+			}
+		}
+	}
+	return v.SkillList(folder)
+}
+
+// Models answers `agent/models`.
+func (c *catalog) Models(ctx context.Context, p *methods.ModelsParams) (*methods.ModelList, error) {
+	v, err := c.offered(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var models []provider.Info
+	var resolved provider.Resolved
+	if c.ready() {
+		models, resolved, err = c.engine.Models(ctx, p.Agent, p.Model)
+	} else {
+		models, resolved, err = agentcore.ModelsWith(ctx, c.engineOptions(v), p.Agent, p.Model)
+	}
+	if err != nil {
+		return nil, err
+	}
+	list := &methods.ModelList{Default: resolved.Name, Reason: resolved.Because}
+	for _, m := range models {
+		list.Models = append(list.Models,
+			methods.ModelInfo{
+				Name: m.Name, Title: m.Title, ContextTokens: m.ContextTokens, Available: m.Available,
+				Reason: m.Reason,
+			})
+	}
+	for _, c := range resolved.Order {
+		list.Order = append(list.Order, methods.ModelCandidate{
+			Source: c.Source, Name: c.Name, Reason: c.Reason,
+			Chosen: c.Chosen,
+		})
+	}
+	return list, nil
+}
+
+// MCP answers `agent/mcp`.
+func (c *catalog) MCP(ctx context.Context, _ *methods.NoParams) (*methods.MCPList, error) {
+	engine, err := c.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var roots []string
+	for _, root := range c.view.Roots() {
+		roots = append(roots, root.Path)
+	}
+	list := &methods.MCPList{}
+	for _, status := range engine.MCPServers(roots, c.trust.all()) {
+		list.Servers = append(list.Servers, mcpServer(status))
+	}
+	return list, nil
+}
+
+// mcpServer is a server on the wire.
+func mcpServer(status agentcore.MCPStatus) methods.MCPServer {
+	server := methods.MCPServer{Name: status.Name, Layer: methods.LayerUser, Address: status.Address}
+	if status.Layer == config.LayerProject {
+		server.Layer = methods.LayerProject
+	}
+	switch {
+	case status.Untrusted:
+		server.State = methods.MCPStateUntrusted
+	case status.State == mcp.Starting:
+		server.State = methods.MCPStateStarting
+	case status.State == mcp.Ready:
+		server.State = methods.MCPStateReady
+	case status.State == mcp.Failed:
+		server.State = methods.MCPStateFailed
+		server.Error = &event.Failure{
+			Kind: "not_connected", Detail: status.Problem,
+			Hint: "mend it; the next run tries again",
+		}
+	default:
+		server.State = methods.MCPStateStopped
+	}
+	if status.Catalog == nil {
+		return server
+	}
+	for _, tool := range status.Catalog.Tools {
+		server.Tools = append(server.Tools, tool.Name)
+	}
+	for _, p := range status.Catalog.Prompts {
+		prompt := methods.MCPPrompt{Name: p.Name, Description: p.Description}
+		for _, a := range p.Arguments {
+			prompt.Arguments = append(prompt.Arguments,
+				methods.MCPArgument{Name: a.Name, Description: a.Description, Required: a.Required})
+		}
+		server.Prompts = append(server.Prompts, prompt)
+	}
+	return server
 }

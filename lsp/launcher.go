@@ -3,22 +3,128 @@ package lsp
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
+	"time"
 
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
 
 	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/lsp/document"
 	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/position"
-	"github.com/agentls/agentls/lsp/short"
+	"github.com/agentls/agentls/lsp/surface"
 	"github.com/agentls/agentls/lsp/wire"
 )
+
+// launcher starts runs, and steers those under way. Its methods may be called from any goroutine.
+type launcher struct {
+	*window
+	trust *trust
+	board *surface.Board
+	// resumed says that a run goes on, by whatever way.
+	resumed func(event.RunID)
+}
+
+// Run answers `agent/run`.
+func (l *launcher) Run(ctx context.Context, p *methods.RunParams) (*methods.RunStarted, error) {
+	mode, err := modeOf(p.PermissionMode)
+	if err != nil {
+		return nil, err
+	}
+	request := agentcore.RunRequest{
+		Agent: p.Agent, Prompt: p.Prompt, Model: p.Model, Each: document.Paths(p.Each), PermissionMode: mode,
+		Iterations: p.Iterations, Until: p.Until,
+	}
+	if l := p.Limits; l != nil {
+		request.Limits = agent.Limits{MaxTurns: l.MaxTurns, Timeout: milliseconds(l.TimeoutMs), Tokens: l.MaxTokens}
+		if l.MaxCost != nil {
+			request.Limits.Cost = *l.MaxCost
+		}
+	}
+	if c := p.Context; c != nil {
+		if c.URI != "" {
+			about, _, err := l.about(ctx, c.URI, c.Range)
+			if err != nil {
+				return nil, err
+			}
+			request.Context = about
+		}
+		request.Context.Paths = append(request.Context.Paths, document.Paths(c.URIs)...)
+	}
+	return l.startRun(ctx, p.Session, request)
+}
+
+// milliseconds is a duration from the wire, cut to the longest there is.
+func milliseconds(n int64) time.Duration {
+	const most = math.MaxInt64 / int64(time.Millisecond)
+	return time.Duration(max(min(n, most), -most)) * time.Millisecond
+}
+
+// Wait answers `agent/wait`.
+func (l *launcher) Wait(ctx context.Context, p *methods.WaitParams) (*event.RunResult, error) {
+	engine, err := l.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	waiting := ctx
+	if p.TimeoutMs > 0 {
+		var cancel context.CancelFunc
+		waiting, cancel = context.WithTimeout(ctx, milliseconds(p.TimeoutMs))
+		defer cancel()
+	}
+	told := func(context.Context, string) {}
+	if p.WorkDoneToken != nil {
+		told = l.board.Wait(p.Run, p.WorkDoneToken)
+	}
+	result, err := engine.Wait(waiting, p.Run)
+	told(l.background, string(result.Status))
+	if err != nil {
+		return nil, err
+	}
+	return &result, ctx.Err()
+}
+
+// Cancel answers `agent/cancel`.
+func (l *launcher) Cancel(ctx context.Context, p *methods.CancelParams) error {
+	engine, err := l.open(ctx)
+	if err != nil {
+		return err
+	}
+	if err = engine.Cancel(p.Run); err == nil || engine.Ended(ctx, p.Run) {
+		return nil
+	}
+	return engine.Elsewhere(ctx, string(p.Run), err)
+}
+
+// Steer answers `agent/steer`.
+func (l *launcher) Steer(ctx context.Context, p *methods.SteerParams) error {
+	engine, err := l.open(ctx)
+	if err != nil {
+		return err
+	}
+	return engine.Elsewhere(ctx, string(p.Run), engine.Steer(p.Run, p.Message))
+}
+
+// Resume answers `agent/resume`.
+func (l *launcher) Resume(ctx context.Context, p *methods.ResumeParams) (*methods.RunStarted, error) {
+	session, err := l.current(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l.trust.need()
+	run, err := session.Resume(ctx, p.Run, p.Prompt)
+	if err != nil {
+		return nil, err
+	}
+	l.resumed(p.Run)
+	return &methods.RunStarted{Session: session.ID, Run: run}, nil
+}
 
 // The agents behind the commands.
 const (
@@ -54,58 +160,6 @@ func (c *connected) executeCommand(ctx context.Context, p *protocol.ExecuteComma
 		}
 	}
 	return result, nil
-}
-
-// presentTranscript shows the conversation of the run that a command has named.
-func (g *pages) presentTranscript(arguments []protocol.LSPAny) {
-	var named methods.TranscriptParams
-	if len(arguments) == 0 || json.Unmarshal(arguments[0], &named) != nil {
-		return // it was dispatched, so that it is there
-	}
-	g.goes(func(ctx context.Context) {
-		if err := g.showTranscript(ctx, named.Run); err != nil && ctx.Err() == nil {
-			g.tell(ctx, protocol.MessageTypeWarning, "agentls could not show the transcript: "+err.Error())
-		}
-	})
-}
-
-// present shows the result of a command.
-func (g *pages) present(ctx context.Context, result any) {
-	switch r := result.(type) {
-	case *methods.RunStarted:
-		g.goes(func(ctx context.Context) {
-			if err := g.showAnswer(ctx, g.engine, r.Run); err != nil && ctx.Err() == nil {
-				g.tell(ctx, protocol.MessageTypeWarning, "agentls could not show the answer: "+err.Error())
-			}
-		})
-	case *methods.AcceptResult:
-		g.presentFailures(ctx, r.Failed)
-	case *methods.RejectResult:
-		g.presentFailures(ctx, r.Failed)
-	case *methods.TrustResult:
-		text := document.Path(r.Folder) + " is not trusted"
-		if r.Trusted {
-			text = document.Path(r.Folder) + " is trusted"
-		}
-		for _, item := range r.Items {
-			text += "; " + item.Kind + " " + item.Description
-		}
-		g.tell(ctx, protocol.MessageTypeInfo, "agentls: "+text)
-	case *methods.ProposalDiff:
-		g.goes(func(ctx context.Context) {
-			if err := g.showDiff(ctx, r); err != nil && ctx.Err() == nil {
-				g.tell(ctx, protocol.MessageTypeWarning, "agentls could not show the diff: "+err.Error())
-			}
-		})
-	}
-}
-
-func (g *pages) presentFailures(ctx context.Context, failures []methods.HunkFailure) {
-	if len(failures) > 0 {
-		g.tell(ctx, protocol.MessageTypeWarning,
-			fmt.Sprintf("agentls: %s not done: %s", short.Count(len(failures), "edit"),
-				failures[0].Reason))
-	}
 }
 
 // Review carries out `agentls.review`: the document, or the one that was touched last.

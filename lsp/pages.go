@@ -3,6 +3,7 @@ package lsp
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -18,6 +19,7 @@ import (
 	"github.com/agentls/agentls/lsp/delivery"
 	"github.com/agentls/agentls/lsp/document"
 	"github.com/agentls/agentls/lsp/methods"
+	"github.com/agentls/agentls/lsp/short"
 	"github.com/agentls/agentls/lsp/surface"
 	"github.com/agentls/agentls/lsp/wire"
 )
@@ -116,8 +118,7 @@ func (g *pages) showDiff(ctx context.Context, d *methods.ProposalDiff) error {
 // virtual is false where only the file has the text.
 func (g *pages) showText(ctx context.Context, name, text string, virtual bool) error {
 	if virtual && g.client.ShowsDocuments() && g.client.TakesContent() {
-		if shown, err := g.client.Open(ctx,
-			document.Virtual(name)); err != nil || shown {
+		if shown, err := g.client.Open(ctx, document.Virtual(name)); err != nil || shown {
 			return err
 		}
 	}
@@ -184,4 +185,55 @@ func (g *pages) showAnswer(ctx context.Context, engine *agentcore.Engine, id eve
 	// Neovim asks again only for documents in its windows: what hides one comes behind what is to vanish from it.
 	g.board.Settle(ctx)
 	return g.showText(ctx, "answers/"+string(id)+".md", result.Output, true)
+}
+
+// presentTranscript shows the conversation of the run that a command has named.
+func (g *pages) presentTranscript(arguments []protocol.LSPAny) {
+	var named methods.TranscriptParams
+	if len(arguments) == 0 || json.Unmarshal(arguments[0], &named) != nil {
+		return // it was dispatched, so that it is there
+	}
+	g.goes(func(ctx context.Context) {
+		if err := g.showTranscript(ctx, named.Run); err != nil && ctx.Err() == nil {
+			g.tell(ctx, protocol.MessageTypeWarning, "agentls could not show the transcript: "+err.Error())
+		}
+	})
+}
+
+// present shows the result of a command.
+func (g *pages) present(ctx context.Context, result any) {
+	switch r := result.(type) {
+	case *methods.RunStarted:
+		g.goes(func(ctx context.Context) {
+			if err := g.showAnswer(ctx, g.engine, r.Run); err != nil && ctx.Err() == nil {
+				g.tell(ctx, protocol.MessageTypeWarning, "agentls could not show the answer: "+err.Error())
+			}
+		})
+	case *methods.AcceptResult:
+		g.presentFailures(ctx, r.Failed)
+	case *methods.RejectResult:
+		g.presentFailures(ctx, r.Failed)
+	case *methods.TrustResult:
+		text := document.Path(r.Folder) + " is not trusted"
+		if r.Trusted {
+			text = document.Path(r.Folder) + " is trusted"
+		}
+		for _, item := range r.Items {
+			text += "; " + item.Kind + " " + item.Description
+		}
+		g.tell(ctx, protocol.MessageTypeInfo, "agentls: "+text)
+	case *methods.ProposalDiff:
+		g.goes(func(ctx context.Context) {
+			if err := g.showDiff(ctx, r); err != nil && ctx.Err() == nil {
+				g.tell(ctx, protocol.MessageTypeWarning, "agentls could not show the diff: "+err.Error())
+			}
+		})
+	}
+}
+
+func (g *pages) presentFailures(ctx context.Context, failures []methods.HunkFailure) {
+	if len(failures) > 0 {
+		g.tell(ctx, protocol.MessageTypeWarning,
+			fmt.Sprintf("agentls: %s not done: %s", short.Count(len(failures), "edit"), failures[0].Reason))
+	}
 }
