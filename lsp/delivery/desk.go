@@ -1,5 +1,27 @@
 // Package delivery brings what agents propose to the user and to the editor: proposals become actions to choose from,
 // diffs and WorkspaceEdits, and what the editor made of these becomes the states of hunks.
+//
+// # The edits that are sent
+//
+// Edits carry versions to every client that takes them. Neovim announces no documentChanges, but resource operations,
+// which exist in no other form, and it refuses an edit of an older version; so it gets versioned edits too. An edit
+// that meets newer text must not land on the wrong lines. What an editor says it applied is compared with its next
+// change.
+//
+// `agent/proposal/accept` refuses a conflict unless the hunk is named with `overwrite`, which puts the agent's text in
+// the place of what stands there: a conflict is the user's to decide.
+//
+// What belongs to other files is one action in every document, which asks (otherfiles.go); an editor that shows no
+// questions gets an action for each new file.
+//
+// Edits without review are still accepted edits (unreviewed.go). Where a run's mode is accept_edits, its hunks go the
+// way of any accepted hunk after each merge, but for conflicts, protected files, and hunks that another run wrote into.
+//
+// Neovim is known by name where LSP has no word for what it does (lsp/client). Told to pull diagnostics again, it pulls
+// those of the workspace, if it can, and none of open documents; so it is offered documents alone. It shows an empty
+// file as one empty line; so a new file replaces that line. It saves a file to rename it, never tells of the text edits
+// before, and takes the diagnostics along to the new name. It leaves out an edit of older text but moves the file all
+// the same; so the edits of a file are sent, and seen to be made, before its move.
 package delivery
 
 import (

@@ -1,5 +1,22 @@
 // Package surface is what the editor shows of runs: their progress, their lines in documents, the status line, the
 // diagnostics of what they found and propose, and lenses. It is built from events and from values of the moment.
+//
+// Diagnostics are pushed until the first pull, from then on pulled (pull.go). A client that announces nothing of
+// diagnostics is pushed them all the same: the protocol has had publishDiagnostics since before there were
+// capabilities, and the client would have nothing else.
+//
+// New files are shown where their run was launched, as hints, since an editor has no lines of them to show.
+//
+// Runs are shown where they were launched and where they work (inline.go): by inlay hints, else by lenses where the
+// user has them, and by hover, which is registered for all documents only while something runs. Neovim asks only for
+// documents in its windows, so an answer that hides one is shown behind the last refresh.
+//
+// Each run has a progress of its own with its beginning and end (progress.go). The reports of all children together are
+// bounded per second, and the runs that the user started have a bound of their own. A client that shows no progress, or
+// leaves the first tokens without an answer for ten seconds, gets lines in its log.
+//
+// The status line's command runs at most once a second (status.go). Where it fails, the built-in line is back and the
+// status says why.
 package surface
 
 import (
