@@ -45,26 +45,6 @@ func (a *authored) completion(ctx context.Context, p *protocol.CompletionParams)
 	return sheet.Complete(a.vocabulary(), p.Position, a.client.CompletionDoc), nil
 }
 
-// hover answers `textDocument/hover` in the files that people write for agentls. In any document it tells of the runs
-// that are shown at the line. The answer is null where there is nothing to say.
-func (c *connected) hover(ctx context.Context, p *protocol.HoverParams) (any, error) {
-	path := document.Path(p.TextDocument.URI)
-	if at, err := c.documents.Follow(ctx, path, protocol.Range{Start: p.Position, End: p.Position}); err == nil {
-		if status := c.board.Hover(path, int(at.Start.Line)); status != "" {
-			return &protocol.Hover{Contents: c.client.HoverText(status)}, nil
-		}
-	}
-	sheet := c.authored.sheetOf(ctx, path)
-	if sheet == nil {
-		return nil, nil
-	}
-	text, r := sheet.Explain(c.reloader.vocabulary(), p.Position)
-	if text == "" {
-		return nil, nil
-	}
-	return &protocol.Hover{Contents: c.client.HoverText(text), Range: &r}, nil
-}
-
 // documentSymbol answers `textDocument/documentSymbol` for the files that people write for agentls, and null for any
 // other.
 func (a *authored) documentSymbol(ctx context.Context,

@@ -2,10 +2,13 @@ package lsp
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"go.lsp.dev/jsonrpc2"
 	"go.lsp.dev/protocol"
 
+	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/wire"
 )
 
@@ -70,4 +73,33 @@ func answered[P, R any](do func(context.Context, *P) (R, error)) request {
 		}
 		return do(ctx, &p)
 	}
+}
+
+// executeCommand answers `workspace/executeCommand`. A client that does not know our protocol shows no
+// results, so what a person has to see is shown to it by standard messages.
+func (c *connected) executeCommand(ctx context.Context, p *protocol.ExecuteCommandParams) (any, error) {
+	result, handled, err := methods.DispatchCommand(ctx, c.answers(), p.Command, p.Arguments)
+	var bad *methods.ParamsError
+	switch {
+	case !handled:
+		err = wire.InvalidParams(
+			fmt.Errorf("there is no command %q; the server's commands are in its executeCommandProvider", p.Command))
+	case errors.As(err, &bad):
+		err = wire.InvalidParams(err)
+	case err != nil:
+		err = failed(err)
+	}
+	if err != nil {
+		if c.client.HidesErrors() && ctx.Err() == nil {
+			c.tell(ctx, protocol.MessageTypeError, "agentls: "+err.Error())
+		}
+		return nil, err
+	}
+	if !c.client.KnowsProtocol() {
+		c.pages.present(ctx, result)
+		if _, ok := result.(*methods.Transcript); ok {
+			c.pages.presentTranscript(p.Arguments)
+		}
+	}
+	return result, nil
 }

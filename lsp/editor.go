@@ -38,6 +38,13 @@ func (e *editor) tell(ctx context.Context, kind protocol.MessageType, text strin
 	}
 }
 
+// log puts a line into the editor's log.
+func (e *editor) log(ctx context.Context, kind protocol.MessageType, text string) {
+	if err := e.client.Log(ctx, kind, text); err != nil && ctx.Err() == nil {
+		e.logger.Warn("the editor takes no line for its log", "text", text, "error", err)
+	}
+}
+
 // inquire puts a question of the server's own to the user, with choices or for free text, and waits for the answer no
 // longer than for that to an agent's question; empty where there is none.
 func (e *editor) inquire(ctx context.Context, session *agentcore.Session, text string,

@@ -3,7 +3,6 @@ package lsp
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -19,7 +18,6 @@ import (
 	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/position"
 	"github.com/agentls/agentls/lsp/surface"
-	"github.com/agentls/agentls/lsp/wire"
 )
 
 // launcher starts runs, and steers those under way. Its methods may be called from any goroutine.
@@ -132,35 +130,6 @@ const (
 	explainerAgent = "explore"
 	fixerAgent     = "coder"
 )
-
-// executeCommand answers `workspace/executeCommand`. A client that does not know our protocol shows no
-// results, so what a person has to see is shown to it by standard messages.
-func (c *connected) executeCommand(ctx context.Context, p *protocol.ExecuteCommandParams) (any, error) {
-	result, handled, err := methods.DispatchCommand(ctx, c.answers(), p.Command, p.Arguments)
-	var bad *methods.ParamsError
-	switch {
-	case !handled:
-		err = wire.InvalidParams(
-			fmt.Errorf("there is no command %q; the server's commands are in its executeCommandProvider", p.Command))
-	case errors.As(err, &bad):
-		err = wire.InvalidParams(err)
-	case err != nil:
-		err = failed(err)
-	}
-	if err != nil {
-		if c.client.HidesErrors() && ctx.Err() == nil {
-			c.tell(ctx, protocol.MessageTypeError, "agentls: "+err.Error())
-		}
-		return nil, err
-	}
-	if !c.client.KnowsProtocol() {
-		c.pages.present(ctx, result)
-		if _, ok := result.(*methods.Transcript); ok {
-			c.pages.presentTranscript(p.Arguments)
-		}
-	}
-	return result, nil
-}
 
 // Review carries out `agentls.review`: the document, or the one that was touched last.
 func (l *launcher) Review(ctx context.Context, p *methods.ReviewParams) (*methods.RunStarted, error) {

@@ -16,12 +16,7 @@ import (
 func (c *connected) initialized() error {
 	if wrong := c.client.Misannounced(); wrong != nil {
 		c.logger.Warn("the editor is taken for one that does not speak the custom methods", "error", wrong)
-		c.goes(func(ctx context.Context) {
-			if err := c.client.Log(ctx, protocol.MessageTypeWarning, "agentls: "+wrong.Error()); err != nil &&
-				ctx.Err() == nil {
-				c.logger.Warn("the editor does not take messages for its log", "error", err)
-			}
-		})
+		c.goes(func(ctx context.Context) { c.log(ctx, protocol.MessageTypeWarning, "agentls: "+wrong.Error()) })
 	}
 	c.goes(func(ctx context.Context) {
 		if err := c.client.FollowSettings(ctx); err != nil && ctx.Err() == nil {

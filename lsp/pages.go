@@ -193,22 +193,14 @@ func (g *pages) presentTranscript(arguments []protocol.LSPAny) {
 	if len(arguments) == 0 || json.Unmarshal(arguments[0], &named) != nil {
 		return // it was dispatched, so that it is there
 	}
-	g.goes(func(ctx context.Context) {
-		if err := g.showTranscript(ctx, named.Run); err != nil && ctx.Err() == nil {
-			g.tell(ctx, protocol.MessageTypeWarning, "agentls could not show the transcript: "+err.Error())
-		}
-	})
+	g.shows("the transcript", func(ctx context.Context) error { return g.showTranscript(ctx, named.Run) })
 }
 
 // present shows the result of a command.
 func (g *pages) present(ctx context.Context, result any) {
 	switch r := result.(type) {
 	case *methods.RunStarted:
-		g.goes(func(ctx context.Context) {
-			if err := g.showAnswer(ctx, g.engine, r.Run); err != nil && ctx.Err() == nil {
-				g.tell(ctx, protocol.MessageTypeWarning, "agentls could not show the answer: "+err.Error())
-			}
-		})
+		g.shows("the answer", func(ctx context.Context) error { return g.showAnswer(ctx, g.engine, r.Run) })
 	case *methods.AcceptResult:
 		g.presentFailures(ctx, r.Failed)
 	case *methods.RejectResult:
@@ -223,12 +215,17 @@ func (g *pages) present(ctx context.Context, result any) {
 		}
 		g.tell(ctx, protocol.MessageTypeInfo, "agentls: "+text)
 	case *methods.ProposalDiff:
-		g.goes(func(ctx context.Context) {
-			if err := g.showDiff(ctx, r); err != nil && ctx.Err() == nil {
-				g.tell(ctx, protocol.MessageTypeWarning, "agentls could not show the diff: "+err.Error())
-			}
-		})
+		g.shows("the diff", func(ctx context.Context) error { return g.showDiff(ctx, r) })
 	}
+}
+
+// shows shows something on a goroutine of its own, and tells where that fails.
+func (g *pages) shows(what string, show func(context.Context) error) {
+	g.goes(func(ctx context.Context) {
+		if err := show(ctx); err != nil && ctx.Err() == nil {
+			g.tell(ctx, protocol.MessageTypeWarning, "agentls could not show "+what+": "+err.Error())
+		}
+	})
 }
 
 func (g *pages) presentFailures(ctx context.Context, failures []methods.HunkFailure) {

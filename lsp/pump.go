@@ -110,9 +110,7 @@ func (m *pump) notice(ctx context.Context, run event.RunID, n event.Notice) {
 	case event.NoticeWarning:
 		m.tell(ctx, protocol.MessageTypeWarning, text)
 	default:
-		if err := m.client.Log(ctx, protocol.MessageTypeInfo, text); err != nil {
-			m.logger.Warn("a notice could not be logged", "error", err)
-		}
+		m.log(ctx, protocol.MessageTypeInfo, text)
 	}
 }
 
@@ -122,9 +120,7 @@ func (m *pump) refused(ctx context.Context, id event.RunID, call event.ToolCallF
 		return
 	}
 	text := fmt.Sprintf("agentls: %s: %s was denied: %s", m.board.Path(id), call.Tool, permission.Visible(call.Summary))
-	if err := m.client.Log(ctx, protocol.MessageTypeInfo, text); err != nil {
-		m.logger.Warn("a denied call could not be logged", "error", err)
-	}
+	m.log(ctx, protocol.MessageTypeInfo, text)
 }
 
 // finished ends the run's progress, tells what went wrong, and shows an answer that has no other place.
@@ -174,9 +170,7 @@ func (m *pump) logFindings(ctx context.Context, run event.RunID, path string) {
 	if b.Len() == 0 {
 		return
 	}
-	if err := m.client.Log(ctx, protocol.MessageTypeInfo, strings.TrimSuffix(b.String(), "\n")); err != nil {
-		m.logger.Warn("the findings could not be logged", "error", err)
-	}
+	m.log(ctx, protocol.MessageTypeInfo, strings.TrimSuffix(b.String(), "\n"))
 }
 
 // trace is what the client wants to hear in `$/logTrace` (LSP 3.18, "SetTrace Notification"): nothing until it says so

@@ -63,9 +63,7 @@ func (r *recovery) begin(ctx context.Context, roots []string) {
 	} else {
 		logged += fmt.Sprintf(" Resume it by a code action, or by the command %s {\"run\": %q}.",
 			methods.CommandResume, resumable[len(resumable)-1].Parts[0])
-		if err := r.client.Log(ctx, protocol.MessageTypeWarning, logged); err != nil && ctx.Err() == nil {
-			r.logger.Warn("the interrupted runs could not be logged", "error", err)
-		}
+		r.log(ctx, protocol.MessageTypeWarning, logged)
 	}
 	if len(resumable) > 0 && r.client.Announced().Endings {
 		return // it asks for them

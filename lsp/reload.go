@@ -329,9 +329,7 @@ func (r *reloader) report(ctx context.Context, v *authoring.Vocabulary) {
 		if r.told[text] {
 			continue
 		}
-		if err := r.client.Log(ctx, protocol.MessageTypeWarning, text); err != nil {
-			r.logger.Warn("a problem could not be logged", "error", err)
-		}
+		r.log(ctx, protocol.MessageTypeWarning, text)
 	}
 	for path := range r.faulty {
 		r.touched(path)

@@ -46,12 +46,12 @@ type remarks struct {
 
 // of are the diagnostics of a file for a text: findings, hunks and questions that are shown there, and what is
 // wrong with a file of ours.
-func (c *remarks) of(path string, x *workspace.Index, open bool) []protocol.Diagnostic {
-	return slices.Concat(c.diagnosticsOf(c.opened(), path, x), c.asks.diagnostics(path, x),
-		c.authored.diagnostics(path, x, open))
+func (r *remarks) of(path string, x *workspace.Index, open bool) []protocol.Diagnostic {
+	return slices.Concat(r.diagnosticsOf(r.opened(), path, x), r.asks.diagnostics(path, x),
+		r.authored.diagnostics(path, x, open))
 }
 
-func (c *remarks) diagnosticsOf(session *agentcore.Session, path string, x *workspace.Index) []protocol.Diagnostic {
+func (r *remarks) diagnosticsOf(session *agentcore.Session, path string, x *workspace.Index) []protocol.Diagnostic {
 	list := []protocol.Diagnostic{}
 	if session == nil {
 		return list
@@ -61,11 +61,11 @@ func (c *remarks) diagnosticsOf(session *agentcore.Session, path string, x *work
 		for _, id := range session.Fix(f.ID) {
 			fixes[id] = true
 		}
-		list = append(list, c.form.Finding(f, x))
+		list = append(list, r.form.Finding(f, x))
 	}
 	for _, h := range session.Hunks() {
-		if h.Waits() && (h.Path == path || h.Create && c.host(h) == path) {
-			d := c.form.Hunk(h, x)
+		if h.Waits() && (h.Path == path || h.Create && r.host(h) == path) {
+			d := r.form.Hunk(h, x)
 			if fixes[h.ID] && h.State == event.StateOpen {
 				d.Message = protocol.String("proposed edit: the fix of a finding") // which says the rest
 			}
@@ -76,13 +76,13 @@ func (c *remarks) diagnosticsOf(session *agentcore.Session, path string, x *work
 }
 
 // hosts are the documents that show hunks of new files.
-func (c *remarks) hosts(session *agentcore.Session) []string {
+func (r *remarks) hosts(session *agentcore.Session) []string {
 	now := map[string]bool{}
 	for _, h := range session.Hunks() {
 		if !h.Create || !h.Waits() {
 			continue
 		}
-		if path := c.host(h); path != "" {
+		if path := r.host(h); path != "" {
 			now[path] = true
 		}
 	}
@@ -91,21 +91,21 @@ func (c *remarks) hosts(session *agentcore.Session) []string {
 
 // host is the document that a hunk is shown in: its own or, for a new file, the one that its run was launched on; "" if
 // there is none.
-func (c *remarks) host(h workspace.Hunk) string {
-	if !h.Create || c.documents.Get(h.Path) != nil {
+func (r *remarks) host(h workspace.Hunk) string {
+	if !h.Create || r.documents.Get(h.Path) != nil {
 		return h.Path
 	}
-	return c.launches.Path(h.Author.Run)
+	return r.launches.Path(h.Author.Run)
 }
 
 // listed are the files that have something to see, beside what is open.
-func (c *remarks) listed() []string {
+func (r *remarks) listed() []string {
 	var list []string
-	if session := c.opened(); session != nil {
+	if session := r.opened(); session != nil {
 		list = session.Remarked()
 	}
-	for _, ask := range c.asks.listedAsks() {
-		if host := c.asks.host(ask); host != "" {
+	for _, ask := range r.asks.listedAsks() {
+		if host := r.asks.host(ask); host != "" {
 			list = append(list, host)
 		}
 	}
@@ -165,4 +165,24 @@ func (c *connected) codeAction(ctx context.Context,
 	return menu.Shown(actions, p.Context, c.client, func(hunks []event.HunkID) *protocol.WorkspaceEdit {
 		return c.desk.Edit(c.opened(), hunks)
 	})
+}
+
+// hover answers `textDocument/hover` in the files that people write for agentls. In any document it tells of the runs
+// that are shown at the line. The answer is null where there is nothing to say.
+func (c *connected) hover(ctx context.Context, p *protocol.HoverParams) (any, error) {
+	path := document.Path(p.TextDocument.URI)
+	if at, err := c.documents.Follow(ctx, path, protocol.Range{Start: p.Position, End: p.Position}); err == nil {
+		if status := c.board.Hover(path, int(at.Start.Line)); status != "" {
+			return &protocol.Hover{Contents: c.client.HoverText(status)}, nil
+		}
+	}
+	sheet := c.authored.sheetOf(ctx, path)
+	if sheet == nil {
+		return nil, nil
+	}
+	text, r := sheet.Explain(c.reloader.vocabulary(), p.Position)
+	if text == "" {
+		return nil, nil
+	}
+	return &protocol.Hover{Contents: c.client.HoverText(text), Range: &r}, nil
 }
