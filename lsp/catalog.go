@@ -68,28 +68,16 @@ func (c *catalog) GetAgent(ctx context.Context, p *methods.AgentParams) (*method
 func (c *catalog) RegisterAgent(ctx context.Context,
 	p *methods.RegisterAgentParams,
 ) (*methods.RegisterAgentResult, error) {
-	engine, format, err := c.definitions(ctx, p.Format)
-	if err != nil {
-		return nil, err
-	}
-	d, problems, err := engine.RegisterAgentText(ctx, format, p.Text)
-	if err != nil {
-		return nil, err
-	}
-	return c.registration(engine, d, problems, p.Text), nil
+	return c.registered(ctx, p.Format, p.Text, (*agentcore.Engine).RegisterAgentText)
 }
 
 // UpdateAgent answers `agent/update`.
 func (c *catalog) UpdateAgent(ctx context.Context, p *methods.UpdateAgentParams) (*methods.RegisterAgentResult, error) {
-	engine, format, err := c.definitions(ctx, p.Format)
-	if err != nil {
-		return nil, err
-	}
-	d, problems, err := engine.UpdateAgentText(ctx, p.Agent, format, p.Text)
-	if err != nil {
-		return nil, err
-	}
-	return c.registration(engine, d, problems, p.Text), nil
+	return c.registered(ctx, p.Format, p.Text, func(engine *agentcore.Engine, ctx context.Context, format agent.Format,
+		text string,
+	) (*agent.Definition, []agent.Problem, error) {
+		return engine.UpdateAgentText(ctx, p.Agent, format, text)
+	})
 }
 
 // UnregisterAgent answers `agent/unregister`.
@@ -111,13 +99,13 @@ func (c *catalog) CheckAgent(ctx context.Context, p *methods.CheckAgentParams) (
 	if err != nil {
 		return nil, err
 	}
+	found := func(problems []agent.Problem, text string) (*methods.AgentProblems, error) {
+		return &methods.AgentProblems{Problems: c.definitionProblems(problems, p.URI, text)}, nil
+	}
 	switch {
 	case p.Text != "":
-		return &methods.AgentProblems{
-				Problems: c.definitionProblems(agentcore.CheckAgent(v.Known(), format, "", p.Text).Problems, "",
-					p.Text),
-			},
-			nil
+		p.URI = "" // the text is no file's
+		return found(agentcore.CheckAgent(v.Known(), format, "", p.Text).Problems, p.Text)
 	case p.URI == "":
 		return nil, wire.InvalidParams(errors.New("there is neither text nor uri; send one of them"))
 	}
@@ -128,11 +116,7 @@ func (c *catalog) CheckAgent(ctx context.Context, p *methods.CheckAgentParams) (
 		if _, known := agent.Detect(path); !known {
 			format = formats[p.Format]
 		}
-		return &methods.AgentProblems{
-				Problems: c.definitionProblems(agentcore.CheckAgent(v.Known(), format, path, text).Problems, p.URI,
-					text),
-			},
-			nil
+		return found(agentcore.CheckAgent(v.Known(), format, path, text).Problems, text)
 	}
 	if !filepath.IsAbs(path) {
 		return nil, &fault.Error{
@@ -140,31 +124,16 @@ func (c *catalog) CheckAgent(ctx context.Context, p *methods.CheckAgentParams) (
 			Hint: "open it, or send its text",
 		}
 	}
-	var roots []string
-	for _, root := range c.view.Roots() {
-		roots = append(roots, root.Path) // trusted or not: to check is not to act
-	}
-	file, text := agent.ReadFile(path, agent.StandardFolders(c.options.Dirs.Config, c.home(), roots...))
+	// The folders are trusted or not: to check is not to act.
+	file, text := agent.ReadFile(path, agent.StandardFolders(c.options.Dirs.Config, c.home(), c.folders()...))
 	file.Validate(v.Known())
-	return &methods.AgentProblems{Problems: c.definitionProblems(file.Problems, p.URI, text)}, nil
+	return found(file.Problems, text)
 }
 
 // formats are those that the protocol names.
 var formats = map[methods.DefinitionFormat]agent.Format{
 	"": agent.Native, methods.FormatMarkdown: agent.Native, methods.FormatTOML: agent.TOML,
 	methods.FormatJSON: agent.JSON,
-}
-
-// definitions returns the engine and the format of a definition that comes with a request.
-func (c *catalog) definitions(ctx context.Context,
-	name methods.DefinitionFormat,
-) (*agentcore.Engine, agent.Format, error) {
-	format, err := formatOf(name)
-	if err != nil {
-		return nil, "", err
-	}
-	engine, err := c.open(ctx)
-	return engine, format, err
 }
 
 func formatOf(name methods.DefinitionFormat) (agent.Format, error) {
@@ -174,15 +143,27 @@ func formatOf(name methods.DefinitionFormat) (agent.Format, error) {
 	return "", wire.InvalidParams(fmt.Errorf("there is no format %q; use markdown, toml or json", name))
 }
 
-func (c *catalog) registration(engine *agentcore.Engine, d *agent.Definition, problems []agent.Problem,
-	text string,
-) *methods.RegisterAgentResult {
+// registered registers a definition that comes with a request, and tells what is wrong with it.
+func (c *catalog) registered(ctx context.Context, name methods.DefinitionFormat, text string,
+	register func(*agentcore.Engine, context.Context, agent.Format, string) (*agent.Definition, []agent.Problem, error),
+) (*methods.RegisterAgentResult, error) {
+	format, err := formatOf(name)
+	if err != nil {
+		return nil, err
+	}
+	engine, err := c.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	d, problems, err := register(engine, ctx, format, text)
+	if err != nil {
+		return nil, err
+	}
 	result := &methods.RegisterAgentResult{Problems: c.definitionProblems(problems, "", text)}
 	if d != nil {
-		info := authoring.AgentInfo(engine.Agents(), d)
-		result.Agent = &info
+		result.Agent = new(authoring.AgentInfo(engine.Agents(), d))
 	}
-	return result
+	return result, nil
 }
 
 // definitionProblems gives problems of a text the positions of the client.
@@ -248,12 +229,8 @@ func (c *catalog) MCP(ctx context.Context, _ *methods.NoParams) (*methods.MCPLis
 	if err != nil {
 		return nil, err
 	}
-	var roots []string
-	for _, root := range c.view.Roots() {
-		roots = append(roots, root.Path)
-	}
 	list := &methods.MCPList{}
-	for _, status := range engine.MCPServers(roots, c.trust.all()) {
+	for _, status := range engine.MCPServers(c.folders(), c.trust.all()) {
 		list.Servers = append(list.Servers, mcpServer(status))
 	}
 	return list, nil

@@ -105,9 +105,18 @@ func (e *editor) authoredKind(path string) authoring.Kind {
 	return authoring.KindOf(path, e.options.Dirs.File)
 }
 
+// folders are the workspace folders, trusted or not, by absolute path.
+func (e *editor) folders() []string {
+	var list []string
+	for _, root := range e.view.Roots() {
+		list = append(list, root.Path)
+	}
+	return list
+}
+
 // inWorkspace reports whether a file is in one of the workspace folders.
 func (e *editor) inWorkspace(path string) bool {
-	return slices.ContainsFunc(e.view.Roots(), func(root workspace.Root) bool { return within(root.Path, path) })
+	return slices.ContainsFunc(e.folders(), func(folder string) bool { return within(folder, path) })
 }
 
 // home is the user's home folder, "" for none.

@@ -16,7 +16,6 @@ import (
 	"github.com/agentls/agentls/lsp/document"
 	"github.com/agentls/agentls/lsp/menu"
 	"github.com/agentls/agentls/lsp/methods"
-	"github.com/agentls/agentls/lsp/position"
 	"github.com/agentls/agentls/lsp/remark"
 	"github.com/agentls/agentls/lsp/short"
 )
@@ -194,18 +193,11 @@ func severityOf(s protocol.DiagnosticSeverity) event.Severity {
 
 // ExplainCode carries out `agentls.explain`.
 func (l *launcher) ExplainCode(ctx context.Context, p *methods.ExplainCodeParams) (*methods.RunStarted, error) {
-	about, title, err := l.about(ctx, p.URI, p.Range)
-	if err != nil {
-		return nil, err
-	}
-	prompt := "Explain this file: what it is for, how it works, and what a reader has to know."
+	task := "Explain this file: what it is for, how it works, and what a reader has to know."
 	if p.Range != nil {
-		prompt = "Explain these lines of the file: what they do, why, and what a reader has to know."
+		task = "Explain these lines of the file: what they do, why, and what a reader has to know."
 	}
-	return l.startRun(ctx, "", agentcore.RunRequest{
-		Agent: explainerAgent, Prompt: prompt, Title: "explain " + title,
-		Context: about,
-	})
+	return l.codeTask(ctx, &methods.CodeTaskParams{URI: p.URI, Range: p.Range}, explainerAgent, "explain", task)
 }
 
 // Rewrite carries out `agentls.rewrite`.
@@ -273,18 +265,13 @@ func (l *launcher) Fix(ctx context.Context, p *methods.FixParams) (*methods.RunS
 		}
 	case d != nil && p.URI != "":
 		path = document.Path(p.URI)
-		r, err := l.documents.Follow(ctx, path, d.Range)
+		first, last, err := l.lines(ctx, path, d.Range)
 		if err != nil {
 			return nil, err
 		}
-		x, _, err := l.documents.Text(path)
-		if err != nil {
-			return nil, err
-		}
-		first, last := position.Touched(r)
 		finding = event.Finding{
 			URI: event.FileURI(path), Severity: d.Severity, Rule: d.Code, Message: d.Message, Source: d.Source,
-			Span: event.Span{StartLine: min(first, max(x.Len()-1, 0)), EndLine: min(last, max(x.Len()-1, 0))},
+			Span: event.Span{StartLine: first, EndLine: last},
 		}
 	default:
 		return nil, &fault.Error{

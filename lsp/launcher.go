@@ -211,18 +211,27 @@ func (l *launcher) about(ctx context.Context, u uri.URI, part *protocol.Range) (
 	if part == nil {
 		return about, title, nil
 	}
-	r, err := l.documents.Follow(ctx, path, *part)
+	first, last, err := l.lines(ctx, path, *part)
 	if err != nil {
 		return about, title, err
 	}
-	first, last := position.Touched(r)
+	about.StartLine, about.EndLine = first+1, last+1
+	return about, fmt.Sprintf("%s:%d-%d", title, about.StartLine, about.EndLine), nil
+}
+
+// lines are those that a range of a request covers now, 0-based, both inclusive.
+func (l *launcher) lines(ctx context.Context, path string, part protocol.Range) (first, last int, err error) {
+	r, err := l.documents.Follow(ctx, path, part)
+	if err != nil {
+		return 0, 0, err
+	}
 	x, _, err := l.documents.Text(path)
 	if err != nil {
-		return about, title, err
+		return 0, 0, err
 	}
-	about.StartLine = min(first, max(x.Len()-1, 0)) + 1
-	about.EndLine = min(last, max(x.Len()-1, 0)) + 1
-	return about, fmt.Sprintf("%s:%d-%d", title, about.StartLine, about.EndLine), nil
+	first, last = position.Touched(r)
+	end := max(x.Len()-1, 0)
+	return min(first, end), min(last, end), nil
 }
 
 func prompted(task, more string) string {

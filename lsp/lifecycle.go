@@ -164,10 +164,7 @@ func (c *connected) welcome(ctx context.Context) {
 	if text := c.engine.Repaired(); text != "" {
 		c.tell(ctx, protocol.MessageTypeError, text)
 	}
-	var roots []string
-	for _, r := range c.view.Roots() {
-		roots = append(roots, r.Path)
-	}
+	roots := c.folders()
 	if err := c.bringBack(ctx, roots); err != nil && ctx.Err() == nil {
 		c.tell(ctx, protocol.MessageTypeWarning,
 			"agentls could not bring back earlier findings and proposals: "+err.Error())

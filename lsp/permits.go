@@ -77,12 +77,7 @@ func (m *permits) binds(g permission.Grant) bool {
 	if g.Scope != permission.Project {
 		return true // of this process
 	}
-	for _, r := range m.view.Roots() {
-		if r.Path == g.Root {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(m.folders(), g.Root)
 }
 
 func grantOf(g permission.Grant) methods.Grant {

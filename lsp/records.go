@@ -46,9 +46,7 @@ func (r *records) Sessions(ctx context.Context, p *methods.SessionsParams) (*met
 	if p.Folder != "" {
 		filter.Roots = []string{document.Path(p.Folder)}
 	} else {
-		for _, r := range r.view.Roots() {
-			filter.Roots = append(filter.Roots, r.Path)
-		}
+		filter.Roots = r.folders()
 	}
 	list := &methods.SessionList{}
 	if len(filter.Roots) == 0 {

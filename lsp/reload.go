@@ -138,10 +138,7 @@ func (r *reloader) watched() []watch.Target {
 		list = append(list, watch.Target{Path: dirs.File})
 	}
 	// Folders that are not trusted are watched, too: what appears there is asked about.
-	var roots []string
-	for _, root := range r.view.Roots() {
-		roots = append(roots, root.Path)
-	}
+	roots := r.folders()
 	for _, base := range append(slices.Clone(roots), r.home()) {
 		if base == "" {
 			continue

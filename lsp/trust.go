@@ -61,13 +61,7 @@ func (t *trust) of(root string) bool {
 
 // roots are the workspace folders that the user trusts.
 func (t *trust) roots() []string {
-	var list []string
-	for _, root := range t.view.Roots() {
-		if t.of(root.Path) {
-			list = append(list, root.Path)
-		}
-	}
-	return list
+	return slices.DeleteFunc(t.editor.folders(), func(root string) bool { return !t.of(root) })
 }
 
 // all reports whether the user trusts all workspace folders, so that checkers may read their configuration.
