@@ -1,6 +1,10 @@
 // Package lsp is the language server: it speaks the Language Server Protocol 3.18 and the custom methods of
-// schema/PROTOCOL.md to an editor on one side, and drives agentcore on the other. It is the only place where both
-// sides' types meet.
+// schema/PROTOCOL.md to an editor on one side, and drives agentcore on the other. It and its rooms are the only place
+// where both sides' types meet.
+//
+// A Server dispatches. What it knows of its editor is made whole by initialize (connected.go), and each feature has the
+// parts that it needs: the editor, its window with engine and session, what shows runs (package surface), what delivers
+// proposals (package delivery).
 //
 // What follows are the decisions that several files share, each with its reason.
 //

@@ -6,6 +6,7 @@ import (
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
 
+	"github.com/agentls/agentls/lsp/authoring"
 	"github.com/agentls/agentls/lsp/position"
 )
 
@@ -46,5 +47,29 @@ func TestFollow(t *testing.T) {
 		if test.gone != (err != nil) || err == nil && got != test.want {
 			t.Errorf("%q → %q: %v is %v (%v), want %v", test.from, test.to, test.given, got, err, test.want)
 		}
+	}
+}
+
+// TestReadBetweenMessages: what is read in the middle of a message about documents is read again behind it.
+func TestReadBetweenMessages(t *testing.T) {
+	d := newOn(t, position.Encoding(protocol.PositionEncodingKindUTF16))
+	var seen []bool
+	begun, ended := make(chan struct{}, 10), make(chan error, 1)
+	d.kindOf = func(path string) authoring.Kind { // which is asked in the middle of Open
+		go func() {
+			ended <- d.Read(t.Context(), func() {
+				seen = append(seen, d.Get(path) != nil)
+				begun <- struct{}{}
+			})
+		}()
+		<-begun
+		return authoring.None
+	}
+	d.Open(protocol.TextDocumentItem{URI: uri.File("/w/a.txt"), Version: 1, Text: "a\n"})
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	if len(seen) < 2 || seen[0] || !seen[len(seen)-1] {
+		t.Errorf("the document was there in the readings %v, want it in the last and not in the first of several", seen)
 	}
 }
