@@ -37,7 +37,7 @@ type Diagnostics struct {
 	all   bool            // whatever is shown is dirty
 	pulls pulls
 
-	shown map[string]bool // files with diagnostics at the client; owned by run
+	shown map[string]bool // files with diagnostics at the client; owned by Run
 }
 
 // NewDiagnostics makes diagnostics that Run publishes. remarks are those of a file for the text that is given; open

@@ -49,17 +49,15 @@ type inlineStatus struct {
 	failed bool   // the client does not answer as it should; told once
 }
 
-func newInlineStatus(w Means, live *liveRuns) *inlineStatus {
+func newInlineStatus(m Means, live *liveRuns) *inlineStatus {
 	return &inlineStatus{
-		Means: w, live: live, news: make(chan struct{}, 1), settles: make(chan chan struct{}),
+		Means: m, live: live, news: make(chan struct{}, 1), settles: make(chan chan struct{}),
 		over: make(chan struct{}),
 	}
 }
 
 // Wake says that there may be news. It never waits.
-func (i *inlineStatus) Wake() {
-	wake(i.news)
-}
+func (i *inlineStatus) Wake() { wake(i.news) }
 
 // settleTime bounds the wait for a client that is slow to ask again.
 const settleTime = time.Second

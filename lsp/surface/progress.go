@@ -83,10 +83,10 @@ func newRunProgress(p *pace) *runProgress {
 	return &runProgress{pace: p, news: make(chan struct{}, 1), over: make(chan struct{}), told: make(chan struct{})}
 }
 
-func newProgressBoard(w Means, live *liveRuns) *progressBoard {
+func newProgressBoard(m Means, live *liveRuns) *progressBoard {
 	interval := time.Second / reportsPerSecond
 	b := &progressBoard{
-		Means: w, live: live, runs: map[event.RunID]*runProgress{},
+		Means: m, live: live, runs: map[event.RunID]*runProgress{},
 		mains: pace{interval: interval, burst: 8}, children: pace{interval: interval, burst: 8},
 	}
 	b.speaker = b.speakerOf

@@ -30,7 +30,7 @@ type Refresher struct {
 	diffs  []diffDocument
 	stale  map[uri.URI]bool
 
-	on bool // the user wanted lenses when it was last looked; owned by run
+	on bool // the user wanted lenses when it was last looked; owned by Run
 }
 
 // diffDocument is a virtual document that the client has asked for.

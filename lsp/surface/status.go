@@ -34,8 +34,8 @@ type Status struct {
 	line commandLine // what the user's command printed last
 	busy bool        // it runs
 
-	sent methods.StatusParams // owned by run
-	told bool                 // anything was sent; owned by run
+	sent methods.StatusParams // owned by Run
+	told bool                 // anything was sent; owned by Run
 }
 
 // commandLine is what a command printed for an input.
