@@ -90,14 +90,12 @@ func (c *connected) didChangeWorkspaceFolders(p *protocol.DidChangeWorkspaceFold
 
 // didRenameFiles has hunks and findings follow files and folders to their new names.
 func (c *connected) didRenameFiles(p *protocol.RenameFilesParams) error {
-	c.documents.Rename(p.Files)
-	var paths []string
+	paths := c.documents.Rename(p.Files)
 	for _, f := range p.Files {
-		from, to := document.Path(uri.URI(f.OldURI)), document.Path(uri.URI(f.NewURI))
-		c.diagnostics.TouchBelow(from)
-		paths = append(paths, from, to)
+		c.diagnostics.TouchBelow(document.Path(uri.URI(f.OldURI)))
 	}
-	c.filesChanged(paths)
+	c.reloader.changed(paths)
+	c.diagnostics.Touch(paths...)
 	return nil
 }
 

@@ -212,13 +212,18 @@ func (d *Documents) Close(u uri.URI) (*Document, error) {
 
 func notOpen(u uri.URI) error { return fmt.Errorf("%s is not open", u) }
 
-// Rename has what belongs to files and folders follow them to their new names. The editor opens the documents of these
-// by itself.
-func (d *Documents) Rename(files []protocol.FileRename) {
+// Rename has what belongs to files and folders follow them to their new names, and returns both names of each. The
+// editor opens the documents of the new ones by itself.
+func (d *Documents) Rename(files []protocol.FileRename) []string {
 	defer d.editing()()
+	var paths []string
 	for _, f := range files {
-		d.view.Rename(Path(uri.URI(f.OldURI)), Path(uri.URI(f.NewURI)))
+		from, to := Path(uri.URI(f.OldURI)), Path(uri.URI(f.NewURI))
+		d.view.Rename(from, to)
+		paths = append(paths, from, to)
 	}
+	d.view.DiskChanged(paths)
+	return paths
 }
 
 // Wait returns when the condition, which is asked after each change of a document, holds, or with ctx's error.
