@@ -67,10 +67,9 @@ var imports = map[string]because{
 		"agentcore/history":    "shows what is stored of sessions",
 		"agentcore/mcp":        "states of MCP servers",
 		"agentcore/model":      "the editor's own model is a Model",
-		"agentcore/price":      "shows costs",
+		"agentcore/permission": "scopes of answers, modes of runs, how far folders are trusted",
 		"agentcore/provider":   "models, and the editor's among them",
 		"agentcore/registry":   "registers and checks definitions",
-		"agentcore/permission": "scopes of answers, modes of runs, how far folders are trusted",
 		"agentcore/secret":     "hands the redactor on",
 		"agentcore/servers":    "what is known of MCP servers",
 		"agentcore/skill":      "reads skills again",
@@ -79,16 +78,21 @@ var imports = map[string]because{
 		"agentcore/tool":       "the editor's side of Host",
 		"agentcore/watch":      "definitions and settings are read again when they change",
 		"agentcore/workspace":  "open documents are a layer; proposals become WorkspaceEdits",
-		"lsp/authoring":        "definitions, skills and settings as documents",
-		"lsp/client":           "what the editor can do, and the ways to ask it",
-		"lsp/comment":          "requests that are written as comments",
-		"lsp/methods":          "the custom methods, generated",
-		"lsp/position":         "places in the editor's unit",
-		"lsp/short":            "texts and numbers in menus and lines",
-		"lsp/wire":             "the connection",
 		"go.lsp.dev/jsonrpc2":  "raw params and errors",
 		"go.lsp.dev/protocol":  "LSP types",
 		"go.lsp.dev/uri":       "document URIs",
+		"lsp/authoring":        "definitions, skills and settings as documents",
+		"lsp/client":           "what the editor can do, and the ways to ask it",
+		"lsp/comment":          "requests that are written as comments",
+		"lsp/delivery":         "proposals, on their way to the editor and back",
+		"lsp/document":         "what is open",
+		"lsp/menu":             "code actions",
+		"lsp/methods":          "the custom methods, generated",
+		"lsp/position":         "places in the editor's unit",
+		"lsp/remark":           "what is shown at lines",
+		"lsp/short":            "texts and numbers in menus and lines",
+		"lsp/surface":          "what the editor shows of runs",
+		"lsp/wire":             "the connection",
 	},
 	"lsp/lsptest": {
 		"agentcore":                        "the engine below the server under test",
@@ -137,6 +141,66 @@ var imports = map[string]because{
 		"go.lsp.dev/jsonrpc2":  "errors of the editor's answers",
 		"go.lsp.dev/protocol":  "LSP types",
 		"go.lsp.dev/uri":       "document URIs",
+	},
+	"lsp/document": {
+		"agentcore/workspace": "the view is told of what is open",
+		"lsp/authoring":       "which documents are ours",
+		"lsp/position":        "changes come in the editor's unit",
+		"lsp/wire":            "the answer where a request is about older text",
+		"go.lsp.dev/protocol": "documents and their changes",
+		"go.lsp.dev/uri":      "document URIs",
+	},
+	"lsp/menu": {
+		"agentcore/event":     "hunks that an action accepts",
+		"go.lsp.dev/protocol": "code actions",
+		"lsp/client":          "the form of actions that it takes",
+	},
+	"lsp/remark": {
+		"agentcore/agent":     "problems of definitions",
+		"agentcore/event":     "findings, and states of hunks",
+		"agentcore/workspace": "hunks, and texts by their lines",
+		"go.lsp.dev/protocol": "diagnostics",
+		"lsp/authoring":       "kinds of files of ours",
+		"lsp/client":          "the form of diagnostics that it takes",
+		"lsp/position":        "places in the editor's unit",
+		"lsp/short":           "texts in little room",
+	},
+	"lsp/surface": {
+		"agentcore":            "the facts of the status line",
+		"agentcore/agent":      "templates of the status line",
+		"agentcore/config":     "what the user wants to see",
+		"agentcore/event":      "events become what is shown",
+		"agentcore/history":    "runs of this process",
+		"agentcore/permission": "what nobody sees in a model's words",
+		"agentcore/price":      "shows costs",
+		"agentcore/provider":   "the offline rules are told apart from models",
+		"agentcore/workspace":  "lines that are followed, hunks",
+		"go.lsp.dev/protocol":  "progress, hints, lenses, diagnostics",
+		"go.lsp.dev/uri":       "document URIs",
+		"lsp/authoring":        "the selector of our own files",
+		"lsp/client":           "what the editor can show",
+		"lsp/document":         "what is open",
+		"lsp/menu":             "code actions that end runs",
+		"lsp/methods":          "the status and the commands of lenses",
+		"lsp/remark":           "diagnostics and names of hunks",
+		"lsp/short":            "texts in little room",
+	},
+	"lsp/delivery": {
+		"agentcore":           "sessions, and what they propose",
+		"agentcore/crash":     "moments at which tests end the process",
+		"agentcore/event":     "ids and states of hunks",
+		"agentcore/fault":     "refuses",
+		"agentcore/history":   "proposals of sessions that are not open",
+		"agentcore/workspace": "hunks become edits, and follow what is made of them",
+		"go.lsp.dev/protocol": "WorkspaceEdits",
+		"go.lsp.dev/uri":      "document URIs",
+		"lsp/client":          "applies edits, in the form that it takes",
+		"lsp/document":        "what is open, and virtual documents",
+		"lsp/menu":            "code actions",
+		"lsp/methods":         "the requests about proposals",
+		"lsp/position":        "places in the editor's unit",
+		"lsp/remark":          "diagnostics and names of hunks",
+		"lsp/short":           "texts in menus",
 	},
 	"lsp/comment": {
 		"agentcore/lexer": "tells comments from strings",
@@ -631,6 +695,13 @@ func TestDirection(t *testing.T) {
 		{"lsp/client", "lsp", false},
 		{"lsp/client", "lsp/wire", true},
 		{"lsp/authoring", "lsp", false},
+		{"lsp/surface", "lsp", false},
+		{"lsp/surface", "lsp/delivery", false},
+		{"lsp/surface", "lsp/remark", true},
+		{"lsp/delivery", "lsp/document", true},
+		{"lsp/document", "lsp/delivery", false},
+		{"lsp/document", "lsp/authoring", true},
+		{"lsp/client", "lsp/document", false},
 		{"lsp/authoring", "lsp/client", false},
 		{"lsp/authoring", "lsp/outline", true},
 		{"lsp/wire", "lsp/client", false},
@@ -664,10 +735,14 @@ func floor(folder string) (height int, known bool) {
 	house, room, _ := strings.Cut(folder, "/")
 	switch {
 	case house == "cmd", house == "editors":
-		return 7, true
+		return 9, true
 	case folder == "lsp/lsptest":
-		return 6, true
+		return 8, true
 	case folder == "lsp":
+		return 7, true
+	case folder == "lsp/surface", folder == "lsp/delivery":
+		return 6, true
+	case folder == "lsp/document", folder == "lsp/remark", folder == "lsp/menu":
 		return 5, true
 	case folder == "lsp/client", folder == "lsp/authoring":
 		return 4, true

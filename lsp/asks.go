@@ -16,8 +16,10 @@ import (
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/workspace"
+	"github.com/agentls/agentls/lsp/menu"
 	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/short"
+	"github.com/agentls/agentls/lsp/surface"
 )
 
 // decisionOf is a choice on the wire.
@@ -32,11 +34,16 @@ func decisionOf(c authority.AskChoice) (methods.Decision, methods.Scope) {
 // editor does not bring an answer to becomes a diagnostic with code actions, until it is answered or its time is over.
 // Its goroutine is run; the other methods may be called from any goroutine and never wait.
 type asker struct {
-	server *Server
-	news   chan struct{} // has room for one: something below, or what documents are open, has changed
+	*window
+	launches *surface.Launches
+	// touch has the diagnostics of documents shown again. It never waits.
+	touch func(paths ...string)
+	// showPlan shows a plan that the user is asked about.
+	showPlan func(ctx context.Context, path string) error
+	news     chan struct{} // has room for one: something below, or what documents are open, has changed
 
-	mu   sync.Mutex
-	open []*question // the oldest first
+	mu      sync.Mutex
+	waiting []*question // the oldest first
 
 	hosts map[event.AskID]string // the documents that show a question; owned by run
 }
@@ -54,15 +61,18 @@ type question struct {
 	listed bool
 }
 
-func newAsker(s *Server) *asker {
-	return &asker{server: s, news: make(chan struct{}, 1), hosts: map[event.AskID]string{}}
+func newAsker(w *window, launches *surface.Launches, showPlan func(ctx context.Context, path string) error) *asker {
+	return &asker{
+		window: w, launches: launches, showPlan: showPlan, news: make(chan struct{}, 1),
+		hosts: map[event.AskID]string{},
+	}
 }
 
-// opened takes in an ask that is stored.
-func (a *asker) opened(session event.SessionID, id event.AskID) {
-	over, end := context.WithCancel(a.server.background)
+// begun takes in an ask that is stored.
+func (a *asker) begun(session event.SessionID, id event.AskID) {
+	over, end := context.WithCancel(a.background)
 	a.mu.Lock()
-	a.open = append(a.open, &question{session: session, id: id, over: over, end: end})
+	a.waiting = append(a.waiting, &question{session: session, id: id, over: over, end: end})
 	a.mu.Unlock()
 	a.wake()
 }
@@ -70,7 +80,7 @@ func (a *asker) opened(session event.SessionID, id event.AskID) {
 // resolved takes back whatever shows an ask: it was answered somewhere, its time is over, or its run has ended.
 func (a *asker) resolved(id event.AskID) {
 	a.mu.Lock()
-	a.open = slices.DeleteFunc(a.open, func(q *question) bool {
+	a.waiting = slices.DeleteFunc(a.waiting, func(q *question) bool {
 		if q.id == id {
 			q.end()
 		}
@@ -121,8 +131,8 @@ func (a *asker) run(ctx context.Context) {
 		if current == nil {
 			if current = a.next(); current != nil {
 				answers, overdue = make(chan promptResult, 1), false
-				ask, _ := a.server.ask(current.session, current.id)
-				late.Reset(secondWay(a.server.client.AnswerTime(), ask, time.Now()))
+				ask, _ := a.ask(current.session, current.id)
+				late.Reset(secondWay(a.client.AnswerTime(), ask, time.Now()))
 				a.prompt(current, answers)
 			}
 		}
@@ -147,7 +157,7 @@ func (a *asker) run(ctx context.Context) {
 func (a *asker) next() *question {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for _, q := range a.open {
+	for _, q := range a.waiting {
 		if !q.prompted {
 			q.prompted = true
 			return q
@@ -160,23 +170,23 @@ func (a *asker) next() *question {
 func (a *asker) list(which func(*question) bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for _, q := range a.open {
+	for _, q := range a.waiting {
 		q.listed = q.listed || which(q)
 	}
 }
 
 // prompt asks the user on a goroutine that ends with the question at the latest.
 func (a *asker) prompt(q *question, answers chan<- promptResult) {
-	a.server.goes(func(context.Context) {
+	a.goes(func(context.Context) {
 		var p promptResult
 		defer func() { answers <- p }()
-		ask, open := a.server.ask(q.session, q.id)
+		ask, open := a.ask(q.session, q.id)
 		if !open {
 			return
 		}
 		if ask.Plan != "" {
-			if err := a.server.showPlan(q.over, ask.Plan); err != nil {
-				a.server.logger.Warn("the editor does not show the plan", "plan", ask.Plan, "error", err)
+			if err := a.showPlan(q.over, ask.Plan); err != nil {
+				a.logger.Warn("the editor does not show the plan", "plan", ask.Plan, "error", err)
 			}
 		}
 		p.answer, p.err = a.askUser(q.over, ask)
@@ -189,27 +199,27 @@ func (a *asker) took(ctx context.Context, q *question, p promptResult) {
 		return // it was answered elsewhere
 	}
 	if p.err != nil {
-		a.server.logger.Warn("the editor shows no prompt", "ask", q.id, "error", p.err)
+		a.logger.Warn("the editor shows no prompt", "ask", q.id, "error", p.err)
 	}
 	if p.answer == nil {
 		a.list(func(other *question) bool { return other == q })
 		return
 	}
-	err := a.server.answerAsk(p.answer)
+	err := a.answer(p.answer)
 	if err != nil && !fault.Is(err, fault.NotFound) { // else somebody was quicker
 		a.list(func(other *question) bool { return other == q })
-		a.server.tell(ctx, protocol.MessageTypeWarning, "agentls could not take the answer: "+err.Error())
+		a.tell(ctx, protocol.MessageTypeWarning, "agentls could not take the answer: "+err.Error())
 	}
 }
 
 // listedAsks are the asks that are shown as diagnostics, the oldest first.
 func (a *asker) listedAsks() []authority.Ask {
 	a.mu.Lock()
-	listed := slices.DeleteFunc(slices.Clone(a.open), func(q *question) bool { return !q.listed })
+	listed := slices.DeleteFunc(slices.Clone(a.waiting), func(q *question) bool { return !q.listed })
 	a.mu.Unlock()
 	var list []authority.Ask
 	for _, q := range listed {
-		if ask, open := a.server.ask(q.session, q.id); open {
+		if ask, open := a.ask(q.session, q.id); open {
 			list = append(list, ask)
 		}
 	}
@@ -220,29 +230,29 @@ func (a *asker) listedAsks() []authority.Ask {
 func (a *asker) place(ctx context.Context) {
 	now := map[event.AskID]string{}
 	for _, ask := range a.listedAsks() {
-		host := a.server.askHost(ask)
+		host := a.host(ask)
 		now[ask.ID] = host
 		former, known := a.hosts[ask.ID]
-		if !known && (host == "" || !a.server.showsDiagnostics()) {
-			a.server.tell(ctx, protocol.MessageTypeWarning, "agentls: "+questionText(ask)+
+		if !known && (host == "" || !a.showsDiagnostics()) {
+			a.tell(ctx, protocol.MessageTypeWarning, "agentls: "+questionText(ask)+
 				fmt.Sprintf("\nAnswer with the command %s {\"ask\": %q, %s}, or with a code action in an open document",
 					methods.CommandAnswerAsk, ask.ID, answerHint(ask)))
 		}
 		if former != host {
-			a.server.diagnostics.touch(former, host)
+			a.touch(former, host)
 		}
 	}
 	for id, host := range a.hosts {
 		if _, still := now[id]; !still {
-			a.server.diagnostics.touch(host)
+			a.touch(host)
 		}
 	}
 	a.hosts = maps.Clone(now)
 }
 
 // ask finds an open ask.
-func (s *Server) ask(session event.SessionID, id event.AskID) (authority.Ask, bool) {
-	found, err := s.engine.Session(session)
+func (a *asker) ask(session event.SessionID, id event.AskID) (authority.Ask, bool) {
+	found, err := a.engine.Session(session)
 	if err != nil {
 		return authority.Ask{}, false // it was closed, and its asks with it
 	}
@@ -254,22 +264,17 @@ func (s *Server) ask(session event.SessionID, id event.AskID) (authority.Ask, bo
 	return authority.Ask{}, false
 }
 
-func (s *Server) showsDiagnostics() bool {
-	_, announced := s.client.PublishDiagnostics()
-	return announced
-}
-
-// askHost is the document that shows an ask: the one that its run, or one above it, was launched on, else the first
+// host is the document that shows an ask: the one that its run, or one above it, was launched on, else the first
 // open one; "" where none is open. It may read the store.
-func (s *Server) askHost(ask authority.Ask) string {
+func (a *asker) host(ask authority.Ask) string {
 	path := ask.Path
 	if path == "" {
-		path = s.launches.path(s, ask.Run)
+		path = a.launches.Path(ask.Run)
 	}
-	if path != "" && s.documents.get(path) != nil {
+	if path != "" && a.documents.Get(path) != nil {
 		return path
 	}
-	if open := s.documents.paths(); len(open) > 0 {
+	if open := a.documents.Paths(); len(open) > 0 {
 		return slices.Min(open)
 	}
 	return path
@@ -302,40 +307,33 @@ func cut(text string, limit int) string {
 		string(runes[len(runes)-half:])
 }
 
-// askDiagnostics are the questions that wait for an answer in a document.
-func (s *Server) askDiagnostics(path string, x *workspace.Index) []protocol.Diagnostic {
+// diagnostics are the questions that wait for an answer in a document.
+func (a *asker) diagnostics(path string, x *workspace.Index) []protocol.Diagnostic {
 	var list []protocol.Diagnostic
-	for _, ask := range s.asks.listedAsks() {
-		if s.askHost(ask) == path {
-			list = append(list, s.askDiagnostic(ask, x))
+	for _, ask := range a.listedAsks() {
+		if a.host(ask) == path {
+			list = append(list, a.form.Ask(ask.ID, questionText(ask), x))
 		}
 	}
 	return list
 }
 
-func (s *Server) askDiagnostic(ask authority.Ask, x *workspace.Index) protocol.Diagnostic {
-	d := s.diagnostic(s.documents.encoding.Lines(x, 0, 0), protocol.DiagnosticSeverityInformation, questionText(ask),
-		diagnosticData{Ask: ask.ID})
-	d.Code = protocol.String("ask")
-	return d
-}
-
-// askActions answer the questions that wait, in every document, since a run waits for them. They are near to the line
+// actions answer the questions that wait, in every document, since a run waits for them. They are near to the line
 // that shows the question.
-func (s *Server) askActions(path string, x *workspace.Index, first int) []action {
-	var list []action
-	for _, ask := range s.asks.listedAsks() {
+func (a *asker) actions(path string, x *workspace.Index, first int) []menu.Action {
+	var list []menu.Action
+	for _, ask := range a.listedAsks() {
 		var shown *protocol.Diagnostic
-		if s.askHost(ask) == path && s.showsDiagnostics() {
-			d := s.askDiagnostic(ask, x)
+		if a.host(ask) == path && a.showsDiagnostics() {
+			d := a.form.Ask(ask.ID, questionText(ask), x)
 			shown = &d
 		}
 		for _, c := range ask.Choices() {
 			decision, scope := decisionOf(c)
-			list = append(list, action{
-				title: c.Title + ": " + short.Line(ask.Title), kind: protocol.CodeActionKindQuickFix, diagnostic: shown,
-				near:    shown != nil && first == 0,
-				command: methods.CommandAnswerAsk, argument: methods.AnswerAskParams{
+			list = append(list, menu.Action{
+				Title: c.Title + ": " + short.Line(ask.Title), Kind: protocol.CodeActionKindQuickFix, Diagnostic: shown,
+				Near:    shown != nil && first == 0,
+				Command: methods.CommandAnswerAsk, Argument: methods.AnswerAskParams{
 					Ask: ask.ID, Decision: decision,
 					Scope: scope, Answers: c.Answer.Chosen,
 				},
@@ -349,7 +347,7 @@ func (s *Server) askActions(path string, x *workspace.Index, first int) []action
 func askOf(ask authority.Ask) methods.Ask {
 	var q *methods.Question
 	if ask.Question != nil {
-		q = pointer(questionOf(ask))
+		q = new(questionOf(ask))
 	}
 	return methods.Ask{
 		ID: ask.ID, Session: ask.Session, Run: ask.Run, Agent: ask.Agent, Tool: ask.Tool, Title: ask.Title,
@@ -358,15 +356,15 @@ func askOf(ask authority.Ask) methods.Ask {
 	}
 }
 
-// answerAsk passes the user's answer on.
-func (s *Server) answerAsk(p *methods.AnswerAskParams) error {
+// answer passes the user's answer on.
+func (a *asker) answer(p *methods.AnswerAskParams) error {
 	if p.Decision != methods.DecisionAllow && p.Decision != methods.DecisionDeny {
 		return &fault.Error{
 			Kind: fault.InvalidRequest, Detail: fmt.Sprintf("there is no decision %q", p.Decision),
 			Hint: "answer allow or deny",
 		}
 	}
-	return s.engine.Answer(p.Ask,
+	return a.engine.Answer(p.Ask,
 		authority.Answer{
 			Allow: p.Decision == methods.DecisionAllow, Scope: permission.Scope(p.Scope),
 			Expires: p.Expires, Chosen: p.Answers,
@@ -380,8 +378,8 @@ func (a *asker) askUser(ctx context.Context, ask authority.Ask) (*methods.Answer
 	if ask.Question != nil {
 		return a.askQuestion(ctx, ask)
 	}
-	if a.server.client.Announced().Asks {
-		answer, err := methods.Client{Conn: a.server.conn}.Ask(ctx, pointer(askOf(ask)))
+	if a.client.Announced().Asks {
+		answer, err := methods.Client{Conn: a.conn}.Ask(ctx, new(askOf(ask)))
 		switch {
 		case err == nil && answer != nil:
 			return &methods.AnswerAskParams{
@@ -397,7 +395,7 @@ func (a *asker) askUser(ctx context.Context, ask authority.Ask) (*methods.Answer
 		titles = append(titles, one.Title)
 	}
 	// It is a person who answers: the bound of other requests does not hold, but that of the question.
-	title, err := a.server.client.Choose(ctx, protocol.MessageTypeInfo, "agentls: "+questionText(ask), titles...)
+	title, err := a.client.Choose(ctx, protocol.MessageTypeInfo, "agentls: "+questionText(ask), titles...)
 	if err != nil || title == "" {
 		return nil, err
 	}

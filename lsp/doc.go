@@ -1,6 +1,10 @@
 // Package lsp is the language server: it speaks the Language Server Protocol 3.18 and the custom methods of
-// schema/PROTOCOL.md to an editor on one side, and drives agentcore on the other. It is the only place where both
-// sides' types meet.
+// schema/PROTOCOL.md to an editor on one side, and drives agentcore on the other. It and its rooms are the only place
+// where both sides' types meet.
+//
+// A Server dispatches. What it knows of its editor is made whole by initialize (connected.go), and each feature has the
+// parts that it needs: the editor, its window with engine and session, what shows runs (package surface), what delivers
+// proposals (package delivery).
 //
 // What follows are the decisions that several files share, each with its reason.
 //
@@ -11,25 +15,6 @@
 //
 // Findings and events count columns in bytes of UTF-8, since they are stored, and are sent to clients of different
 // encodings. Package position converts whatever meets an editor's document.
-//
-// # The edits that are sent
-//
-// Edits carry versions to every client that takes them. Neovim announces no documentChanges, but resource operations,
-// which exist in no other form, and it refuses an edit of an older version; so it gets versioned edits too. An edit
-// that meets newer text must not land on the wrong lines. What an editor says it applied is compared with its next
-// change.
-//
-// `agent/proposal/accept` refuses a conflict unless the hunk is named with `overwrite`, which puts the agent's text in
-// the place of what stands there: a conflict is the user's to decide.
-//
-// Edits without review are still accepted edits (unreviewed.go). Where a run's mode is accept_edits, its hunks go the
-// way of any accepted hunk after each merge, but for conflicts, protected files, and hunks that another run wrote into.
-//
-// Neovim is known by name where LSP has no word for what it does (lsp/client). Told to pull diagnostics again, it pulls
-// those of the workspace, if it can, and none of open documents; so it is offered documents alone. It shows an empty
-// file as one empty line; so a new file replaces that line. It saves a file to rename it, never tells of the text edits
-// before, and takes the diagnostics along to the new name. It leaves out an edit of older text but moves the file all
-// the same; so the edits of a file are sent, and seen to be made, before its move.
 //
 // # Questions and waiting
 //
@@ -44,7 +29,7 @@
 // keeps trust only where trust was never lost: the text that the editor showed when it saved must be what changed. A
 // removal always ends trust, since a file may have narrowed something.
 //
-// Proposals and undo do not answer before what former sessions left was brought back (Server.kept). Nothing that the
+// Proposals and undo do not answer before what former sessions left was brought back (window.kept). Nothing that the
 // editor sends while one types waits for that.
 //
 // Interrupted runs are told once, by one line and without a question (recovery.go): the first server on the folders
@@ -53,28 +38,9 @@
 //
 // # What the user sees
 //
-// Diagnostics are pushed until the first pull, from then on pulled (pull.go). A client that announces nothing of
-// diagnostics is pushed them all the same: the protocol has had publishDiagnostics since before there were
-// capabilities, and the client would have nothing else.
-//
 // A comment that asks an agent for something is text of a repository, which may say anything (request.go). It is
 // offered as an action, found again by its line when the action is taken, and taken out by the proposed edits of the
 // run when the run completes.
-//
-// New files are shown where their run was launched, as hints, since an editor has no lines of them to show. What
-// belongs to other files is one action in every document, which asks (otherfiles.go); an editor that shows no questions
-// gets an action for each new file.
-//
-// Runs are shown where they were launched and where they work (inline.go): by inlay hints, else by lenses where the
-// user has them, and by hover, which is registered for all documents only while something runs. Neovim asks only for
-// documents in its windows, so an answer that hides one is shown behind the last refresh.
-//
-// Each run has a progress of its own with its beginning and end (progress.go). The reports of all children together are
-// bounded per second, and the runs that the user started have a bound of their own. A client that shows no progress, or
-// leaves the first tokens without an answer for ten seconds, gets lines in its log.
-//
-// The status line's command runs at most once a second (status.go). Where it fails, the built-in line is back and the
-// status says why.
 //
 // The kinds of errors are a closed list on the wire (failure.go), so that a client can know all that may come. The
 // engine tells more kinds apart, for models and the command line. Package lsptest holds each error answer against the

@@ -13,7 +13,10 @@ import (
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
+	"github.com/agentls/agentls/lsp/document"
+	"github.com/agentls/agentls/lsp/menu"
 	"github.com/agentls/agentls/lsp/methods"
+	"github.com/agentls/agentls/lsp/remark"
 	"github.com/agentls/agentls/lsp/short"
 )
 
@@ -26,7 +29,7 @@ const (
 )
 
 // launchActions are what can be started on a document or, where some text is selected, on that.
-func (s *Server) launchActions(p *protocol.CodeActionParams) []action {
+func (l *launcher) launchActions(p *protocol.CodeActionParams) []menu.Action {
 	u := p.TextDocument.URI
 	var part *protocol.Range
 	what := "this file"
@@ -34,48 +37,50 @@ func (s *Server) launchActions(p *protocol.CodeActionParams) []action {
 		part, what = &p.Range, "selection"
 	}
 	about := methods.CodeTaskParams{URI: u, Range: part}
-	list := []action{{
-		title: "agentls: Review " + what, kind: kindReview, command: methods.CommandReview,
-		argument: methods.ReviewParams{URI: u, Range: part},
+	list := []menu.Action{{
+		Title: "agentls: Review " + what, Kind: menu.KindReview, Command: methods.CommandReview,
+		Argument: methods.ReviewParams{URI: u, Range: part},
 	}, {
-		title: "agentls: Explain " + what, kind: kindExplain, command: methods.CommandExplainCode,
-		argument: methods.ExplainCodeParams{URI: u, Range: part},
+		Title: "agentls: Explain " + what, Kind: menu.KindExplain, Command: methods.CommandExplainCode,
+		Argument: methods.ExplainCodeParams{URI: u, Range: part},
 	}}
-	rewrite := action{
-		title: "agentls: Rewrite selection", kind: protocol.CodeActionKindRefactorRewrite,
-		command: methods.CommandRewrite, argument: about,
+	rewrite := menu.Action{
+		Title: "agentls: Rewrite selection", Kind: protocol.CodeActionKindRefactorRewrite,
+		Command: methods.CommandRewrite, Argument: about,
 	}
 	switch {
 	case part != nil:
 		list = append(list, rewrite)
 	case len(p.Context.Only) > 0: // the menu of refactorings says what there could be (LSP 3.18, CodeAction.disabled)
-		rewrite.disabled = "select the lines to rewrite"
+		rewrite.Disabled = "select the lines to rewrite"
 		list = append(list, rewrite)
 	}
-	list = append(list, action{
-		title: "agentls: Write tests for " + what, kind: kindTests, command: methods.CommandWriteTests, argument: about,
-	}, action{
-		title: "agentls: Plan a change to " + what, kind: kindPlan, command: methods.CommandPlanChange, argument: about,
+	list = append(list, menu.Action{
+		Title: "agentls: Write tests for " + what, Kind: menu.KindTests, Command: methods.CommandWriteTests,
+		Argument: about,
+	}, menu.Action{
+		Title: "agentls: Plan a change to " + what, Kind: menu.KindPlan, Command: methods.CommandPlanChange,
+		Argument: about,
 	})
-	list = append(list, s.delegateActions(u, part)...)
+	list = append(list, l.delegateActions(u, part)...)
 	if part != nil {
-		list = append(list, action{
-			title: "agentls: Review this file", kind: kindReview, command: methods.CommandReview,
-			argument: methods.ReviewParams{URI: u},
+		list = append(list, menu.Action{
+			Title: "agentls: Review this file", Kind: menu.KindReview, Command: methods.CommandReview,
+			Argument: methods.ReviewParams{URI: u},
 		})
 	}
-	if reason := s.unable(); reason != "" && s.client.ShowsDisabled() {
+	if reason := l.unable(); reason != "" && l.client.ShowsDisabled() {
 		for i := range list {
-			list[i].disabled = cmp.Or(list[i].disabled, reason)
+			list[i].Disabled = cmp.Or(list[i].Disabled, reason)
 		}
 	}
 	return list
 }
 
 // unable says why no agent can be started at all; empty where one can, or nobody knows yet.
-func (s *Server) unable() string {
-	if err := s.failing(); err != nil {
-		s.trying() // who looks again finds what came of it
+func (l *launcher) unable() string {
+	if err := l.failing(); err != nil {
+		l.trying() // who looks again finds what came of it
 		return "agentls cannot work: " + err.Error()
 	}
 	return ""
@@ -83,50 +88,48 @@ func (s *Server) unable() string {
 
 // delegateActions hand a document to any agent: one action that asks which or, for a client that announces no prompts,
 // one for each.
-func (s *Server) delegateActions(u uri.URI, part *protocol.Range) []action {
-	agents := s.delegates()
-	if s.client.ShowsQuestions() || s.client.Announced().Questions || len(agents) == 0 {
-		return []action{{
-			title: "agentls: Delegate to…", kind: kindDelegate, command: methods.CommandDelegate,
-			argument: methods.DelegateParams{URI: u, Range: part},
+func (l *launcher) delegateActions(u uri.URI, part *protocol.Range) []menu.Action {
+	agents := l.delegates()
+	if l.client.ShowsQuestions() || l.client.Announced().Questions || len(agents) == 0 {
+		return []menu.Action{{
+			Title: "agentls: Delegate to…", Kind: menu.KindDelegate, Command: methods.CommandDelegate,
+			Argument: methods.DelegateParams{URI: u, Range: part},
 		}}
 	}
-	var list []action
+	var list []menu.Action
 	for _, d := range agents {
-		list = append(list, action{
-			title: "agentls: Delegate to " + cmp.Or(d.Title, d.Slug), kind: kindDelegate,
-			command:  methods.CommandDelegate,
-			argument: methods.DelegateParams{URI: u, Range: part, Agent: d.Slug},
+		list = append(list, menu.Action{
+			Title: "agentls: Delegate to " + cmp.Or(d.Title, d.Slug), Kind: menu.KindDelegate,
+			Command:  methods.CommandDelegate,
+			Argument: methods.DelegateParams{URI: u, Range: part, Agent: d.Slug},
 		})
 	}
 	return list
 }
 
 // delegates are the agents that a user can choose from, in display order; none before the engine is there.
-func (s *Server) delegates() []*agent.Definition {
-	select {
-	case <-s.opening.ready:
-		return s.engine.Agents().List("")
-	default:
+func (l *launcher) delegates() []*agent.Definition {
+	if !l.ready() {
 		return nil
 	}
+	return l.engine.Agents().List("")
 }
 
 // agentActions launch the agents that the user has made or installed. The built-in ones have actions of their own.
-func (s *Server) agentActions(p *protocol.CodeActionParams) []action {
+func (l *launcher) agentActions(p *protocol.CodeActionParams) []menu.Action {
 	about, what := methods.RunContext{URI: p.TextDocument.URI}, "this file"
 	if p.Range.Start != p.Range.End {
 		about.Range, what = &p.Range, "the selection"
 	}
-	var list []action
-	for _, d := range s.delegates() {
+	var list []menu.Action
+	for _, d := range l.delegates() {
 		if d.Source.Layer == agent.LayerBuiltin || !d.Is(agent.Primary) {
 			continue
 		}
-		list = append(list, action{
-			title: fmt.Sprintf("agentls: Run %s on %s", cmp.Or(d.Title, d.Slug), what), kind: kindRun,
-			command:  methods.CommandRun,
-			argument: methods.RunParams{Agent: d.Slug, Prompt: "Do your work on " + what + ".", Context: &about},
+		list = append(list, menu.Action{
+			Title: fmt.Sprintf("agentls: Run %s on %s", cmp.Or(d.Title, d.Slug), what), Kind: menu.KindRun,
+			Command:  methods.CommandRun,
+			Argument: methods.RunParams{Agent: d.Slug, Prompt: "Do your work on " + what + ".", Context: &about},
 		})
 	}
 	return list
@@ -137,18 +140,18 @@ const maxFixes = 5
 
 // diagnosticActions have an agent fix what other servers report at the place. None is preferred: an editor may carry
 // out preferred fixes without a look.
-func (s *Server) diagnosticActions(p *protocol.CodeActionParams) []action {
-	var list []action
+func diagnosticActions(p *protocol.CodeActionParams) []menu.Action {
+	var list []menu.Action
 	for _, d := range p.Context.Diagnostics {
 		source, _ := d.Source.Get()
 		message := plainMessage(d)
-		if source == diagnosticSource || message == "" || len(list) == maxFixes {
+		if source == remark.Source || message == "" || len(list) == maxFixes {
 			continue
 		}
-		list = append(list, action{
-			title: "agentls: Fix this diagnostic: " + short.Line(message), kind: protocol.CodeActionKindQuickFix,
-			diagnostic: &d,
-			command:    methods.CommandFix, argument: methods.FixParams{
+		list = append(list, menu.Action{
+			Title: "agentls: Fix this diagnostic: " + short.Line(message), Kind: protocol.CodeActionKindQuickFix,
+			Diagnostic: &d,
+			Command:    methods.CommandFix, Argument: methods.FixParams{
 				URI: p.TextDocument.URI,
 				Diagnostic: &methods.EditorDiagnostic{
 					Range: d.Range, Severity: severityOf(d.Severity), Message: message, Source: source, Code: codeOf(d),
@@ -180,7 +183,7 @@ func codeOf(d protocol.Diagnostic) string {
 }
 
 func severityOf(s protocol.DiagnosticSeverity) event.Severity {
-	for ours, theirs := range severities {
+	for ours, theirs := range remark.Severities {
 		if theirs == s {
 			return ours
 		}
@@ -189,23 +192,16 @@ func severityOf(s protocol.DiagnosticSeverity) event.Severity {
 }
 
 // ExplainCode carries out `agentls.explain`.
-func (s *Server) ExplainCode(ctx context.Context, p *methods.ExplainCodeParams) (*methods.RunStarted, error) {
-	about, title, err := s.about(ctx, p.URI, p.Range)
-	if err != nil {
-		return nil, err
-	}
-	prompt := "Explain this file: what it is for, how it works, and what a reader has to know."
+func (l *launcher) ExplainCode(ctx context.Context, p *methods.ExplainCodeParams) (*methods.RunStarted, error) {
+	task := "Explain this file: what it is for, how it works, and what a reader has to know."
 	if p.Range != nil {
-		prompt = "Explain these lines of the file: what they do, why, and what a reader has to know."
+		task = "Explain these lines of the file: what they do, why, and what a reader has to know."
 	}
-	return s.startRun(ctx, "", agentcore.RunRequest{
-		Agent: explainerAgent, Prompt: prompt, Title: "explain " + title,
-		Context: about,
-	})
+	return l.codeTask(ctx, &methods.CodeTaskParams{URI: p.URI, Range: p.Range}, explainerAgent, "explain", task)
 }
 
 // Rewrite carries out `agentls.rewrite`.
-func (s *Server) Rewrite(ctx context.Context, p *methods.CodeTaskParams) (*methods.RunStarted, error) {
+func (l *launcher) Rewrite(ctx context.Context, p *methods.CodeTaskParams) (*methods.RunStarted, error) {
 	task := "Rewrite this file"
 	if p.Range != nil {
 		task = "Rewrite these lines of the file, and change nothing else"
@@ -214,22 +210,22 @@ func (s *Server) Rewrite(ctx context.Context, p *methods.CodeTaskParams) (*metho
 		task += ": the same behaviour, said more clearly and simply. Propose nothing where it is good as it " +
 			"is, and say so"
 	}
-	return s.codeTask(ctx, p, fixerAgent, "rewrite", task+".")
+	return l.codeTask(ctx, p, fixerAgent, "rewrite", task+".")
 }
 
 // WriteTests carries out `agentls.tests`.
-func (s *Server) WriteTests(ctx context.Context, p *methods.CodeTaskParams) (*methods.RunStarted, error) {
+func (l *launcher) WriteTests(ctx context.Context, p *methods.CodeTaskParams) (*methods.RunStarted, error) {
 	task := "Write tests for this file"
 	if p.Range != nil {
 		task = "Write tests for these lines of the file"
 	}
-	return s.codeTask(ctx, p, testerAgent, "tests for",
+	return l.codeTask(ctx, p, testerAgent, "tests for",
 		task+": for what they promise to their callers, the usual cases, the boundaries and the errors. Put them "+
 			"where the project has its tests.")
 }
 
 // PlanChange carries out `agentls.plan`.
-func (s *Server) PlanChange(ctx context.Context, p *methods.CodeTaskParams) (*methods.RunStarted, error) {
+func (l *launcher) PlanChange(ctx context.Context, p *methods.CodeTaskParams) (*methods.RunStarted, error) {
 	task := "Plan a change to this file."
 	if p.Range != nil {
 		task = "Plan a change to these lines of the file."
@@ -238,25 +234,25 @@ func (s *Server) PlanChange(ctx context.Context, p *methods.CodeTaskParams) (*me
 		task += " What is to change has not been said: look at the code, then ask the user, with the changes that " +
 			"suggest themselves as choices."
 	}
-	return s.codeTask(ctx, p, plannerAgent, "plan for", task)
+	return l.codeTask(ctx, p, plannerAgent, "plan for", task)
 }
 
 // codeTask has an agent work on a document, or on a part of it.
-func (s *Server) codeTask(ctx context.Context, p *methods.CodeTaskParams, slug, verb,
+func (l *launcher) codeTask(ctx context.Context, p *methods.CodeTaskParams, slug, verb,
 	task string,
 ) (*methods.RunStarted, error) {
-	about, title, err := s.about(ctx, p.URI, p.Range)
+	about, title, err := l.about(ctx, p.URI, p.Range)
 	if err != nil {
 		return nil, err
 	}
-	return s.startRun(ctx, "", agentcore.RunRequest{
+	return l.startRun(ctx, "", agentcore.RunRequest{
 		Agent: slug, Prompt: prompted(task, p.Prompt), Title: verb + " " + title, Context: about, Model: p.Model,
 	})
 }
 
 // Fix carries out `agentls.fix`.
-func (s *Server) Fix(ctx context.Context, p *methods.FixParams) (*methods.RunStarted, error) {
-	session, err := s.current(ctx)
+func (l *launcher) Fix(ctx context.Context, p *methods.FixParams) (*methods.RunStarted, error) {
+	session, err := l.current(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -268,19 +264,14 @@ func (s *Server) Fix(ctx context.Context, p *methods.FixParams) (*methods.RunSta
 			return nil, err
 		}
 	case d != nil && p.URI != "":
-		path = pathOf(p.URI)
-		r, err := s.followed(ctx, path, d.Range)
+		path = document.Path(p.URI)
+		first, last, err := l.lines(ctx, path, d.Range)
 		if err != nil {
 			return nil, err
 		}
-		x, _, err := s.textOf(path)
-		if err != nil {
-			return nil, err
-		}
-		first, last := touchedLines(r)
 		finding = event.Finding{
 			URI: event.FileURI(path), Severity: d.Severity, Rule: d.Code, Message: d.Message, Source: d.Source,
-			Span: event.Span{StartLine: min(first, max(x.Len()-1, 0)), EndLine: min(last, max(x.Len()-1, 0))},
+			Span: event.Span{StartLine: first, EndLine: last},
 		}
 	default:
 		return nil, &fault.Error{
@@ -288,7 +279,7 @@ func (s *Server) Fix(ctx context.Context, p *methods.FixParams) (*methods.RunSta
 			Hint: "name a finding, or a uri and a diagnostic",
 		}
 	}
-	return s.startRun(ctx, session.ID, agentcore.RunRequest{
+	return l.startRun(ctx, session.ID, agentcore.RunRequest{
 		Agent: fixerAgent, Prompt: "Fix this finding with the smallest edit that is right, and change nothing else.",
 		Title:   "fix " + short.Line(finding.Message),
 		Context: agentcore.Context{Paths: []string{path}, Finding: &finding},
@@ -296,22 +287,22 @@ func (s *Server) Fix(ctx context.Context, p *methods.FixParams) (*methods.RunSta
 }
 
 // Delegate carries out `agentls.delegate`.
-func (s *Server) Delegate(ctx context.Context, p *methods.DelegateParams) (*methods.RunStarted, error) {
-	about, title, err := s.about(ctx, p.URI, p.Range)
+func (l *launcher) Delegate(ctx context.Context, p *methods.DelegateParams) (*methods.RunStarted, error) {
+	about, title, err := l.about(ctx, p.URI, p.Range)
 	if err != nil {
 		return nil, err
 	}
-	session, err := s.current(ctx)
+	session, err := l.current(ctx)
 	if err != nil {
 		return nil, err
 	}
-	d, err := s.delegate(ctx, session, p.Agent, title)
+	d, err := l.delegate(ctx, session, p.Agent, title)
 	if err != nil {
 		return nil, err
 	}
 	prompt := p.Prompt
-	if prompt == "" && s.client.Announced().Questions {
-		answers, err := s.inquire(ctx, session,
+	if prompt == "" && l.client.Announced().Questions {
+		answers, err := l.inquire(ctx, session,
 			fmt.Sprintf("What shall %s do with %s?", cmp.Or(d.Title, d.Slug), title), nil)
 		if err != nil {
 			return nil, err
@@ -324,24 +315,24 @@ func (s *Server) Delegate(ctx context.Context, p *methods.DelegateParams) (*meth
 			prompt = "Do your work on these lines of the file."
 		}
 	}
-	return s.startRun(ctx, session.ID, agentcore.RunRequest{
+	return l.startRun(ctx, session.ID, agentcore.RunRequest{
 		Agent: d.Slug, Prompt: prompt, Title: d.Slug + " " + title,
 		Context: about, Model: p.Model,
 	})
 }
 
 // delegate is the agent of a name or, for "", the one that the user chooses.
-func (s *Server) delegate(ctx context.Context, session *agentcore.Session, name,
+func (l *launcher) delegate(ctx context.Context, session *agentcore.Session, name,
 	title string,
 ) (*agent.Definition, error) {
-	agents := s.engine.Agents()
+	agents := l.engine.Agents()
 	if name == "" {
 		list := agents.List("")
 		var choices []methods.Choice
 		for _, d := range list {
 			choices = append(choices, methods.Choice{Label: cmp.Or(d.Title, d.Slug), Description: d.Description})
 		}
-		label, err := s.inquire(ctx, session, "Which agent shall work on "+title+"?", choices)
+		label, err := l.inquire(ctx, session, "Which agent shall work on "+title+"?", choices)
 		if err != nil {
 			return nil, err
 		}
@@ -356,10 +347,10 @@ func (s *Server) delegate(ctx context.Context, session *agentcore.Session, name,
 		}
 		return list[at], nil
 	}
-	s.trust.need() // where the name is that of a folder's own agent
+	l.trust.need() // where the name is that of a folder's own agent
 	d, err := agents.Find(name)
 	if err != nil {
-		return nil, s.trust.unknownAgent(ctx, name, agentcore.UnknownAgent(err))
+		return nil, l.trust.unknownAgent(ctx, name, agentcore.UnknownAgent(err))
 	}
 	if d.Is(agent.Hidden) {
 		return nil, &fault.Error{
@@ -368,54 +359,4 @@ func (s *Server) delegate(ctx context.Context, session *agentcore.Session, name,
 		}
 	}
 	return d, nil
-}
-
-// inquire puts a question of the server's own to the user, with choices or for free text, and waits for the answer no
-// longer than for that to an agent's question; empty where there is none.
-func (s *Server) inquire(ctx context.Context, session *agentcore.Session, text string,
-	choices []methods.Choice,
-) (string, error) {
-	ctx, cancel := s.patiently(ctx)
-	defer cancel()
-	if s.client.Announced().Questions {
-		q := methods.Question{
-			ID: event.NewAskID(), Session: session.ID, Agent: ourselves, Question: text,
-			Choices: choices, FreeText: len(choices) == 0,
-		}
-		answer, err := methods.Client{Conn: s.conn}.Question(ctx, &q)
-		if err == nil && answer != nil && len(answer.Answers) > 0 {
-			return answer.Answers[0], nil
-		}
-		if err == nil || ctx.Err() != nil {
-			return "", context.Cause(ctx)
-		}
-	}
-	if len(choices) == 0 {
-		return "", nil // a prompt has no room for the user's own words
-	}
-	var titles []string
-	for _, c := range choices {
-		titles = append(titles, c.Label)
-	}
-	return s.choice(ctx, protocol.MessageTypeInfo, text, titles...)
-}
-
-// choice puts a question of the server's own to the user by a prompt, as inquire does.
-func (s *Server) choice(ctx context.Context, kind protocol.MessageType, text string, titles ...string) (string, error) {
-	ctx, cancel := s.patiently(ctx)
-	defer cancel()
-	title, err := s.client.Choose(ctx, kind, "agentls: "+text, titles...)
-	if err != nil {
-		s.logger.Warn("the editor shows no prompt", "question", text, "error", err)
-		return "", nil
-	}
-	return title, nil
-}
-
-// patiently bounds the wait for a person's answer.
-func (s *Server) patiently(ctx context.Context) (context.Context, context.CancelFunc) {
-	if c := s.settings.current(); c != nil && c.AskTimeout > 0 {
-		return context.WithTimeout(ctx, c.AskTimeout)
-	}
-	return ctx, func() {}
 }

@@ -24,7 +24,7 @@ import (
 
 // lending is what the editor lends to agents: its language model. Its methods may be called from any goroutine.
 type lending struct {
-	server *Server
+	*editor
 
 	mu     sync.Mutex
 	told   bool               // the editor has said which models it lends
@@ -33,18 +33,18 @@ type lending struct {
 	under  map[string]*pieces // answers under way, by the token of their pieces
 }
 
-func newLending(s *Server) *lending { return &lending{server: s, under: map[string]*pieces{}} }
+func newLending(e *editor) *lending { return &lending{editor: e, under: map[string]*pieces{}} }
 
 // Lends is what the editor has said.
 func (l *lending) Lends() ([]provider.Lent, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return slices.Clone(l.models), l.server.client.Announced().Models && (!l.told || len(l.models) > 0)
+	return slices.Clone(l.models), l.client.Announced().Models && (!l.told || len(l.models) > 0)
 }
 
 // LentModel returns a model by its id, "" for the editor's choice.
 func (l *lending) LentModel(id string) model.Model {
-	m := &lentModel{lending: l, id: id, silence: l.server.options.ModelSilence}
+	m := &lentModel{lending: l, id: id, silence: l.options.ModelSilence}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if i := slices.IndexFunc(l.models, func(lent provider.Lent) bool { return lent.ID == id }); i >= 0 {
@@ -54,8 +54,8 @@ func (l *lending) LentModel(id string) model.Model {
 }
 
 // LendModels answers `agent/model/lend`.
-func (s *Server) LendModels(_ context.Context, p *methods.LendModelsParams) error {
-	if !s.client.Announced().Models {
+func (l *lending) LendModels(_ context.Context, p *methods.LendModelsParams) error {
+	if !l.client.Announced().Models {
 		return &fault.Error{
 			Kind:   fault.Unsupported,
 			Detail: "the editor did not announce that it answers agent/model/generate",
@@ -72,9 +72,9 @@ func (s *Server) LendModels(_ context.Context, p *methods.LendModelsParams) erro
 			NoCalls: m.NoCalls,
 		})
 	}
-	s.lending.mu.Lock()
-	defer s.lending.mu.Unlock()
-	s.lending.told, s.lending.models = true, models
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.told, l.models = true, models
 	return nil
 }
 
@@ -121,7 +121,7 @@ func (l *lending) begin() (token string, p *pieces, end func()) {
 
 // progressed takes a `$/progress` of the editor: a piece of an answer. One of an answer that is no longer wanted is
 // left out.
-func (s *Server) progressed(params jsonrpc2.RawMessage) error {
+func (l *lending) progressed(params jsonrpc2.RawMessage) error {
 	var p struct {
 		Token json.RawMessage   `json:"token"`
 		Value methods.ModelPart `json:"value"`
@@ -133,9 +133,9 @@ func (s *Server) progressed(params jsonrpc2.RawMessage) error {
 	if json.Unmarshal(p.Token, &token) != nil {
 		return nil // a number is no token of ours
 	}
-	s.lending.mu.Lock()
-	under := s.lending.under[token]
-	s.lending.mu.Unlock()
+	l.mu.Lock()
+	under := l.under[token]
+	l.mu.Unlock()
 	if under == nil {
 		return nil
 	}
@@ -189,7 +189,7 @@ func (m *lentModel) Stream(ctx context.Context, request *model.Request) iter.Seq
 		answered := make(chan struct{})
 		go func() {
 			defer close(answered)
-			result, failed = methods.Client{Conn: m.lending.server.conn}.Generate(ctx, params)
+			result, failed = methods.Client{Conn: m.lending.conn}.Generate(ctx, params)
 		}()
 		defer func() { <-answered }() // behind cancel, which is deferred later
 		defer cancel(nil)

@@ -11,14 +11,15 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/tool"
 	"github.com/agentls/agentls/agentcore/workspace"
+	"github.com/agentls/agentls/lsp/document"
 	"github.com/agentls/agentls/lsp/methods"
 )
 
 // LendsSymbols reports whether the editor answers `agent/symbols`.
-func (l *lending) LendsSymbols() bool { return l.server.client.Announced().Symbols }
+func (l *lending) LendsSymbols() bool { return l.client.Announced().Symbols }
 
 // LendsDiagnostics reports whether the editor answers `agent/diagnostics`.
-func (l *lending) LendsDiagnostics() bool { return l.server.client.Announced().Diagnostics }
+func (l *lending) LendsDiagnostics() bool { return l.client.Announced().Diagnostics }
 
 // Symbols asks the editor's own language servers.
 func (l *lending) Symbols(ctx context.Context, q tool.SymbolQuery) ([]tool.Symbol, error) {
@@ -31,7 +32,7 @@ func (l *lending) Symbols(ctx context.Context, q tool.SymbolQuery) ([]tool.Symbo
 		if err != nil {
 			return nil, err
 		}
-		at := l.server.documents.encoding.Span(x, event.Span{
+		at := l.documents.Encoding.Span(x, event.Span{
 			StartLine: q.Line, StartColumn: q.Column, EndLine: q.Line,
 			EndColumn: q.Column,
 		})
@@ -40,14 +41,14 @@ func (l *lending) Symbols(ctx context.Context, q tool.SymbolQuery) ([]tool.Symbo
 	if q.Path != "" && q.Kind != tool.ListWorkspace {
 		p.URI = uri.File(q.Path)
 	}
-	answer, err := methods.Client{Conn: l.server.conn}.Symbols(ctx, p)
+	answer, err := methods.Client{Conn: l.conn}.Symbols(ctx, p)
 	if err != nil {
 		return nil, err
 	}
 	texts := map[string]*workspace.Index{}
 	var list []tool.Symbol
 	for _, s := range answer.Symbols {
-		path := pathOf(s.URI)
+		path := document.Path(s.URI)
 		if path == string(s.URI) {
 			continue // no file, such as one inside an archive
 		}
@@ -61,18 +62,17 @@ func (l *lending) Symbols(ctx context.Context, q tool.SymbolQuery) ([]tool.Symbo
 
 // Diagnostics returns what the editor's own language servers say of a file.
 func (l *lending) Diagnostics(ctx context.Context, path string) ([]tool.Diagnostic, error) {
-	answer, err := methods.Client{Conn: l.server.conn}.Diagnostics(ctx,
-		&methods.EditorDiagnosticsParams{URI: uri.File(path)})
+	answer, err := methods.Client{Conn: l.conn}.Diagnostics(ctx, &methods.EditorDiagnosticsParams{URI: uri.File(path)})
 	if err != nil {
 		return nil, err
 	}
 	texts := map[string]*workspace.Index{}
 	var list []tool.Diagnostic
 	for _, d := range answer.Documents {
-		if pathOf(d.URI) != path {
+		if document.Path(d.URI) != path {
 			continue
 		}
-		if err := l.server.reach(ctx, path, d.Version); err != nil {
+		if err := l.documents.Reach(ctx, path, d.Version); err != nil {
 			return nil, err
 		}
 		for _, one := range d.Diagnostics {
@@ -87,7 +87,7 @@ func (l *lending) Diagnostics(ctx context.Context, path string) ([]tool.Diagnost
 
 // shown is the text of a file as the editor shows it, by its lines.
 func (l *lending) shown(path string) (*workspace.Index, error) {
-	file, err := l.server.view.Read(path)
+	file, err := l.view.Read(path)
 	if err != nil {
 		return nil, fmt.Errorf("read what the editor shows: %w", err)
 	}
@@ -109,7 +109,7 @@ func (l *lending) spanOf(texts map[string]*workspace.Index, path string, r proto
 	if x == nil {
 		return span
 	}
-	e := l.server.documents.encoding
+	e := l.documents.Encoding
 	span.StartColumn, span.EndColumn = e.Column(x, r.Start), e.Column(x, r.End)
 	return span
 }

@@ -2,182 +2,57 @@ package lsp
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"path/filepath"
 	"sync"
 	"time"
 
 	"go.lsp.dev/protocol"
-	"go.lsp.dev/uri"
 
 	"github.com/agentls/agentls/agentcore"
-	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/authoring"
-	"github.com/agentls/agentls/lsp/client"
-	"github.com/agentls/agentls/lsp/methods"
-	"github.com/agentls/agentls/lsp/position"
-	"github.com/agentls/agentls/lsp/wire"
 )
 
-// initializationOptions are ours beside the configuration keys, which may stand there too.
-type initializationOptions struct {
-	// Trusted is the editor's own answer whether the user trusts the workspace; nil where it has none.
-	Trusted *bool `json:"trusted"`
-}
-
-// initialize answers with what the server can do. It runs on the reading goroutine and touches no disk.
-func (s *Server) initialize(_ context.Context, p *protocol.InitializeParams) (*protocol.InitializeResult, error) {
-	s.client = client.New(s.conn, p, s.options.AnswerTime)
-	s.trace.set(p.Trace)
-	var offered []protocol.PositionEncodingKind
-	if p.Capabilities.General != nil {
-		offered = p.Capabilities.General.PositionEncodings
-	}
-	s.documents = newDocuments(position.Negotiate(offered))
-	s.documents.kindOf = s.authoredKind
-	var options initializationOptions
-	// Neovim writes an empty table as [].
-	if raw := p.InitializationOptions; len(raw) > 0 && string(raw) != "null" && string(raw) != "[]" {
-		// What is no object, or has no truth value there, is no answer; the former is told with the other settings.
-		if err := json.Unmarshal(raw, &options); err != nil {
-			options.Trusted = nil
-		}
-		s.settings.initial = json.RawMessage(raw)
-	}
-	view, err := workspace.Open(rootsOf(p), workspace.Options{})
-	if err != nil {
-		// A folder that cannot be opened is no reason to refuse an editor: its open documents still work.
-		s.logger.Warn("a workspace folder cannot be opened", "error", err)
-		if view, err = workspace.Open(nil, workspace.Options{}); err != nil {
-			return nil, wire.InternalError(err)
-		}
-	}
-	s.view = view
-	s.progress = newProgressBoard(s)
-	s.inline = newInlineStatus(s)
-	s.status = newStatusBoard(s)
-	s.diagnostics = newPublisher(s)
-	s.asks = newAsker(s)
-	s.acceptor = newAcceptor(s)
-	s.refresher = newRefresher(s)
-	s.reloader = newReloader(s)
-	s.trust = newTrust(s, options.Trusted)
-	s.recovery = &recovery{server: s, looked: make(chan struct{})}
-	return &protocol.InitializeResult{
-		Capabilities: s.capabilities(),
-		ServerInfo:   protocol.ServerInfo{Name: "agentls", Version: protocol.NewOptional(s.options.Version)},
-	}, nil
-}
-
-func (s *Server) capabilities() protocol.ServerCapabilities {
-	incremental := protocol.TextDocumentSyncKindIncremental
-	c := protocol.ServerCapabilities{
-		PositionEncoding: protocol.PositionEncodingKind(s.documents.encoding),
-		TextDocumentSync: &protocol.TextDocumentSyncOptions{
-			OpenClose: pointer(true), Change: &incremental, Save: protocol.Boolean(true),
-		},
-		ExecuteCommandProvider: protocol.ExecuteCommandOptions{Commands: methods.Commands()},
-		CodeActionProvider:     protocol.Boolean(true),
-		Workspace: &protocol.WorkspaceOptions{
-			WorkspaceFolders: &protocol.WorkspaceFoldersServerCapabilities{
-				Supported:           pointer(true),
-				ChangeNotifications: protocol.Boolean(true),
-			},
-		},
-	}
-	if s.client.TakesCodeActions() {
-		c.CodeActionProvider = &protocol.CodeActionOptions{
-			CodeActionKinds: []protocol.CodeActionKind{
-				protocol.CodeActionKindQuickFix,
-				protocol.CodeActionKindRefactorRewrite, kindAgent,
-			},
-		}
-	}
-	if s.client.OffersPull() {
-		c.DiagnosticProvider = &protocol.DiagnosticOptions{
-			Identifier:           pointer(diagnosticSource),
-			WorkspaceDiagnostics: !s.client.RefreshesWorkspaceAlone(),
-		}
-	}
-	s.languageCapabilities(&c)
-	if s.client.LensesAnnounced() {
-		c.CodeLensProvider = &protocol.CodeLensOptions{}
-	}
-	if s.client.HintsAnnounced() {
-		c.InlayHintProvider = protocol.Boolean(true)
-	}
-	c.Workspace.FileOperations = s.client.FileOperations()
-	if s.client.TakesContent() {
-		c.Workspace.TextDocumentContent = &protocol.TextDocumentContentOptions{Schemes: []string{contentScheme}}
-	}
-	if raw, err := json.Marshal(client.Experimental{Agentls: &methods.Support{
-		Version: methods.Version, Asks: true,
-		Questions: true, Models: true, Diagnostics: true, Symbols: true,
-	}}); err == nil {
-		c.Experimental = raw
-	}
-	return c
-}
-
-// rootsOf returns the workspace folders; the two older members count only where the newest is absent.
-func rootsOf(p *protocol.InitializeParams) []workspace.Root {
-	var roots []workspace.Root
-	if folders, ok := p.WorkspaceFolders.Get(); ok && len(folders) > 0 {
-		for _, f := range folders {
-			roots = appendRoot(roots, f.URI, f.Name)
-		}
-		return roots
-	}
-	//lint:ignore SA1019 older clients know no folders
-	if p.RootURI != nil {
-		//lint:ignore SA1019 older clients know no folders
-		return appendRoot(nil, *p.RootURI, "")
-	}
-	//lint:ignore SA1019 the oldest clients know only a path
-	if path, ok := p.RootPath.Get(); ok && path != "" {
-		return appendRoot(nil, uri.File(path), "")
-	}
-	return nil
-}
-
-func appendRoot(roots []workspace.Root, u uri.URI, name string) []workspace.Root {
-	path := pathOf(u)
-	if path == string(u) {
-		return roots // no file system we could read
-	}
-	if name == "" {
-		name = filepath.Base(path)
-	}
-	return append(roots, workspace.Root{Path: path, Name: name})
-}
-
 // initialized opens the engine beside the connection.
-func (s *Server) initialized(context.Context) error {
-	if wrong := s.client.Misannounced(); wrong != nil {
-		s.logger.Warn("the editor is taken for one that does not speak the custom methods", "error", wrong)
-		s.goes(func(ctx context.Context) {
-			if err := s.client.Log(ctx, protocol.MessageTypeWarning, "agentls: "+wrong.Error()); err != nil &&
-				ctx.Err() == nil {
-				s.logger.Warn("the editor does not take messages for its log", "error", err)
-			}
-		})
+func (c *connected) initialized() error {
+	if wrong := c.client.Misannounced(); wrong != nil {
+		c.logger.Warn("the editor is taken for one that does not speak the custom methods", "error", wrong)
+		c.goes(func(ctx context.Context) { c.log(ctx, protocol.MessageTypeWarning, "agentls: "+wrong.Error()) })
 	}
-	s.goes(func(ctx context.Context) {
-		if err := s.client.FollowSettings(ctx); err != nil && ctx.Err() == nil {
-			s.logger.Warn("the editor does not tell of changed settings", "error", err)
+	c.goes(func(ctx context.Context) {
+		if err := c.client.FollowSettings(ctx); err != nil && ctx.Err() == nil {
+			c.logger.Warn("the editor does not tell of changed settings", "error", err)
 		}
 	})
-	s.goes(s.begin)
+	c.goes(c.begin)
 	return nil
+}
+
+// begin makes the first try, and further ones until the engine is there.
+func (c *connected) begin(ctx context.Context) {
+	c.tryOpen(ctx, c.opening.first)
+	c.goes(c.status.Run)
+	again := time.NewTicker(retryInterval)
+	defer again.Stop()
+	for {
+		select {
+		case <-c.opening.ready:
+			return
+		case <-again.C:
+			if _, err := c.open(ctx); err != nil {
+				c.logger.Debug("the engine was tried again", "error", err)
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // firstSettings reads the settings, and asks the editor for its own.
-func (s *Server) firstSettings(ctx context.Context) {
-	s.settings.load(s)
+func (c *connected) firstSettings(ctx context.Context) {
+	c.settings.load()
 	asked := make(chan struct{})
-	s.settings.renew(nil)
-	s.goes(func(ctx context.Context) { s.followSettings(ctx, asked) })
+	c.settings.renew(nil)
+	c.goes(func(ctx context.Context) { c.followSettings(ctx, asked) })
 	patience := time.NewTimer(settingsTime)
 	defer patience.Stop()
 	select {
@@ -188,114 +63,135 @@ func (s *Server) firstSettings(ctx context.Context) {
 }
 
 // serves starts what works with the engine, which is there now.
-func (s *Server) serves(ctx context.Context) {
-	s.goes(s.reloader.run) // which first reads what may have come while the engine was opened
-	s.goes(s.watch)
-	s.goes(s.announceLanguage)
-	s.goes(s.refresher.run)
-	s.goes(s.inline.run)
-	s.refresher.settingsChanged()
-	s.inline.wake()
-	s.welcome(ctx)
+func (c *connected) serves(ctx context.Context) {
+	c.goes(c.reloader.run) // which first reads what may have come while the engine was opened
+	c.goes(c.watch)
+	c.goes(c.authored.register)
+	c.goes(c.refresher.Run)
+	c.goes(c.board.Run)
+	c.refresher.SettingsChanged()
+	c.board.Wake()
+	c.welcome(ctx)
 }
 
 // settingsTime bounds the wait for the editor's settings, which the first run needs.
 const settingsTime = 2 * time.Second
 
+// makeEngine reads the settings, and opens the engine with them.
+func (c *connected) makeEngine(ctx context.Context) error {
+	if c.settled {
+		c.settings.load()
+	} else {
+		c.firstSettings(ctx)
+		c.settled = true
+	}
+	return c.openEngine(ctx)
+}
+
+// tried starts what works with the engine, where it is there, and tells what is in the way of it.
+func (c *connected) tried(ctx context.Context, err error, news bool) {
+	c.status.Wake()
+	switch {
+	case err == nil:
+		c.serves(ctx)
+	case news && ctx.Err() == nil: // else the editor has gone
+		c.tell(ctx, protocol.MessageTypeError, "agentls cannot work: "+c.cannotWork(err).Error())
+	}
+}
+
 // openEngine opens the engine with the settings that are known by now, and starts what reads its events.
-func (s *Server) openEngine(ctx context.Context) error {
-	loaded, err := s.reloader.load(ctx)
+func (c *connected) openEngine(ctx context.Context) error {
+	loaded, err := c.reloader.load(ctx)
 	if err != nil {
 		return err
 	}
-	engine, err := agentcore.Open(ctx, s.engineOptions(loaded))
+	engine, err := agentcore.Open(ctx, c.engineOptions(loaded))
 	if err != nil {
 		return err
 	}
 	begun := false
 	defer func() { // also where the reloader panics
 		if !begun {
-			s.engine = nil
+			c.engine = nil
 			closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTime)
 			defer cancel()
 			if err := engine.Close(closing); err != nil {
-				s.logger.Warn("an engine that is not used did not end well", "error", err)
+				c.logger.Warn("an engine that is not used did not end well", "error", err)
 			}
 		}
 	}()
-	s.engine = engine
-	if err := s.reloader.begin(ctx); err != nil {
+	c.engine = engine
+	if err := c.reloader.begin(ctx); err != nil {
 		return err
 	}
 	begun = true
 	events := engine.Subscribe("", 0)
-	s.goes(func(ctx context.Context) { s.pump(ctx, events) })
-	s.goes(s.diagnostics.run)
-	s.goes(s.asks.run)
-	s.goes(s.acceptor.run)
+	pump := &pump{
+		window: c.window, trace: &c.trace, board: c.board, status: c.status, diagnostics: c.diagnostics,
+		refresher: c.refresher, unreviewed: c.unreviewed, asks: c.asks, pages: c.pages, hosts: c.remarks.hosts,
+	}
+	c.goes(func(ctx context.Context) { pump.run(ctx, events) })
+	c.goes(c.diagnostics.Run)
+	c.goes(c.asks.run)
+	c.goes(c.unreviewed.Run)
 	return nil
 }
 
 // engineOptions are what the engine is made of.
-func (s *Server) engineOptions(v *authoring.Vocabulary) agentcore.Options {
-	o := s.options
+func (c *connected) engineOptions(v *authoring.Vocabulary) agentcore.Options {
+	o := c.options
 	return agentcore.Options{
 		StateDir: o.Dirs.State, Config: v.Config, Agents: v.Registry, Skills: v.Skills, OpenModel: o.OpenModel,
 		Getenv:   o.Getenv,
-		KeysFile: o.Dirs.Keys(), UserConfig: o.Dirs.File, Redactor: o.Redactor, Crash: o.Crash, Logger: s.logger,
-		Name: s.client.Title(), TrustChanged: s.reloader.touch, Editor: s.lending,
+		KeysFile: o.Dirs.Keys(), UserConfig: o.Dirs.File, Redactor: o.Redactor, Crash: o.Crash, Logger: c.logger,
+		Name: c.client.Title(), TrustChanged: c.reloader.touch, Editor: c.lending,
 	}
 }
 
 // watch asks for file events.
-func (s *Server) watch(ctx context.Context) {
-	if err := s.client.WatchFiles(ctx); err != nil && ctx.Err() == nil {
-		s.logger.Warn("the editor sends no file events", "error", err)
+func (c *connected) watch(ctx context.Context) {
+	if err := c.client.WatchFiles(ctx); err != nil && ctx.Err() == nil {
+		c.logger.Warn("the editor sends no file events", "error", err)
 	}
 }
 
 // welcome tells what was wrong with the settings, and brings back the findings and proposals of former sessions.
-func (s *Server) welcome(ctx context.Context) {
-	defer close(s.recovery.looked)
-	restored := sync.OnceFunc(func() { close(s.restored) })
+func (c *connected) welcome(ctx context.Context) {
+	defer close(c.recovery.looked)
+	restored := sync.OnceFunc(func() { close(c.restored) })
 	defer restored() // also where a part of it panics: requests wait for both
-	s.settings.tell(ctx, s)
-	if text := s.engine.Repaired(); text != "" {
-		s.tell(ctx, protocol.MessageTypeError, text)
+	c.settings.tell(ctx, c.editor)
+	if text := c.engine.Repaired(); text != "" {
+		c.tell(ctx, protocol.MessageTypeError, text)
 	}
-	var roots []string
-	for _, r := range s.view.Roots() {
-		roots = append(roots, r.Path)
-	}
-	if err := s.bringBack(ctx, roots); err != nil && ctx.Err() == nil {
-		s.tell(ctx, protocol.MessageTypeWarning,
+	roots := c.folders()
+	if err := c.bringBack(ctx, roots); err != nil && ctx.Err() == nil {
+		c.tell(ctx, protocol.MessageTypeWarning,
 			"agentls could not bring back earlier findings and proposals: "+err.Error())
 	}
 	restored()
-	s.recovery.begin(ctx, roots) // which finds what was proposed brought back
+	c.recovery.begin(ctx, roots) // which finds what was proposed brought back
 }
 
-func (s *Server) bringBack(ctx context.Context, roots []string) error {
-	left, err := s.engine.Left(ctx, roots)
+func (c *connected) bringBack(ctx context.Context, roots []string) error {
+	left, err := c.engine.Left(ctx, roots)
 	if err == nil && left {
-		_, err = s.current(ctx)
+		_, err = c.current(ctx)
 	}
 	return err
 }
 
 // shutdown answers `shutdown`: it interrupts the runs, and waits until the editor was told of the end of their
 // progress.
-func (s *Server) shutdown(ctx context.Context) error {
-	select {
-	case <-s.opening.ready:
-	default:
+func (c *connected) shutdown(ctx context.Context) error {
+	if !c.ready() {
 		return nil // the engine is not there, and so is no run
 	}
-	s.engine.Interrupt()
+	c.engine.Interrupt()
 	ctx, cancel := context.WithTimeout(ctx, shutdownTime)
 	defer cancel()
-	if err := errors.Join(s.progress.drain(ctx), s.inline.end(ctx)); err != nil {
-		s.logger.Warn("what is shown of runs did not end before the shutdown", "error", err)
+	if err := errors.Join(c.board.Drain(ctx), c.board.End(ctx)); err != nil {
+		c.logger.Warn("what is shown of runs did not end before the shutdown", "error", err)
 	}
 	return nil
 }
@@ -303,40 +199,14 @@ func (s *Server) shutdown(ctx context.Context) error {
 // shutdownTime bounds the end of the engine when the editor has gone.
 const shutdownTime = 2 * time.Second
 
-// close ends the engine and every goroutine of the server.
-func (s *Server) close() error {
-	s.goesMu.Lock()
-	s.stop()
-	s.goesMu.Unlock()
-	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
-	defer cancel()
-	ended := make(chan struct{})
-	go func() { s.wait.Wait(); close(ended) }()
+// close ends the engine, and what follows the documents.
+func (c *connected) close() error {
 	var errs []error
-	select {
-	case <-ended:
-	case <-ctx.Done():
-		errs = append(errs, errors.New("a part of the server did not end in time"))
-	}
-	select {
-	case <-s.opening.ready:
+	if c.ready() {
 		saving, cancel := context.WithTimeout(context.Background(), shutdownTime) // what is late must cost no data
 		defer cancel()
-		errs = append(errs, s.engine.Close(saving))
-	default: // it was never opened
+		errs = append(errs, c.engine.Close(saving))
 	}
-	s.live.close()
-	if s.view != nil {
-		errs = append(errs, s.view.Close())
-	}
-	return errors.Join(errs...)
+	c.board.Close()
+	return errors.Join(append(errs, c.view.Close())...)
 }
-
-// tell shows a message to the user. If even that fails the connection is gone, and the log has to do.
-func (s *Server) tell(ctx context.Context, kind protocol.MessageType, text string) {
-	if err := s.client.Show(ctx, kind, text); err != nil {
-		s.logger.Warn("a message could not be shown", "text", text, "error", err)
-	}
-}
-
-func pointer[T any](v T) *T { return &v }

@@ -15,6 +15,7 @@ import (
 	"github.com/agentls/agentls/agentcore/authority"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/tool"
+	"github.com/agentls/agentls/lsp/document"
 	"github.com/agentls/agentls/lsp/methods"
 )
 
@@ -32,9 +33,9 @@ func questionOf(ask authority.Ask) methods.Question {
 
 // askQuestion puts what an agent wants to know to the user, as ask does a question for permission.
 func (a *asker) askQuestion(ctx context.Context, ask authority.Ask) (*methods.AnswerAskParams, error) {
-	if a.server.client.Announced().Questions {
+	if a.client.Announced().Questions {
 		q := questionOf(ask)
-		answer, err := methods.Client{Conn: a.server.conn}.Question(ctx, &q)
+		answer, err := methods.Client{Conn: a.conn}.Question(ctx, &q)
 		switch {
 		case err == nil && answer != nil:
 			return answeredBy(ask, answer.Answers), nil
@@ -53,7 +54,7 @@ func (a *asker) askQuestion(ctx context.Context, ask authority.Ask) (*methods.An
 	for _, one := range choices {
 		titles = append(titles, one.Title)
 	}
-	title, err := a.server.client.Choose(ctx, protocol.MessageTypeInfo, "agentls: "+questionText(ask), titles...)
+	title, err := a.client.Choose(ctx, protocol.MessageTypeInfo, "agentls: "+questionText(ask), titles...)
 	if err != nil || title == "" {
 		return nil, err
 	}
@@ -86,7 +87,7 @@ func (a *asker) askSeveral(ctx context.Context, ask authority.Ask) (*methods.Ans
 			}
 			titles = append(titles, enough)
 		}
-		title, err := a.server.client.Choose(ctx, protocol.MessageTypeInfo, text, titles...)
+		title, err := a.client.Choose(ctx, protocol.MessageTypeInfo, text, titles...)
 		switch {
 		case err != nil:
 			return nil, err
@@ -122,40 +123,40 @@ func answeredBy(ask authority.Ask, words []string) *methods.AnswerAskParams {
 const plansFolder = "plans/"
 
 // showPlan opens a plan that the user is asked about; where the editor opens nothing, a message says where it is.
-func (s *Server) showPlan(ctx context.Context, path string) error {
+func (g *pages) showPlan(ctx context.Context, path string) error {
 	name := filepath.Base(path)
-	if s.client.ShowsDocuments() {
+	if g.client.ShowsDocuments() {
 		u := uri.File(path)
-		if s.client.TakesContent() {
-			u = uri.URI(contentScheme + ":/" + plansFolder + name)
-			s.refresher.textChanged(u) // the plan is another one, where it was shown before
+		if g.client.TakesContent() {
+			u = document.Virtual(plansFolder + name)
+			g.refresher.TextChanged(u) // the plan is another one, where it was shown before
 		}
-		if shown, err := s.client.Open(ctx, u); err != nil || shown {
+		if shown, err := g.client.Open(ctx, u); err != nil || shown {
 			return err
 		}
 	}
-	return s.client.Show(ctx, protocol.MessageTypeInfo, "agentls: the plan is in "+path)
+	return g.client.Show(ctx, protocol.MessageTypeInfo, "agentls: the plan is in "+path)
 }
 
 // openPlan opens the plan that was a run's last word.
-func (s *Server) openPlan(run event.RunID) {
-	path := s.engine.SaidPlan(run)
+func (g *pages) openPlan(run event.RunID) {
+	path := g.engine.SaidPlan(run)
 	if path == "" {
 		return
 	}
-	s.goes(func(ctx context.Context) {
-		if err := s.showPlan(ctx, path); err != nil {
-			s.logger.Warn("the editor does not show the plan", "plan", path, "error", err)
+	g.goes(func(ctx context.Context) {
+		if err := g.showPlan(ctx, path); err != nil {
+			g.logger.Warn("the editor does not show the plan", "plan", path, "error", err)
 		}
 	})
 }
 
 // planText is the text of a plan by the name of its file.
-func (s *Server) planText(name string) (string, error) {
+func (g *pages) planText(name string) (string, error) {
 	if !filepath.IsLocal(name) || strings.ContainsAny(name, `/\`) {
 		return "", fmt.Errorf("there is no plan %q", name)
 	}
-	text, err := os.ReadFile(filepath.Join(agentcore.Plans(s.options.Dirs.State), name))
+	text, err := os.ReadFile(filepath.Join(agentcore.Plans(g.options.Dirs.State), name))
 	if err != nil {
 		return "", fmt.Errorf("read the plan: %w", err)
 	}

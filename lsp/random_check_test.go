@@ -32,11 +32,13 @@ func (g *game) changed(u, before, after string, byServer bool) {
 	for _, t := range lost {
 		if g.decided.undo {
 			if !g.decided.removed[t] {
-				g.failed("an undo took a text away that its hunks did not bring: %s of %s, %q to %q", t, u, before, after)
+				g.failed("an undo took a text away that its hunks did not bring: %s of %s, %q to %q", t, u,
+					before, after)
 			}
 			continue
 		}
-		switch took := fmt.Sprintf("an edit took a text away that its hunks do not replace: %s of %s, %q to %q", t, u, before, after); {
+		switch took := fmt.Sprintf("an edit took a text away that its hunks do not replace: %s of %s, %q to %q", t, u,
+			before, after); {
 		case g.decided.strict && (!g.removedByAgents[t] || !g.decided.removed[t]):
 			g.failed("%s", took)
 		case !g.removedByAgents[t] && !g.removing[t]:
@@ -46,11 +48,13 @@ func (g *game) changed(u, before, after string, byServer bool) {
 	for _, t := range gained {
 		if g.decided.undo {
 			if !g.decided.added[t] {
-				g.failed("an undo brought a text that its hunks did not replace: %s of %s, %q to %q", t, u, before, after)
+				g.failed("an undo brought a text that its hunks did not replace: %s of %s, %q to %q", t, u,
+					before, after)
 			}
 			continue
 		}
-		if t[0] != 'a' && !g.movedByAgents[t] && (g.decided.strict || !g.moving[t]) || g.decided.strict && !g.decided.added[t] {
+		if t[0] != 'a' && !g.movedByAgents[t] && (g.decided.strict || !g.moving[t]) || g.decided.strict &&
+			!g.decided.added[t] {
 			g.failed("an edit brought a text that its hunks do not have: %s of %s, %q to %q", t, u, before, after)
 		}
 	}
@@ -93,10 +97,10 @@ func (g *game) check(ctx context.Context) error {
 	if _, err := g.editor.Call(ctx, "agent/wait", methods.WaitParams{Run: g.runs[0].id, TimeoutMs: 1}); err != nil {
 		return fmt.Errorf("the server does not answer: %w", err)
 	}
-	if err := g.server.view.Settle(ctx); err != nil {
+	if err := g.server.connected.view.Settle(ctx); err != nil {
 		return err
 	}
-	if err := g.server.opened().Flush(ctx); err != nil { // a hunk is shown when it is durable
+	if err := g.server.connected.opened().Flush(ctx); err != nil { // a hunk is shown when it is durable
 		return err
 	}
 	raw, err := g.editor.Call(ctx, "agent/proposals", methods.ProposalsParams{})
@@ -129,14 +133,15 @@ func (g *game) check(ctx context.Context) error {
 // checkDocuments compares texts and versions, and looks for what is there twice.
 func (g *game) checkDocuments() error {
 	opened := g.editor.Opened()
-	if n := len(g.server.documents.paths()); n != len(opened) {
+	if n := len(g.server.connected.documents.Paths()); n != len(opened) {
 		return fmt.Errorf("the server has other documents open: %d, the editor %q", n, opened)
 	}
 	for _, path := range g.paths() {
 		text, version, open := g.shown(path)
-		doc := g.server.documents.get(filepath.Join(g.root, path))
-		if open && (doc == nil || doc.version != version || doc.index().Text() != text) {
-			return fmt.Errorf("the server has another text: of %s, %+v, the editor has version %d: %q", path, doc, version, text)
+		doc := g.server.connected.documents.Get(filepath.Join(g.root, path))
+		if open && (doc == nil || doc.Version != version || doc.Index().Text() != text) {
+			return fmt.Errorf("the server has another text: of %s, %+v, the editor has version %d: %q", path, doc,
+				version, text)
 		}
 		seen := map[string]bool{}
 		for _, t := range tokensOf(text) {
@@ -176,13 +181,14 @@ func (g *game) checkFile(f methods.ProposalFile) error {
 
 func rangeOf(r protocol.Range) lsptest.Range {
 	return lsptest.Range{
-		Start: lsptest.Position{Line: r.Start.Line, Character: r.Start.Character}, End: lsptest.Position{Line: r.End.Line, Character: r.End.Character},
+		Start: lsptest.Position{Line: r.Start.Line, Character: r.Start.Character},
+		End:   lsptest.Position{Line: r.End.Line, Character: r.End.Character},
 	}
 }
 
 // checkHunks checks what each hunk may do and become.
 func (g *game) checkHunks() error {
-	session := g.server.opened()
+	session := g.server.connected.opened()
 	if session == nil {
 		return nil
 	}
@@ -209,7 +215,8 @@ func (g *game) checkHunks() error {
 		if h.State != event.StateOpen || g.blind[path] {
 			continue
 		}
-		if former == event.StateRejected || former == event.StateSuperseded || former == event.StateAccepted && h.Detail == "" {
+		if former == event.StateRejected || former == event.StateSuperseded || former == event.StateAccepted &&
+			h.Detail == "" {
 			return fmt.Errorf("a hunk is open again: it was %s: %+v", former, h)
 		}
 		text, _, _ := g.shown(path)
@@ -250,19 +257,23 @@ func (g *game) copied(hunks []workspace.Hunk) {
 
 // checkStore compares the hunks in the store with those in memory.
 func (g *game) checkStore(ctx context.Context) error {
-	session := g.server.opened()
+	session := g.server.connected.opened()
 	if err := session.Flush(ctx); err != nil {
 		return err
 	}
 	stored := map[event.HunkID]event.ProposalState{}
-	for _, state := range []event.ProposalState{event.StateOpen, event.StateAccepted, event.StateRejected, event.StateConflict, event.StateSuperseded} {
-		rows, err := g.server.engine.History().Hunks(ctx, session.ID, state)
+	for _, state := range []event.ProposalState{
+		event.StateOpen, event.StateAccepted, event.StateRejected,
+		event.StateConflict, event.StateSuperseded,
+	} {
+		rows, err := g.server.connected.engine.History().Hunks(ctx, session.ID, state)
 		if err != nil {
 			return err
 		}
 		for _, row := range rows {
 			stored[row.ID] = row.State
-			if h, ok := session.Board().Proposal().Hunk(row.ID); !ok || h.Before != row.Before || h.After != row.After || h.Path != row.Path {
+			if h, ok := session.Board().Proposal().Hunk(row.ID); !ok || h.Before != row.Before ||
+				h.After != row.After || h.Path != row.Path {
 				return fmt.Errorf("the store has another hunk: %+v, the memory %+v", row, h)
 			}
 		}

@@ -114,7 +114,9 @@ func reduced(ctx context.Context, base string, g *game, err error, skip map[int]
 			skipped = append(skipped, strconv.Itoa(n))
 		}
 	}
-	return fmt.Sprintf("the shortest way found to it: %v\nreplay: go test ./lsp -run 'TestRandom$' -seeds 1 -seed %d -steps %d -skip %s\n%s", err, g.seed, last+1,
+	return fmt.Sprintf(
+		"the shortest way found to it: %v\nreplay: go test ./lsp -run 'TestRandom$' -seeds 1 -seed %d -steps %d "+
+			"-skip %s\n%s", err, g.seed, last+1,
 		strings.Join(skipped, ","), strings.Join(g.log, "\n"))
 }
 
@@ -139,7 +141,10 @@ func (c *tally) String() string {
 }
 
 func (c *tally) missing(t *testing.T) {
-	for _, what := range []string{"an agent edited", "a hunk was accepted", "a hunk was rejected", "the user typed", "the user undid", "an accept failed", "a hunk was in conflict"} {
+	for _, what := range []string{
+		"an agent edited", "a hunk was accepted", "a hunk was rejected", "the user typed",
+		"the user undid", "an accept failed", "a hunk was in conflict",
+	} {
 		if c.count[what] == 0 {
 			t.Errorf("in no seed %s", what)
 		}
@@ -203,7 +208,9 @@ func (g *game) count(what string) {
 
 // playSeed plays a seed from a new server to its end. The error says what was wrong; its part before the first colon is
 // the kind.
-func playSeed(ctx context.Context, base string, seed uint64, steps int, skip map[int]bool, counts *tally) (g *game, err error) {
+func playSeed(ctx context.Context, base string, seed uint64, steps int, skip map[int]bool,
+	counts *tally,
+) (g *game, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, 5*time.Minute, errors.New("the watchdog"))
 	defer cancel()
 	dir, err := os.MkdirTemp(base, "seed")
@@ -212,8 +219,10 @@ func playSeed(ctx context.Context, base string, seed uint64, steps int, skip map
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	g = &game{
-		seed: seed, counts: counts, root: filepath.Join(dir, "work"), puppets: newPuppets(), initial: map[string]string{},
-		blind: map[string]bool{}, spared: map[string]bool{}, states: map[event.HunkID]event.ProposalState{}, removedByUser: map[string]bool{}, removedByAgents: map[string]bool{}, doubtful: map[string]string{},
+		seed: seed, counts: counts, root: filepath.Join(dir, "work"), puppets: newPuppets(),
+		initial: map[string]string{},
+		blind:   map[string]bool{}, spared: map[string]bool{}, states: map[event.HunkID]event.ProposalState{},
+		removedByUser: map[string]bool{}, removedByAgents: map[string]bool{}, doubtful: map[string]string{},
 		movedByAgents: map[string]bool{}, targets: map[string]bool{},
 	}
 	rng := rand.New(rand.NewPCG(seed, 1<<32))
@@ -265,7 +274,8 @@ func (g *game) begin(ctx context.Context, rng *rand.Rand, dir string) error {
 				line = pick(rng, []string{"}", "\treturn", "  "})
 			default:
 				g.made++
-				line = pick(rng, []string{"", "\t", "é "}) + fmt.Sprintf("b%04d;", g.made) + pick(rng, []string{"", " ", " 😀 x"})
+				line = pick(rng, []string{"", "\t", "é "}) + fmt.Sprintf("b%04d;", g.made) +
+					pick(rng, []string{"", " ", " 😀 x"})
 			}
 			text.WriteString(line + ending)
 		}
@@ -283,7 +293,8 @@ func (g *game) begin(ctx context.Context, rng *rand.Rand, dir string) error {
 	g.process = lsptest.Serve(func(ctx context.Context, in io.ReadCloser, out io.WriteCloser) (int, error) {
 		s := newServer(ctx, in, out, Options{
 			Version: "test", Getenv: func(string) string { return "" }, Dirs: config.Dirs{Config: state, State: state},
-			Logger: slog.New(slog.DiscardHandler), OpenModel: func(provider.Choice) (model.Model, error) { return g.puppets, nil },
+			Logger:    slog.New(slog.DiscardHandler),
+			OpenModel: func(provider.Choice) (model.Model, error) { return g.puppets, nil },
 		})
 		made <- s
 		return s.serve(ctx)
@@ -297,7 +308,7 @@ func (g *game) begin(ctx context.Context, rng *rand.Rand, dir string) error {
 	if err := g.editor.Initialize(ctx); err != nil {
 		return err
 	}
-	if _, err := g.server.open(ctx); err != nil {
+	if _, err := g.server.connected.open(ctx); err != nil {
 		return err
 	}
 	if g.profile.Announces("workspace.didChangeWatchedFiles.dynamicRegistration") {
@@ -326,7 +337,10 @@ func (g *game) start(ctx context.Context, rng *rand.Rand) error {
 	if err := json.Unmarshal(raw, &started); err != nil {
 		return err
 	}
-	r := &puppet{id: started.Run, turns: 2 + rng.IntN(10), files: map[string][]string{}, known: map[string]string{}, made: map[string]bool{}}
+	r := &puppet{
+		id: started.Run, turns: 2 + rng.IntN(10), files: map[string][]string{}, known: map[string]string{},
+		made: map[string]bool{},
+	}
 	g.runs = append(g.runs, r)
 	g.waits.Go(func() {
 		raw, err := g.editor.Call(ctx, "agent/wait", methods.WaitParams{Run: r.id})

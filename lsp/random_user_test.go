@@ -267,7 +267,8 @@ func (g *game) save(rng *rand.Rand, formats bool) error {
 		return nil
 	}
 	if formats {
-		if err := g.editor.Revise(path, func(text string) []lsptest.Replacement { return lsptest.Format(text, rng.IntN(2) == 0) }); err != nil {
+		if err := g.editor.Revise(path,
+			func(text string) []lsptest.Replacement { return lsptest.Format(text, rng.IntN(2) == 0) }); err != nil {
 			return err
 		}
 	}
@@ -354,22 +355,24 @@ func (g *game) rename(rng *rand.Rand) error {
 
 // hunks are those in the state, of files that the server knows.
 func (g *game) hunks(states ...event.ProposalState) []workspace.Hunk {
-	session := g.server.opened()
+	session := g.server.connected.opened()
 	if session == nil {
 		return nil
 	}
-	return slices.DeleteFunc(session.Board().Hunks(), func(h workspace.Hunk) bool { return !slices.Contains(states, h.State) })
+	return slices.DeleteFunc(session.Board().Hunks(),
+		func(h workspace.Hunk) bool { return !slices.Contains(states, h.State) })
 }
 
 // chosen picks hunks: one, those of a file, some, or all; and names them as a client may.
 func (g *game) chosen(rng *rand.Rand, hunks []workspace.Hunk) ([]workspace.Hunk, methods.ProposalParams) {
-	p := methods.ProposalParams{Proposal: g.server.opened().Board().ProposalID()}
+	p := methods.ProposalParams{Proposal: g.server.connected.opened().Board().ProposalID()}
 	switch rng.IntN(4) {
 	case 0:
 		hunks = []workspace.Hunk{pick(rng, hunks)}
 	case 1:
 		path := pick(rng, hunks).Path
-		hunks = slices.DeleteFunc(hunks, func(h workspace.Hunk) bool { return h.Path != path || h.State != event.StateOpen })
+		hunks = slices.DeleteFunc(hunks,
+			func(h workspace.Hunk) bool { return h.Path != path || h.State != event.StateOpen })
 		p.Files = []uri.URI{uri.File(path)}
 		return hunks, p
 	case 2:
@@ -402,11 +405,13 @@ func (g *game) reject(ctx context.Context, rng *rand.Rand, calm bool) error {
 	}
 	for _, h := range hunks {
 		rejected := slices.Contains(result.Rejected, h.ID)
-		failed := slices.ContainsFunc(result.Failed, func(f methods.HunkFailure) bool { return f.Hunk == h.ID && f.Reason != "" })
+		failed := slices.ContainsFunc(result.Failed,
+			func(f methods.HunkFailure) bool { return f.Hunk == h.ID && f.Reason != "" })
 		if !calm && len(params.Hunks) == 0 && !rejected && !failed {
 			continue // it was gone before the request came
 		}
-		if now, _ := g.server.opened().Board().Proposal().Hunk(h.ID); rejected == failed || calm && rejected && now.State != event.StateRejected {
+		if now, _ := g.server.connected.opened().Board().Proposal().Hunk(h.ID); rejected == failed ||
+			calm && rejected && now.State != event.StateRejected {
 			return fmt.Errorf("a hunk was not rejected clearly: %+v, now %+v, answer %s", h, now, raw)
 		}
 		if rejected {
@@ -475,7 +480,7 @@ func (g *game) accept(ctx context.Context, rng *rand.Rand, meanwhile func() erro
 
 // undoRun takes accepted hunks of a run back, all or some, while something may happen to the edit on its way.
 func (g *game) undoRun(ctx context.Context, rng *rand.Rand) error {
-	session := g.server.opened()
+	session := g.server.connected.opened()
 	accepted := session.Board().Proposal().Accepted()
 	if len(accepted) == 0 || !g.profile.Announces("workspace.applyEdit") {
 		return nil
@@ -527,7 +532,8 @@ func (g *game) undoRun(ctx context.Context, rng *rand.Rand) error {
 	}
 	for _, h := range undoable {
 		done := slices.Contains(result.Applied, h.ID)
-		if failed := slices.ContainsFunc(result.Failed, func(f methods.HunkFailure) bool { return f.Hunk == h.ID && f.Reason != "" }); done == failed {
+		if failed := slices.ContainsFunc(result.Failed,
+			func(f methods.HunkFailure) bool { return f.Hunk == h.ID && f.Reason != "" }); done == failed {
 			return fmt.Errorf("an undo got no clear answer: done %t, failed %t: %+v", done, failed, h)
 		}
 		if done {
@@ -586,7 +592,9 @@ func (g *game) reaction(rng *rand.Rand, calm bool) (r lsptest.Reaction, refused 
 		return lsptest.Reaction{After: func(text string) []lsptest.Replacement { return g.typed(rng, text) }}, false
 	case 2:
 		g.logf("  a formatter runs behind the edit")
-		return lsptest.Reaction{After: func(text string) []lsptest.Replacement { return lsptest.Format(text, true) }}, false
+		return lsptest.Reaction{
+			After: func(text string) []lsptest.Replacement { return lsptest.Format(text, true) },
+		}, false
 	case 6:
 		g.logf("  the editor tells of the edit later")
 		return lsptest.Reaction{Hold: true}, false

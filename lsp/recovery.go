@@ -13,6 +13,7 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/lsp/menu"
 	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/short"
 )
@@ -22,7 +23,10 @@ import (
 // has just started is no place for a question, which in some editors takes the keys that were meant for something else.
 // It has its own lock; its methods may be called from any goroutine.
 type recovery struct {
-	server *Server
+	*window
+	pages *pages
+	// resumeRun goes on with a run.
+	resumeRun func(context.Context, *methods.ResumeParams) (*methods.RunStarted, error)
 
 	looked chan struct{} // closed when begin has ended, or cannot come
 
@@ -41,10 +45,10 @@ const maxRecovered = 3
 
 // begin looks for runs that were cut off, of which the user was not told yet by any server, and tells.
 func (r *recovery) begin(ctx context.Context, roots []string) {
-	runs, err := r.server.engine.TakeInterrupted(ctx, roots)
+	runs, err := r.engine.TakeInterrupted(ctx, roots)
 	if err != nil {
 		if ctx.Err() == nil {
-			r.server.tell(ctx, protocol.MessageTypeWarning, "agentls could not look for interrupted runs: "+err.Error())
+			r.tell(ctx, protocol.MessageTypeWarning, "agentls could not look for interrupted runs: "+err.Error())
 		}
 		return
 	}
@@ -59,14 +63,12 @@ func (r *recovery) begin(ctx context.Context, roots []string) {
 	} else {
 		logged += fmt.Sprintf(" Resume it by a code action, or by the command %s {\"run\": %q}.",
 			methods.CommandResume, resumable[len(resumable)-1].Parts[0])
-		if err := r.server.client.Log(ctx, protocol.MessageTypeWarning, logged); err != nil && ctx.Err() == nil {
-			r.server.logger.Warn("the interrupted runs could not be logged", "error", err)
-		}
+		r.log(ctx, protocol.MessageTypeWarning, logged)
 	}
-	if len(resumable) > 0 && r.server.client.Announced().Endings {
+	if len(resumable) > 0 && r.client.Announced().Endings {
 		return // it asks for them
 	}
-	r.server.tell(ctx, protocol.MessageTypeWarning, told)
+	r.tell(ctx, protocol.MessageTypeWarning, told)
 }
 
 // offer has runs resumed by whoever wants to. The list stays the caller's, who may read it while runs are resumed.
@@ -79,16 +81,15 @@ func (r *recovery) offer(runs []agentcore.Interrupted) {
 // notice is what the user is told at the start: one line, short enough for Neovim on 80 columns, which for a longer one
 // would wait for a key.
 func notice(runs []agentcore.Interrupted) string {
-	return "agentls: " + plural(len(runs), "interrupted run") + ", see the code actions"
+	return "agentls: " + short.Count(len(runs), "interrupted run") + ", see the code actions"
 }
 
 // Interrupted carries out `agentls.interrupted`: it says which runs were cut off, and does what the user answers.
-func (s *Server) Interrupted(ctx context.Context, _ *methods.NoParams) (*methods.InterruptedResult, error) {
-	if _, err := s.kept(ctx); err != nil {
+func (r *recovery) Interrupted(ctx context.Context, _ *methods.NoParams) (*methods.InterruptedResult, error) {
+	if _, err := r.kept(ctx); err != nil {
 		return nil, err
 	}
-	r := s.recovery
-	if err := s.awaits(ctx, r.looked); err != nil {
+	if err := r.awaits(ctx, r.looked); err != nil {
 		return nil, err
 	}
 	runs := r.runs()
@@ -98,7 +99,7 @@ func (s *Server) Interrupted(ctx context.Context, _ *methods.NoParams) (*methods
 			Hint: "list the runs with agent/sessions and agent/session; agent/resume resumes any that has ended",
 		}
 	}
-	answer, err := s.choice(ctx, protocol.MessageTypeWarning, interruptedText(runs), answerResume, answerShow)
+	answer, err := r.choice(ctx, protocol.MessageTypeWarning, interruptedText(runs), answerResume, answerShow)
 	result := &methods.InterruptedResult{}
 	switch answer {
 	case answerResume:
@@ -140,18 +141,17 @@ func interruptedName(i agentcore.Interrupted) string {
 
 // resume goes on with runs, as the user has chosen, and returns those that begin.
 func (r *recovery) resume(ctx context.Context, runs []agentcore.Interrupted) []methods.RunStarted {
-	s := r.server
 	var list []methods.RunStarted
 	for _, i := range runs {
 		for _, part := range i.Parts {
-			started, err := s.Resume(ctx, &methods.ResumeParams{Run: part})
+			started, err := r.resumeRun(ctx, &methods.ResumeParams{Run: part})
 			if err != nil {
-				s.tell(ctx, protocol.MessageTypeError, "agentls could not resume "+interruptedName(i)+": "+err.Error())
+				r.tell(ctx, protocol.MessageTypeError, "agentls could not resume "+interruptedName(i)+": "+err.Error())
 				continue
 			}
 			list = append(list, *started)
-			if !s.client.KnowsProtocol() {
-				s.present(ctx, started)
+			if !r.client.KnowsProtocol() {
+				r.pages.present(ctx, started)
 			}
 		}
 	}
@@ -160,22 +160,21 @@ func (r *recovery) resume(ctx context.Context, runs []agentcore.Interrupted) []m
 
 // show shows what the newest of the runs had done.
 func (r *recovery) show(ctx context.Context, runs []agentcore.Interrupted) {
-	s := r.server
 	for _, i := range runs[max(0, len(runs)-maxRecovered):] {
 		var text strings.Builder
 		fmt.Fprintf(&text, "# %s\n\n", interruptedName(i))
 		var err error
 		for _, part := range i.Parts {
-			if err = s.engine.History().TranscriptMarkdown(ctx, part, &text); err != nil {
+			if err = r.engine.History().TranscriptMarkdown(ctx, part, &text); err != nil {
 				break
 			}
 			text.WriteString("\n")
 		}
 		if err == nil {
-			err = s.showText(ctx, "transcripts/"+string(i.ID)+".md", text.String(), false)
+			err = r.pages.showText(ctx, "transcripts/"+string(i.ID)+".md", text.String(), false)
 		}
 		if err != nil && ctx.Err() == nil {
-			s.tell(ctx, protocol.MessageTypeWarning, "agentls could not show "+interruptedName(i)+": "+err.Error())
+			r.tell(ctx, protocol.MessageTypeWarning, "agentls could not show "+interruptedName(i)+": "+err.Error())
 		}
 	}
 }
@@ -193,22 +192,22 @@ func (r *recovery) resumed(run event.RunID) {
 
 // actions offer to resume the interrupted runs, in every document, by one action: it asks, or for a client that cannot
 // be asked resumes the newest.
-func (r *recovery) actions() []action {
+func (r *recovery) actions() []menu.Action {
 	runs := r.runs()
 	if len(runs) == 0 {
 		return nil
 	}
 	newest := runs[len(runs)-1]
-	a := action{
-		title: "agentls: Resume " + strings.Trim(interruptedName(newest), "“”"), kind: kindRun,
-		command: methods.CommandResume, argument: methods.ResumeParams{Run: newest.Parts[0]},
+	a := menu.Action{
+		Title: "agentls: Resume " + strings.Trim(interruptedName(newest), "“”"), Kind: menu.KindRun,
+		Command: methods.CommandResume, Argument: methods.ResumeParams{Run: newest.Parts[0]},
 	}
-	if r.server.client.ShowsQuestions() {
-		a.title += "…"
+	if r.client.ShowsQuestions() {
+		a.Title += "…"
 		if len(runs) > 1 {
-			a.title = fmt.Sprintf("agentls: Resume %d interrupted runs…", len(runs))
+			a.Title = fmt.Sprintf("agentls: Resume %d interrupted runs…", len(runs))
 		}
-		a.command, a.argument = methods.CommandInterrupted, methods.NoParams{}
+		a.Command, a.Argument = methods.CommandInterrupted, methods.NoParams{}
 	}
-	return []action{a}
+	return []menu.Action{a}
 }

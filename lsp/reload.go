@@ -19,7 +19,6 @@ import (
 	"github.com/agentls/agentls/agentcore/secret"
 	"github.com/agentls/agentls/agentcore/skill"
 	"github.com/agentls/agentls/agentcore/watch"
-	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/authoring"
 )
 
@@ -29,11 +28,15 @@ import (
 // The editor's own file events are not enough, even where it announces them: Helix tells only what it has saved itself,
 // and no editor looks at the user's folders outside the workspace.
 type reloader struct {
-	server *Server
-	news   chan struct{}     // has room for one: something may have changed
-	asks   chan chan<- error // who waits for the next reload, and has room for how it ended
-	loader agent.Loader      // owned by load, which runs before run and then in it
-	now    atomic.Pointer[authoring.Vocabulary]
+	*window
+	trust *trust
+	// shown has the surfaces look at the settings again, and touch the diagnostics of files. Neither waits.
+	shown   func()
+	touched func(paths ...string)
+	news    chan struct{}     // has room for one: something may have changed
+	asks    chan chan<- error // who waits for the next reload, and has room for how it ended
+	loader  agent.Loader      // owned by load, which runs before run and then in it
+	now     atomic.Pointer[authoring.Vocabulary]
 
 	// surroundings are known before there is an engine, which is opened with what they find.
 	surroundings provider.Surroundings
@@ -46,27 +49,25 @@ type reloader struct {
 	told   map[string]bool // errors that were told in words
 }
 
-func newReloader(s *Server) *reloader {
-	keys := &secret.Keys{Getenv: s.options.Getenv, File: s.options.Dirs.Keys()}
+func newReloader(w *window, lending *lending) *reloader {
+	keys := &secret.Keys{Getenv: w.options.Getenv, File: w.options.Dirs.Keys()}
 	return &reloader{
-		server: s, news: make(chan struct{}, 1), asks: make(chan chan<- error), faulty: map[string]bool{},
+		window: w, news: make(chan struct{}, 1), asks: make(chan chan<- error), faulty: map[string]bool{},
 		told:         map[string]bool{},
-		surroundings: provider.Surroundings{Getenv: keys.Get, Editor: s.lending},
+		surroundings: provider.Surroundings{Getenv: keys.Get, Editor: lending},
 	}
 }
 
 // vocabulary returns what can be named now; before the first load, what is built in.
 func (r *reloader) vocabulary() *authoring.Vocabulary {
 	v := r.now.Load()
-	if v == nil {
+	switch {
+	case v == nil:
 		return builtinVocabulary()
-	}
-	select {
-	case <-r.server.opening.ready:
+	case r.ready():
 		with := *v
-		with.Registry = r.server.engine.Agents() // those that were registered at run time, too
+		with.Registry = r.engine.Agents() // those that were registered at run time, too
 		return &with
-	default:
 	}
 	return v
 }
@@ -105,7 +106,7 @@ func (r *reloader) changed(paths []string) {
 
 // concerns reports whether a file may be read by load.
 func (r *reloader) concerns(path string) bool {
-	if r.server.authoredKind(path) != authoring.None {
+	if r.authoredKind(path) != authoring.None {
 		return true
 	}
 	r.mu.Lock()
@@ -114,25 +115,10 @@ func (r *reloader) concerns(path string) bool {
 }
 
 // roots are the workspace folders whose files count: those that the user trusts.
-func (r *reloader) roots() []string { return r.server.trust.roots() }
-
-// home is the user's home folder, "" for none.
-func (r *reloader) home() string {
-	for _, name := range []string{"HOME", "USERPROFILE"} {
-		if dir := r.server.options.Getenv(name); filepath.IsAbs(dir) {
-			return filepath.Clean(dir)
-		}
-	}
-	return ""
-}
+func (r *reloader) roots() []string { return r.trust.roots() }
 
 // foreign are the folders of other tools whose files are read, too, below a project or the home folder.
 var foreign = []string{".claude/agents", ".claude/skills", ".opencode/agent", ".opencode/agents"}
-
-// inWorkspace reports whether a file is in one of the workspace folders.
-func (s *Server) inWorkspace(path string) bool {
-	return slices.ContainsFunc(s.view.Roots(), func(root workspace.Root) bool { return within(root.Path, path) })
-}
 
 // within reports whether a file is below a folder.
 func within(folder, path string) bool {
@@ -143,7 +129,7 @@ func within(folder, path string) bool {
 // watched are the files and folders that load reads.
 func (r *reloader) watched() []watch.Target {
 	const deep = 4 // plugins/NAME/skills/NAME
-	dirs := r.server.options.Dirs
+	dirs := r.options.Dirs
 	var list []watch.Target
 	if dirs.Config != "" {
 		list = append(list, watch.Target{Path: dirs.Config, Depth: deep})
@@ -152,10 +138,7 @@ func (r *reloader) watched() []watch.Target {
 		list = append(list, watch.Target{Path: dirs.File})
 	}
 	// Folders that are not trusted are watched, too: what appears there is asked about.
-	var roots []string
-	for _, root := range r.server.view.Roots() {
-		roots = append(roots, root.Path)
-	}
+	roots := r.folders()
 	for _, base := range append(slices.Clone(roots), r.home()) {
 		if base == "" {
 			continue
@@ -171,7 +154,7 @@ func (r *reloader) watched() []watch.Target {
 		list = append(list, watch.Target{Path: filepath.Join(root, ".agentls"), Base: root, Depth: deep},
 			watch.Target{Path: filepath.Join(root, config.ProjectServers)})
 	}
-	for _, name := range r.server.trust.actors() {
+	for _, name := range r.trust.actors() {
 		if !slices.ContainsFunc(list,
 			func(t watch.Target) bool { return strings.HasPrefix(name, t.Path+string(filepath.Separator)) }) {
 			list = append(list, watch.Target{Path: name})
@@ -183,23 +166,22 @@ func (r *reloader) watched() []watch.Target {
 // run reads again when something has changed, until ctx ends.
 func (r *reloader) run(ctx context.Context) {
 	var watcher *watch.Watcher
-	err := r.server.caught(func() (err error) {
+	err := r.caught(func() (err error) {
 		watcher, err = watch.Start(r.aim(), watch.Options{
 			Changed: r.changed,
 			Failed: func(err error) {
-				r.server.logger.Warn("a change of a definition may go unnoticed",
-					"error", err)
+				r.logger.Warn("a change of a definition may go unnoticed", "error", err)
 			},
 		})
 		return err
 	})
 	if err != nil {
 		// The editor's own events and each save still tell of changes.
-		r.server.logger.Warn("changes of definitions by other programs are not noticed", "error", err)
+		r.logger.Warn("changes of definitions by other programs are not noticed", "error", err)
 	} else {
 		defer func() {
 			if err := watcher.Close(); err != nil {
-				r.server.logger.Warn("the watch of the definitions did not end well", "error", err)
+				r.logger.Warn("the watch of the definitions did not end well", "error", err)
 			}
 		}()
 	}
@@ -212,7 +194,7 @@ func (r *reloader) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		err := r.server.caught(func() error {
+		err := r.caught(func() error {
 			if before := r.targets; watcher != nil {
 				if targets := r.aim(); !slices.Equal(targets, before) {
 					watcher.Set(targets)
@@ -224,7 +206,7 @@ func (r *reloader) run(ctx context.Context) {
 		if waiting != nil {
 			waiting <- err
 		} else if err != nil {
-			r.server.tell(ctx, protocol.MessageTypeError, "agentls: "+err.Error())
+			r.tell(ctx, protocol.MessageTypeError, "agentls: "+err.Error())
 		}
 	}
 }
@@ -245,47 +227,46 @@ func (r *reloader) again(ctx context.Context) error {
 	case r.asks <- done:
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-r.server.background.Done():
-		return context.Cause(r.server.background)
+	case <-r.background.Done():
+		return context.Cause(r.background)
 	}
 	select {
 	case err := <-done:
 		return err
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-r.server.background.Done():
-		return context.Cause(r.server.background)
+	case <-r.background.Done():
+		return context.Cause(r.background)
 	}
 }
 
 // begin finds out which folders are trusted, before any run, and reads what lies in them. The engine is there, and run
 // has not begun.
 func (r *reloader) begin(ctx context.Context) error {
-	s := r.server
-	s.trust.read(ctx)
-	if s.trust.editor != nil || len(r.roots()) == 0 {
+	r.trust.read(ctx)
+	if r.trust.given != nil || len(r.roots()) == 0 {
 		return nil
 	}
-	s.settings.load(s)
+	r.settings.load()
 	next, err := r.load(ctx)
 	if err != nil {
 		return err
 	}
-	if !s.trust.unchanged(ctx) {
+	if !r.trust.unchanged(ctx) {
 		return nil // the first reload looks again
 	}
-	s.engine.SetConfig(s.settings.current())
-	s.engine.Registry().SetBase(next.Registry)
-	s.engine.SetSkills(next.Skills)
+	r.engine.SetConfig(r.settings.current())
+	r.engine.Registry().SetBase(next.Registry)
+	r.engine.SetSkills(next.Skills)
 	return nil
 }
 
 // load reads everything, and keeps what was there before of what cannot be read at all.
 func (r *reloader) load(ctx context.Context) (*authoring.Vocabulary, error) {
 	next := *r.vocabulary()
-	next.Config = r.server.settings.current()
+	next.Config = r.settings.current()
 	next.Usable = usable(r.surroundings)
-	dirs := r.server.options.Dirs
+	dirs := r.options.Dirs
 	skills, err := skill.Load(ctx, skill.Folders(dirs.Config, r.home(), r.roots()...))
 	if err != nil {
 		return nil, fmt.Errorf("load the skills: %w", err)
@@ -302,37 +283,33 @@ func (r *reloader) load(ctx context.Context) (*authoring.Vocabulary, error) {
 
 // reload reads everything again and tells who works with it.
 func (r *reloader) reload(ctx context.Context) {
-	s := r.server
-	s.trust.read(ctx)
-	s.settings.load(s)
-	s.refresher.settingsChanged()
-	s.inline.wake()
-	s.status.wake()
-	s.engine.SetConfig(s.settings.current())
-	s.settings.tell(ctx, s)
+	r.trust.read(ctx)
+	r.settings.load()
+	r.shown()
+	r.engine.SetConfig(r.settings.current())
+	r.settings.tell(ctx, r.editor)
 	next, err := r.load(ctx)
 	if err != nil {
 		if ctx.Err() == nil {
-			s.tell(ctx, protocol.MessageTypeWarning, "agentls goes on with the definitions that it has: "+err.Error())
+			r.tell(ctx, protocol.MessageTypeWarning, "agentls goes on with the definitions that it has: "+err.Error())
 		}
 		return
 	}
-	if !s.trust.unchanged(ctx) {
+	if !r.trust.unchanged(ctx) {
 		r.touch() // what was read may not be what is trusted
 		return
 	}
-	s.engine.Registry().SetBase(next.Registry)
-	s.engine.SetSkills(next.Skills)
-	s.trust.ask()
+	r.engine.Registry().SetBase(next.Registry)
+	r.engine.SetSkills(next.Skills)
+	r.trust.ask()
 	r.report(ctx, next)
-	s.diagnostics.touch(s.documents.authored()...)
+	r.touched(r.documents.Authored()...)
 }
 
 // report shows the errors in files that are not open: as diagnostics of what is in the workspace, in the log otherwise.
 // That a definition is not used, since another one has its name, stands in the log, and in the file where it is open.
 func (r *reloader) report(ctx context.Context, v *authoring.Vocabulary) {
-	s := r.server
-	_, diagnostics := s.client.PublishDiagnostics()
+	_, diagnostics := r.client.PublishDiagnostics()
 	faulty, told := map[string]bool{}, map[string]bool{}
 	for _, p := range slices.Concat(v.Registry.Problems(), v.Skills.Problems()) {
 		if p.Severity != event.SeverityError && !p.Hides() {
@@ -340,7 +317,7 @@ func (r *reloader) report(ctx context.Context, v *authoring.Vocabulary) {
 		}
 		if !p.Hides() {
 			faulty[p.File] = true
-			if diagnostics && s.inWorkspace(p.File) {
+			if diagnostics && r.inWorkspace(p.File) {
 				continue
 			}
 		}
@@ -349,15 +326,13 @@ func (r *reloader) report(ctx context.Context, v *authoring.Vocabulary) {
 		if r.told[text] {
 			continue
 		}
-		if err := s.client.Log(ctx, protocol.MessageTypeWarning, text); err != nil {
-			s.logger.Warn("a problem could not be logged", "error", err)
-		}
+		r.log(ctx, protocol.MessageTypeWarning, text)
 	}
 	for path := range r.faulty {
-		s.diagnostics.touch(path)
+		r.touched(path)
 	}
 	for path := range faulty {
-		s.diagnostics.touch(path)
+		r.touched(path)
 	}
 	r.faulty, r.told = faulty, told
 }

@@ -13,7 +13,10 @@ import (
 	"github.com/agentls/agentls/agentcore/spelling"
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/comment"
+	"github.com/agentls/agentls/lsp/document"
+	"github.com/agentls/agentls/lsp/menu"
 	"github.com/agentls/agentls/lsp/methods"
+	"github.com/agentls/agentls/lsp/position"
 	"github.com/agentls/agentls/lsp/short"
 )
 
@@ -21,41 +24,41 @@ import (
 // user's choice.
 
 // requestsIn are the requests in a document as the editor shows it, or on the disk.
-func (s *Server) requestsIn(path string) ([]comment.Request, *workspace.Index) {
-	x, _, err := s.textOf(path)
+func (l *launcher) requestsIn(path string) ([]comment.Request, *workspace.Index) {
+	x, _, err := l.documents.Text(path)
 	if err != nil {
 		return nil, nil
 	}
 	language := ""
-	if doc := s.documents.get(path); doc != nil {
-		language = doc.language
+	if doc := l.documents.Get(path); doc != nil {
+		language = doc.Language
 	}
 	return comment.Requests(language, path, x.Text()), x
 }
 
 // requestActions run the requests that the range touches.
-func (s *Server) requestActions(path string, r protocol.Range) []action {
-	requests, _ := s.requestsIn(path)
-	first, last := touchedLines(r)
-	var list []action
+func (l *launcher) requestActions(path string, r protocol.Range) []menu.Action {
+	requests, _ := l.requestsIn(path)
+	first, last := position.Touched(r)
+	var list []menu.Action
 	for _, q := range requests {
-		if !overlaps(q.StartLine, q.EndLine, first, last) {
+		if !position.Overlap(q.StartLine, q.EndLine, first, last) {
 			continue
 		}
-		a := action{
-			title: "agentls: Run this request", kind: kindRequest, command: methods.CommandRunComment,
-			argument: methods.RequestParams{URI: s.documents.uriOf(path), Line: q.StartLine},
+		a := menu.Action{
+			Title: "agentls: Run this request", Kind: menu.KindRequest, Command: methods.CommandRunComment,
+			Argument: methods.RequestParams{URI: l.documents.URI(path), Line: q.StartLine},
 		}
-		who, written, err := s.requested(q)
+		who, written, err := l.requested(q)
 		switch {
-		case err != nil && s.client.ShowsDisabled():
-			a.disabled = err.Error()
+		case err != nil && l.client.ShowsDisabled():
+			a.Disabled = err.Error()
 		case written != "":
-			a.title += fmt.Sprintf(" by %s (there is no agent %q)", who, written)
+			a.Title += fmt.Sprintf(" by %s (there is no agent %q)", who, written)
 		case who != "":
-			a.title += " by " + who
+			a.Title += " by " + who
 		}
-		a.title += ": " + short.Line(permission.Visible(q.Text))
+		a.Title += ": " + short.Line(permission.Visible(q.Text))
 		list = append(list, a)
 	}
 	return list
@@ -63,16 +66,14 @@ func (s *Server) requestActions(path string, r protocol.Range) []action {
 
 // requested is the agent that a request names, "" for the default one. Where there is none of that name but one of a
 // similar name, it is that one, and written is the name that stands there.
-func (s *Server) requested(q comment.Request) (slug, written string, err error) {
+func (l *launcher) requested(q comment.Request) (slug, written string, err error) {
 	if q.Agent == "" {
 		return "", "", nil
 	}
-	select {
-	case <-s.opening.ready:
-	default:
+	if !l.ready() {
 		return q.Agent, "", nil // it is looked up when the request is run
 	}
-	agents := s.engine.Agents()
+	agents := l.engine.Agents()
 	if d, err := agents.Find(q.Agent); err == nil && !d.Is(agent.Hidden) {
 		return d.Slug, "", nil
 	}
@@ -93,30 +94,30 @@ func (s *Server) requested(q comment.Request) (slug, written string, err error) 
 }
 
 // RunComment carries out `agentls.request`.
-func (s *Server) RunComment(ctx context.Context, p *methods.RequestParams) (*methods.RunStarted, error) {
-	if _, err := s.open(ctx); err != nil {
+func (l *launcher) RunComment(ctx context.Context, p *methods.RequestParams) (*methods.RunStarted, error) {
+	if _, err := l.open(ctx); err != nil {
 		return nil, err
 	}
-	path := pathOf(p.URI)
+	path := document.Path(p.URI)
 	at := protocol.Position{Line: uint32(max(p.Line, 0))}
-	r, err := s.followed(ctx, path, protocol.Range{Start: at, End: at})
+	r, err := l.documents.Follow(ctx, path, protocol.Range{Start: at, End: at})
 	if err != nil {
 		return nil, err
 	}
 	line := int(r.Start.Line)
-	requests, x := s.requestsIn(path)
+	requests, x := l.requestsIn(path)
 	for _, q := range requests {
 		if line < q.StartLine || line > q.EndLine {
 			continue
 		}
-		s.trust.need() // where the name is that of a folder's own agent
-		slug, _, err := s.requested(q)
+		l.trust.need() // where the name is that of a folder's own agent
+		slug, _, err := l.requested(q)
 		if err != nil {
 			return nil, &fault.Error{Kind: fault.NotFound, Detail: err.Error(), Hint: "mend the name behind agent@"}
 		}
 		// Whoever chose the action has not read what nobody sees.
 		prompt := permission.Seen(q.Text)
-		return s.startRun(ctx, "", agentcore.RunRequest{
+		return l.startRun(ctx, "", agentcore.RunRequest{
 			Agent: slug, Prompt: prompt, Context: agentcore.Context{Paths: []string{path}},
 			Comment: &agentcore.Comment{
 				Path: path, Text: x.Text()[q.Start:q.End], StartLine: q.StartLine + 1,
@@ -126,7 +127,7 @@ func (s *Server) RunComment(ctx context.Context, p *methods.RequestParams) (*met
 	}
 	return nil, &fault.Error{
 		Kind: fault.NotFound, Detail: fmt.Sprintf("no comment at line %d of %s asks for something", p.Line+1,
-			s.view.Shown(path)),
+			l.view.Shown(path)),
 		Hint: "write one that begins with “agent: ” or “agent@NAME: ”",
 	}
 }

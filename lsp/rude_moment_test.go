@@ -15,6 +15,7 @@ import (
 	"github.com/agentls/agentls/agentcore/model/script"
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/authoring"
+	"github.com/agentls/agentls/lsp/document"
 	"github.com/agentls/agentls/lsp/position"
 )
 
@@ -65,11 +66,13 @@ func TestRequestsAndNewerText(t *testing.T) {
 }
 
 // second has a document show another text, in version 2.
-func second(d *documents, u uri.URI, text string) {
+func second(d *document.Documents, u uri.URI, text string) {
 	id := protocol.VersionedTextDocumentIdentifier{Version: 2}
 	id.URI = u
 	whole := &protocol.TextDocumentContentChangeWholeDocument{Text: text}
-	d.change(id, []protocol.TextDocumentContentChangeEvent{whole})
+	if _, err := d.Change(id, []protocol.TextDocumentContentChangeEvent{whole}); err != nil {
+		panic(err)
+	}
 }
 
 // What a request asks of a file that people write for agentls is answered for the text of its moment.
@@ -79,61 +82,25 @@ func TestAnswersForTheTextOfTheMoment(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer view.Close()
-	s := &Server{documents: newDocuments(position.Encoding(protocol.PositionEncodingKindUTF16)), view: view}
-	s.documents.kindOf = func(string) authoring.Kind { return authoring.ProjectConfig }
+	ours := func(string) authoring.Kind { return authoring.ProjectConfig }
+	utf16 := position.Encoding(protocol.PositionEncodingKindUTF16)
+	documents := document.New(utf16, view, ours)
+	a := &authored{editor: &editor{documents: documents}}
 	u := uri.File("/w/config.toml")
-	s.documents.open(protocol.TextDocumentItem{URI: u, Version: 1, Text: "default_agent = \"coder\"\n"})
-	ctx := s.before(t.Context(), "")
-	second(s.documents, u, "")
-	if sheet := s.sheetOf(ctx, "/w/config.toml"); sheet == nil || len(sheet.Symbols()) != 1 {
+	documents.Open(protocol.TextDocumentItem{URI: u, Version: 1, Text: "default_agent = \"coder\"\n"})
+	ctx := documents.Keep(t.Context())
+	second(documents, u, "")
+	if sheet := a.sheetOf(ctx, "/w/config.toml"); sheet == nil || len(sheet.Symbols()) != 1 {
 		t.Errorf("the request sees %+v", sheet)
 	}
-	if sheet := s.sheetOf(s.before(t.Context(), ""), "/w/config.toml"); sheet == nil || len(sheet.Symbols()) != 0 {
+	if sheet := a.sheetOf(documents.Keep(t.Context()), "/w/config.toml"); sheet == nil || len(sheet.Symbols()) != 0 {
 		t.Errorf("the next request sees %+v", sheet)
 	}
-	s.documents.close(u)
-	if sheet := s.sheetOf(ctx, "/w/config.toml"); sheet == nil || len(sheet.Symbols()) != 1 {
+	if _, err := documents.Close(u); err != nil {
+		t.Error(err)
+	}
+	if sheet := a.sheetOf(ctx, "/w/config.toml"); sheet == nil || len(sheet.Symbols()) != 1 {
 		t.Error("what was closed behind a request is gone for it")
-	}
-}
-
-// TestFollowed carries ranges over to a newer text.
-func TestFollowed(t *testing.T) {
-	view, err := workspace.Open(nil, workspace.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer view.Close()
-	at := func(first, firstCharacter, last, lastCharacter uint32) (r protocol.Range) {
-		r.Start.Line, r.Start.Character = first, firstCharacter
-		r.End.Line, r.End.Character = last, lastCharacter
-		return r
-	}
-	const most = 1<<32 - 1
-	for _, test := range []struct {
-		from, to    string
-		given, want protocol.Range
-		gone        bool
-	}{
-		{"a\nb\nc\n", "a\nb\nc\n", at(7, 1, 9, 9), at(3, 1, 3, 9), false},
-		{"a\nb\nc\n", "x\na\nb\nc\n", at(1, 1, 1, 1), at(2, 1, 2, 1), false},
-		{"a\nb\nc\n", "c\n", at(2, 0, 2, 0), at(0, 0, 0, 0), false},
-		{"a\nb\nc\n", "a\nB\nc\n", at(1, 0, 1, 1), protocol.Range{}, true},
-		{"a\nb\nc\n", "a\nB\nc\n", at(0, 0, 2, 1), at(0, 0, 2, 1), false}, // both ends stand
-		{"a\nb\nc\n", "a\nC\n", at(0, 0, 1, 0), at(0, 0, 1, 0), false},    // nothing of the last line is meant
-		{"a\nb\nc\n", "x\na\nb\nc\n", at(0, 0, most, most), at(1, 0, 4, most), false},
-		{"a\nb\nc\n", "x\na\nb\nc\n", at(most, 0, most, most), at(4, 0, 4, most), false},
-		{"", "x\n", at(0, 0, 0, 0), at(1, 0, 1, 0), false},
-	} {
-		s := &Server{documents: newDocuments(position.Encoding(protocol.PositionEncodingKindUTF16)), view: view}
-		u := uri.File("/w/a.txt")
-		s.documents.open(protocol.TextDocumentItem{URI: u, Version: 1, Text: test.from})
-		ctx := s.before(t.Context(), "")
-		second(s.documents, u, test.to)
-		got, err := s.followed(ctx, "/w/a.txt", test.given)
-		if test.gone != (err != nil) || err == nil && got != test.want {
-			t.Errorf("%q → %q: %v is %v (%v), want %v", test.from, test.to, test.given, got, err, test.want)
-		}
 	}
 }
 
@@ -148,7 +115,8 @@ func TestWaitWithAToken(t *testing.T) {
 	about := func(token, kind string) func(packet) bool {
 		return func(p packet) bool {
 			params := string(p.Params)
-			return p.Method == "$/progress" && strings.Contains(params, `"token":`+token) && strings.Contains(params, `"`+kind+`"`)
+			return p.Method == "$/progress" && strings.Contains(params, `"token":`+token) &&
+				strings.Contains(params, `"`+kind+`"`)
 		}
 	}
 	wait := func(token, more string) int {
@@ -168,7 +136,8 @@ func TestWaitWithAToken(t *testing.T) {
 		}
 		all := r.all()
 		end := slices.IndexFunc(all, about(token, "end"))
-		answer := slices.IndexFunc(all, func(p packet) bool { return p.Method == "" && string(p.ID) == strconv.Itoa(id) })
+		answer := slices.IndexFunc(all,
+			func(p packet) bool { return p.Method == "" && string(p.ID) == strconv.Itoa(id) })
 		if end < 0 || end > answer {
 			t.Errorf("on %s, the end is message %d, and the answer %d", token, end, answer)
 		}

@@ -16,8 +16,11 @@ import (
 // settings is the effective configuration of the connection and what was wrong with its sources. It owns
 // both; any goroutine may read, renew, load and tell.
 type settings struct {
-	initial json.RawMessage // initializationOptions; set before any other use
-	news    chan struct{}   // has room for one: they have changed
+	options *Options
+	initial json.RawMessage // initializationOptions
+	// trusted adds what the user trusts of the workspace; set before any other use.
+	trusted func(config.Sources) config.Sources
+	news    chan struct{} // has room for one: they have changed
 
 	loading  sync.Mutex // held while the layers are read, so that the newest are read last
 	mu       sync.Mutex
@@ -44,7 +47,7 @@ func (c *settings) ask(answer json.RawMessage) {
 
 // load reads all layers again. Where a layer cannot be used at all any more, with its permission rules, the
 // configuration stays as it was before. It reads the disk.
-func (c *settings) load(s *Server) {
+func (c *settings) load() {
 	c.loading.Lock()
 	defer c.loading.Unlock()
 	c.mu.Lock()
@@ -54,9 +57,9 @@ func (c *settings) load(s *Server) {
 	if err != nil {
 		home = "" // only used to shorten paths for people
 	}
-	sources := s.trust.sources(config.Sources{
-		Getenv: s.options.Getenv, Home: home, UserFile: s.options.Dirs.File,
-		Initialization: c.initial, Settings: asked, Flags: s.options.Flags,
+	sources := c.trusted(config.Sources{
+		Getenv: c.options.Getenv, Home: home, UserFile: c.options.Dirs.File,
+		Initialization: c.initial, Settings: asked, Flags: c.options.Flags,
 	})
 	loaded, problems := config.Load(sources)
 	problems = append(problems, authority.RuleProblems(loaded)...)
@@ -77,13 +80,13 @@ func (c *settings) load(s *Server) {
 
 // tell shows the user each problem once: errors in a message, warnings in the log. A problem of a file that is open is
 // shown there.
-func (c *settings) tell(ctx context.Context, s *Server) {
-	_, diagnostics := s.client.PublishDiagnostics()
+func (c *settings) tell(ctx context.Context, e *editor) {
+	_, diagnostics := e.client.PublishDiagnostics()
 	c.mu.Lock()
 	var fresh []config.Problem
 	var told []string
 	for _, p := range c.problems {
-		if diagnostics && p.File != "" && s.documents.get(p.File) != nil {
+		if diagnostics && p.File != "" && e.documents.Get(p.File) != nil {
 			continue
 		}
 		text := p.String()
@@ -99,7 +102,7 @@ func (c *settings) tell(ctx context.Context, s *Server) {
 		if p.Severity == config.SeverityError {
 			kind = protocol.MessageTypeError
 		}
-		s.tell(ctx, kind, "agentls configuration: "+p.String())
+		e.tell(ctx, kind, "agentls configuration: "+p.String())
 	}
 }
 
@@ -117,46 +120,56 @@ func (c *settings) renew(pushed json.RawMessage) {
 }
 
 // didChangeConfiguration has the settings read again.
-func (s *Server) didChangeConfiguration(p *protocol.DidChangeConfigurationParams) error {
-	s.settings.renew(json.RawMessage(slices.Clone(p.Settings)))
+func (c *connected) didChangeConfiguration(p *protocol.DidChangeConfigurationParams) error {
+	c.settings.renew(json.RawMessage(slices.Clone(p.Settings)))
 	return nil
 }
 
 // readSettings asks the editor for its settings, and loads the configuration with them.
-func (s *Server) readSettings(ctx context.Context) {
-	answer, err := s.client.Settings(ctx)
+func (c *connected) readSettings(ctx context.Context) {
+	answer, err := c.client.Settings(ctx)
 	if err != nil {
 		if ctx.Err() == nil {
-			s.logger.Warn("the editor's settings are not used", "error", err)
+			c.logger.Warn("the editor's settings are not used", "error", err)
 		}
 		return
 	}
 	if answer == nil {
-		s.settings.mu.Lock()
-		answer = s.settings.pushed
-		s.settings.mu.Unlock()
+		c.settings.mu.Lock()
+		answer = c.settings.pushed
+		c.settings.mu.Unlock()
 	}
-	s.settings.ask(answer)
-	s.settings.load(s)
+	c.settings.ask(answer)
+	c.settings.load()
 }
 
 // followSettings reads the settings again after each change, one after the other, until ctx ends: by asking the editor,
 // else from what it sent. It closes asked after the first answer.
-func (s *Server) followSettings(ctx context.Context, asked chan<- struct{}) {
+func (c *connected) followSettings(ctx context.Context, asked chan<- struct{}) {
 	for first := true; ; first = false {
 		select {
-		case <-s.settings.news:
+		case <-c.settings.news:
 		case <-ctx.Done():
 			return
 		}
-		s.guarded(func() { s.readSettings(ctx) })
+		c.guarded(func() { c.readSettings(ctx) })
 		if first {
 			close(asked)
 		}
-		select {
-		case <-s.opening.ready:
-			s.reloader.touch()
-		default: // whoever opens the engine takes them from here
+		if c.ready() { // else whoever opens the engine takes them from here
+			c.reloader.touch()
 		}
 	}
+}
+
+// fault is what is wrong with the settings, empty for nothing.
+func (c *settings) fault() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, p := range c.problems {
+		if p.Severity == config.SeverityError {
+			return "the configuration has faults: " + p.String()
+		}
+	}
+	return ""
 }

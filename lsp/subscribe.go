@@ -11,6 +11,7 @@ import (
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/feed"
+	"github.com/agentls/agentls/agentcore/history"
 	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/wire"
 )
@@ -61,14 +62,14 @@ func (s *subscriptions) drop(id event.SessionID, ended *subscription) {
 }
 
 // Subscribe answers `agent/subscribe`, and has `agent/event` sent behind the answer.
-func (s *Server) Subscribe(ctx context.Context, p *methods.SubscribeParams) (*methods.SubscribeResult, error) {
-	engine, err := s.open(ctx)
+func (r *records) Subscribe(ctx context.Context, p *methods.SubscribeParams) (*methods.SubscribeResult, error) {
+	engine, err := r.open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	id := p.Session
 	if id == "" {
-		session, err := s.current(ctx)
+		session, err := r.current(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -79,7 +80,7 @@ func (s *Server) Subscribe(ctx context.Context, p *methods.SubscribeParams) (*me
 			return nil, fmt.Errorf("store the session before reading it: %w", err)
 		}
 	}
-	snapshot, err := s.snapshot(ctx, engine, id)
+	snapshot, err := r.snapshot(ctx, engine, id)
 	if err != nil {
 		return nil, err
 	}
@@ -96,15 +97,15 @@ func (s *Server) Subscribe(ctx context.Context, p *methods.SubscribeParams) (*me
 		}
 	}
 	events := engine.Subscribe(id, since)
-	forwarding, stop := context.WithCancel(s.background)
+	forwarding, stop := context.WithCancel(r.background)
 	next := &subscription{stop: stop, done: make(chan struct{})}
 	ended := func() {
 		stop()
-		s.subscriptions.drop(id, next)
+		r.subscriptions.drop(id, next)
 		close(next.done)
 	}
 	// What was asked for before must not come behind the new answer, as if it were what follows the snapshot.
-	if former := s.subscriptions.replace(id, next); former != nil {
+	if former := r.subscriptions.replace(id, next); former != nil {
 		select {
 		case <-former.done:
 		case <-ctx.Done():
@@ -113,9 +114,9 @@ func (s *Server) Subscribe(ctx context.Context, p *methods.SubscribeParams) (*me
 		}
 	}
 	wire.AfterAnswer(ctx, func() {
-		s.goes(func(context.Context) {
+		r.goes(func(context.Context) {
 			defer ended()
-			s.forward(forwarding, id, events)
+			r.forward(forwarding, id, events)
 		})
 	})
 	return result, nil
@@ -123,8 +124,8 @@ func (s *Server) Subscribe(ctx context.Context, p *methods.SubscribeParams) (*me
 
 // forward sends the events of a session at the client's own speed. While the client does not read, nothing is kept for
 // it but its place.
-func (s *Server) forward(ctx context.Context, id event.SessionID, events *feed.Subscription) {
-	client := methods.Client{Conn: s.conn}
+func (r *records) forward(ctx context.Context, id event.SessionID, events *feed.Subscription) {
+	client := methods.Client{Conn: r.conn}
 	for {
 		e, err := events.Next(ctx)
 		if err == nil {
@@ -137,15 +138,15 @@ func (s *Server) forward(ctx context.Context, id event.SessionID, events *feed.S
 			errors.Is(err, wire.ErrNotReady):
 			return // nobody waits for more
 		}
-		s.logger.Error("events are no longer sent", "session", id, "error", err)
-		s.tell(ctx, protocol.MessageTypeError,
+		r.logger.Error("events are no longer sent", "session", id, "error", err)
+		r.tell(ctx, protocol.MessageTypeError,
 			"agentls can send no more events of this session: "+err.Error()+". Subscribe again")
 		return
 	}
 }
 
 // snapshot is what is known of a session, of whatever process.
-func (s *Server) snapshot(ctx context.Context, engine *agentcore.Engine,
+func (r *records) snapshot(ctx context.Context, engine *agentcore.Engine,
 	id event.SessionID,
 ) (*methods.SessionSnapshot, error) {
 	// The number is taken first: what happens meanwhile is told again, and nothing is missed.
@@ -160,52 +161,35 @@ func (s *Server) snapshot(ctx context.Context, engine *agentcore.Engine,
 	snapshot := &methods.SessionSnapshot{Session: sessionInfo(info), Seq: seq, Tree: runInfos(tree)}
 	session, err := engine.Session(id)
 	if err != nil {
-		return snapshot, s.addStored(ctx, engine, snapshot)
+		return snapshot, r.addStored(ctx, engine, snapshot)
 	}
 	snapshot.Findings = session.Board().Findings("")
 	for _, ask := range session.Asks() {
 		snapshot.Asks = append(snapshot.Asks, askOf(ask))
 	}
 	if session.Board().Undecided() {
-		err = s.settled(ctx, func() { snapshot.Proposals = []methods.Proposal{s.proposalOf(session)} })
+		err = r.documents.Read(ctx, func() { snapshot.Proposals = []methods.Proposal{r.desk.Of(session)} })
 	}
 	return snapshot, err
 }
 
 // addStored adds to the snapshot of a session that is not open here what is stored of it.
-func (s *Server) addStored(ctx context.Context, engine *agentcore.Engine, snapshot *methods.SessionSnapshot) error {
+func (r *records) addStored(ctx context.Context, engine *agentcore.Engine, snapshot *methods.SessionSnapshot) error {
 	id := snapshot.Session.ID
 	var err error
 	if snapshot.Findings, err = engine.History().Findings(ctx, id); err != nil {
 		return err
 	}
-	if snapshot.Asks, err = s.storedAsks(ctx, engine, id); err != nil {
+	if snapshot.Asks, err = storedAsks(ctx, engine.History(), id); err != nil {
 		return err
 	}
-	snapshot.Proposals, err = s.storedProposals(ctx, engine, id)
+	snapshot.Proposals, err = r.desk.Stored(ctx, engine.History(), id)
 	return err
 }
 
-// storedProposals are the proposals of a session that is not open here, with the hunks as they stood when they were
-// last stored.
-func (s *Server) storedProposals(ctx context.Context, engine *agentcore.Engine,
-	id event.SessionID,
-) ([]methods.Proposal, error) {
-	stored, err := engine.History().Proposals(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	var list []methods.Proposal
-	for _, p := range stored {
-		list = append(list,
-			s.withFiles(methods.Proposal{ID: p.ID, Session: id, Run: p.Run, Agent: p.Agent, Title: p.Title}, p.Hunks))
-	}
-	return list, nil
-}
-
 // storedAsks are the open questions of a session that is not open here.
-func (s *Server) storedAsks(ctx context.Context, engine *agentcore.Engine, id event.SessionID) ([]methods.Ask, error) {
-	asks, err := engine.History().Asks(ctx, id)
+func storedAsks(ctx context.Context, stored *history.Reader, id event.SessionID) ([]methods.Ask, error) {
+	asks, err := stored.Asks(ctx, id)
 	if err != nil {
 		return nil, err
 	}

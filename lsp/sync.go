@@ -4,80 +4,66 @@ import (
 	"fmt"
 
 	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
 
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/authoring"
+	"github.com/agentls/agentls/lsp/document"
 )
 
 // Everything in this file runs on the reading goroutine, in the order of the wire.
 
-// editing marks the time in which the documents and what follows their lines do not fit together.
-func (s *Server) editing() (done func()) {
-	s.edits.Add(1)
-	return func() {
-		s.edits.Add(1)
-		s.documents.announce()
-		s.diagnostics.settled()
-	}
-}
-
-func (s *Server) didOpen(p *protocol.DidOpenTextDocumentParams) error {
-	defer s.editing()()
-	doc := s.documents.open(p.TextDocument)
-	s.view.SetBuffer(doc.path, doc.buffer, doc.version)
-	s.diagnostics.touch(doc.path)
-	s.asks.wake()
-	if doc.kind != authoring.None {
-		s.trust.ask() // about the folder that it is in
+func (c *connected) didOpen(p *protocol.DidOpenTextDocumentParams) error {
+	doc := c.documents.Open(p.TextDocument)
+	c.diagnostics.Touch(doc.Path)
+	c.asks.wake()
+	if doc.Kind != authoring.None {
+		c.trust.ask() // about the folder that it is in
 	}
 	return nil
 }
 
-func (s *Server) didChange(p *protocol.DidChangeTextDocumentParams) error {
-	defer s.editing()()
-	doc := s.documents.change(p.TextDocument, p.ContentChanges)
-	if doc == nil {
-		return fmt.Errorf("%s is not open", p.TextDocument.URI)
+func (c *connected) didChange(p *protocol.DidChangeTextDocumentParams) error {
+	doc, err := c.documents.Change(p.TextDocument, p.ContentChanges)
+	if err != nil {
+		return err
 	}
-	s.view.SetBuffer(doc.path, doc.buffer, doc.version)
-	if doc.kind != authoring.None {
-		s.diagnostics.touchSoon(doc.path)
+	if doc.Kind != authoring.None {
+		c.diagnostics.TouchSoon(doc.Path)
 	}
 	return nil
 }
 
-func (s *Server) didClose(p *protocol.DidCloseTextDocumentParams) error {
-	defer s.editing()()
-	doc := s.documents.close(p.TextDocument.URI)
-	if doc == nil {
-		return fmt.Errorf("%s is not open", p.TextDocument.URI)
+func (c *connected) didClose(p *protocol.DidCloseTextDocumentParams) error {
+	doc, err := c.documents.Close(p.TextDocument.URI)
+	if err != nil {
+		return err
 	}
-	s.view.CloseDocument(doc.path)
-	s.diagnostics.touch(doc.path)
-	s.asks.wake()
+	c.diagnostics.Touch(doc.Path)
+	c.asks.wake()
 	return nil
 }
 
-func (s *Server) didSave(p *protocol.DidSaveTextDocumentParams) error {
-	path := pathOf(p.TextDocument.URI)
-	s.view.SaveDocument(path)
-	s.view.DiskChanged([]string{path})
-	s.trust.didSave(path)
-	s.reloader.changed([]string{path})
+func (c *connected) didSave(p *protocol.DidSaveTextDocumentParams) error {
+	path := document.Path(p.TextDocument.URI)
+	c.view.SaveDocument(path)
+	c.view.DiskChanged([]string{path})
+	c.trust.didSave(path)
+	c.reloader.changed([]string{path})
 	return nil
 }
 
-func (s *Server) didChangeWatchedFiles(p *protocol.DidChangeWatchedFilesParams) error {
+func (c *connected) didChangeWatchedFiles(p *protocol.DidChangeWatchedFilesParams) error {
 	var paths []string
 	for _, change := range p.Changes {
-		paths = append(paths, pathOf(change.URI))
+		paths = append(paths, document.Path(change.URI))
 	}
-	s.view.DiskChanged(paths)
-	s.reloader.changed(paths)
+	c.view.DiskChanged(paths)
+	c.reloader.changed(paths)
 	return nil
 }
 
-func (s *Server) didChangeWorkspaceFolders(p *protocol.DidChangeWorkspaceFoldersParams) error {
+func (c *connected) didChangeWorkspaceFolders(p *protocol.DidChangeWorkspaceFoldersParams) error {
 	gone := map[string]bool{}
 	for _, f := range p.Event.Removed {
 		for _, r := range appendRoot(nil, f.URI, f.Name) {
@@ -85,7 +71,7 @@ func (s *Server) didChangeWorkspaceFolders(p *protocol.DidChangeWorkspaceFolders
 		}
 	}
 	var roots []workspace.Root
-	for _, r := range s.view.Roots() {
+	for _, r := range c.view.Roots() {
 		if !gone[r.Path] {
 			roots = append(roots, r)
 		}
@@ -93,9 +79,47 @@ func (s *Server) didChangeWorkspaceFolders(p *protocol.DidChangeWorkspaceFolders
 	for _, f := range p.Event.Added {
 		roots = appendRoot(roots, f.URI, f.Name)
 	}
-	if err := s.view.SetRoots(roots); err != nil {
+	if err := c.view.SetRoots(roots); err != nil {
 		return fmt.Errorf("change the workspace folders: %w", err)
 	}
-	s.settings.renew(nil) // the first folder's own count, too; they have the definitions read again
+	c.settings.renew(nil) // the first folder's own count, too; they have the definitions read again
 	return nil
+}
+
+// What the user does to files and folders in the editor, as the editor tells it.
+
+// didRenameFiles has hunks and findings follow files and folders to their new names.
+func (c *connected) didRenameFiles(p *protocol.RenameFilesParams) error {
+	paths := c.documents.Rename(p.Files)
+	for _, f := range p.Files {
+		c.diagnostics.TouchBelow(document.Path(uri.URI(f.OldURI)))
+	}
+	c.reloader.changed(paths)
+	c.diagnostics.Touch(paths...)
+	return nil
+}
+
+func (c *connected) didCreateFiles(p *protocol.CreateFilesParams) error {
+	var paths []string
+	for _, f := range p.Files {
+		paths = append(paths, document.Path(uri.URI(f.URI)))
+	}
+	c.filesChanged(paths)
+	return nil
+}
+
+func (c *connected) didDeleteFiles(p *protocol.DeleteFilesParams) error {
+	var paths []string
+	for _, f := range p.Files {
+		paths = append(paths, document.Path(uri.URI(f.URI)))
+	}
+	c.filesChanged(paths)
+	return nil
+}
+
+// filesChanged tells everybody that files on disk are other than they were.
+func (c *connected) filesChanged(paths []string) {
+	c.view.DiskChanged(paths)
+	c.reloader.changed(paths)
+	c.diagnostics.Touch(paths...)
 }

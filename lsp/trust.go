@@ -20,15 +20,19 @@ import (
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/authoring"
+	"github.com/agentls/agentls/lsp/document"
 	"github.com/agentls/agentls/lsp/methods"
 )
 
 // trust knows which workspace folders the user trusts. The reloader's goroutine reads it anew before it reads what lies
 // in them; any goroutine may look.
 type trust struct {
-	server *Server
-	// editor is the editor's own answer, which counts where there is one; nil for none. It is set before any other use.
-	editor *bool
+	*window
+	// given is the editor's own answer, which counts where there is one; nil for none.
+	given *bool
+	// reread has what lies in the folders read again; again waits for that.
+	reread func()
+	again  func(context.Context) error
 	news   chan struct{} // has room for one: a document was saved
 
 	mu      sync.Mutex
@@ -39,17 +43,17 @@ type trust struct {
 	needed bool // a run was started: what the folders hold is wanted from now on
 }
 
-func newTrust(s *Server, editor *bool) *trust {
+func newTrust(w *window, given *bool, reread func(), again func(context.Context) error) *trust {
 	return &trust{
-		server: s, editor: editor, news: make(chan struct{}, 1),
+		window: w, given: given, reread: reread, again: again, news: make(chan struct{}, 1),
 		folders: map[string]authority.FolderTrust{}, saved: map[string]*workspace.Buffer{}, asked: map[string]string{},
 	}
 }
 
 // of reports whether the user trusts a root.
 func (t *trust) of(root string) bool {
-	if t.editor != nil {
-		return *t.editor
+	if t.given != nil {
+		return *t.given
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -58,26 +62,20 @@ func (t *trust) of(root string) bool {
 
 // roots are the workspace folders that the user trusts.
 func (t *trust) roots() []string {
-	var list []string
-	for _, root := range t.server.view.Roots() {
-		if t.of(root.Path) {
-			list = append(list, root.Path)
-		}
-	}
-	return list
+	return slices.DeleteFunc(t.editor.folders(), func(root string) bool { return !t.of(root) })
 }
 
 // all reports whether the user trusts all workspace folders, so that checkers may read their configuration.
 func (t *trust) all() bool {
-	roots := t.server.view.Roots()
+	roots := t.view.Roots()
 	return len(roots) > 0 && len(t.roots()) == len(roots)
 }
 
 // sources adds the folders' own configurations to what a configuration is loaded from, where the user trusts them.
 func (t *trust) sources(s config.Sources) config.Sources {
-	for _, root := range t.server.view.Roots() {
-		if t.editor != nil {
-			if *t.editor {
+	for _, root := range t.view.Roots() {
+		if t.given != nil {
+			if *t.given {
 				s.Projects = append(s.Projects, root.Path)
 			}
 			continue
@@ -107,13 +105,13 @@ func (t *trust) actors() []string {
 // didSave notes what the editor showed of a file that acts, or would, when it saved it. It runs on the reading
 // goroutine, and waits for nothing.
 func (t *trust) didSave(path string) {
-	doc := t.server.documents.get(path)
-	if doc == nil || !t.server.inWorkspace(path) {
+	doc := t.documents.Get(path)
+	if doc == nil || !t.inWorkspace(path) {
 		return
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	concerned := doc.kind != authoring.None || strings.Contains(filepath.ToSlash(path), "/.agentls/")
+	concerned := doc.Kind != authoring.None || strings.Contains(filepath.ToSlash(path), "/.agentls/")
 	for root, folder := range t.folders {
 		if rel, err := filepath.Rel(root, path); err == nil {
 			_, acts := folder.Hash(filepath.Join(folder.Root, rel))
@@ -123,7 +121,7 @@ func (t *trust) didSave(path string) {
 	if !concerned {
 		return
 	}
-	t.saved[path] = doc.buffer
+	t.saved[path] = doc.Buffer
 	select {
 	case t.news <- struct{}{}:
 	default:
@@ -136,21 +134,21 @@ const savingTime = time.Second
 // read finds out how far the folders are trusted now. What cannot be found out is not trusted. The reloader's goroutine
 // calls it, which reads again what lies in them; until then what was trusted before counts.
 func (t *trust) read(ctx context.Context) {
-	if t.editor != nil {
+	if t.given != nil {
 		return
 	}
 	folders := map[string]authority.FolderTrust{}
-	for _, root := range t.server.view.Roots() {
-		folder, err := t.server.engine.Decisions().FolderTrust(ctx, root.Path)
+	for _, root := range t.view.Roots() {
+		folder, err := t.engine.Decisions().FolderTrust(ctx, root.Path)
 		if err == nil && folder.Standing == permission.Changed && t.typed(ctx, root.Path, folder) {
-			if err = t.server.engine.Decisions().TrustFolder(ctx, root.Path, folder.Actors); err == nil {
-				folder, err = t.server.engine.Decisions().FolderTrust(ctx, root.Path)
+			if err = t.engine.Decisions().TrustFolder(ctx, root.Path, folder.Actors); err == nil {
+				folder, err = t.engine.Decisions().FolderTrust(ctx, root.Path)
 			}
 		}
 		if err != nil {
 			folder.Trust = permission.Trust{Standing: permission.Unknown}
 			if ctx.Err() == nil {
-				t.server.logger.Warn("a folder is not trusted", "folder", root.Path, "error", err)
+				t.logger.Warn("a folder is not trusted", "folder", root.Path, "error", err)
 			}
 		}
 		folders[root.Path] = folder
@@ -158,20 +156,20 @@ func (t *trust) read(ctx context.Context) {
 	t.mu.Lock()
 	t.folders = folders
 	for path := range t.saved {
-		if !t.server.inWorkspace(path) {
+		if !t.inWorkspace(path) {
 			delete(t.saved, path)
 		}
 	}
 	t.mu.Unlock()
-	if session := t.server.opened(); session != nil {
-		t.tell(session)
+	if session := t.opened(); session != nil {
+		t.inform(session)
 	}
 }
 
-// tell tells a session whether the user trusts the workspace. Where the editor does not answer for itself, the store
+// inform tells a session whether the user trusts the workspace. Where the editor does not answer for itself, the store
 // must go on saying so.
-func (t *trust) tell(session *agentcore.Session) {
-	if t.editor != nil {
+func (t *trust) inform(session *agentcore.Session) {
+	if t.given != nil {
 		session.SetTrusted(t.all())
 		return
 	}
@@ -201,8 +199,8 @@ func (t *trust) typed(ctx context.Context, root string, folder authority.FolderT
 		return t.saved[path]
 	}
 	shown := func(path string) *workspace.Buffer {
-		if doc := t.server.documents.get(path); doc != nil {
-			return doc.buffer
+		if doc := t.documents.Get(path); doc != nil {
+			return doc.Buffer
 		}
 		return saved(path)
 	}
@@ -257,10 +255,10 @@ func (t *trust) need() {
 // needs it: a run was started, or a document of the folder is open that agentls would use. An editor that has just
 // started is no place for a question. It waits for nobody.
 func (t *trust) ask() {
-	if t.editor != nil {
+	if t.given != nil {
 		return
 	}
-	written := t.server.documents.authored()
+	written := t.documents.Authored()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	about := map[string]authority.FolderTrust{}
@@ -271,7 +269,7 @@ func (t *trust) ask() {
 			continue
 		}
 		if folder.Never || folder.Standing == permission.Unknown && len(folder.Actors) == 0 ||
-			root == t.server.reloader.home() || t.asked[root] == digest {
+			root == t.home() || t.asked[root] == digest {
 			continue
 		}
 		if t.needed || slices.ContainsFunc(written, func(path string) bool { return within(root, path) }) {
@@ -279,7 +277,7 @@ func (t *trust) ask() {
 		}
 	}
 	if len(about) > 0 {
-		t.server.goes(func(ctx context.Context) {
+		t.goes(func(ctx context.Context) {
 			for root, folder := range about { // one after the other: an editor may show one question at a time
 				t.askAbout(ctx, root, folder)
 			}
@@ -293,7 +291,7 @@ func (t *trust) unknownAgent(ctx context.Context, name string, err error) error 
 	if !fault.Is(err, fault.NotFound) {
 		return err
 	}
-	for _, root := range t.server.view.Roots() {
+	for _, root := range t.view.Roots() {
 		if t.of(root.Path) {
 			continue
 		}
@@ -303,7 +301,7 @@ func (t *trust) unknownAgent(ctx context.Context, name string, err error) error 
 		}
 		if file, defines := folder.Defining(name); defines {
 			hint := `trust the folder by the command agentls.trust with {"change": "trust"}, or by ` + "`agentls trust`"
-			if t.editor != nil {
+			if t.given != nil {
 				hint = "trust the workspace in the editor"
 			}
 			return &fault.Error{
@@ -325,7 +323,6 @@ const (
 
 // askAbout asks about one folder, or says which command trusts it.
 func (t *trust) askAbout(ctx context.Context, root string, folder authority.FolderTrust) {
-	s := t.server
 	name := permission.Visible(filepath.Base(root))
 	text := fmt.Sprintf("The folder %s has %s that agentls would use.", name, kindsOf(folder))
 	if folder.Standing == permission.Changed {
@@ -336,34 +333,34 @@ func (t *trust) askAbout(ctx context.Context, root string, folder authority.Fold
 	if slices.ContainsFunc(folder.Actors, func(a permission.Actor) bool { return a.Unseen > 0 }) {
 		text += " Some of it holds characters that cannot be seen."
 	}
-	if !s.client.ShowsQuestions() {
+	if !t.client.ShowsQuestions() {
 		text += ` The command agentls.trust shows it, and trusts it with {"change": "trust"}.`
-		tell := s.client.Log
+		say := t.client.Log
 		if folder.Standing == permission.Changed {
-			tell = s.client.Show
+			say = t.client.Show
 		}
-		if err := tell(ctx, protocol.MessageTypeWarning, "agentls: "+text); err != nil && ctx.Err() == nil {
-			s.logger.Warn("the user could not be told of an untrusted folder", "error", err)
+		if err := say(ctx, protocol.MessageTypeWarning, "agentls: "+text); err != nil && ctx.Err() == nil {
+			t.logger.Warn("the user could not be told of an untrusted folder", "error", err)
 		}
 		return
 	}
-	answer, err := s.client.Choose(ctx, protocol.MessageTypeWarning, text+" Trust it?", answerTrust,
+	answer, err := t.client.Choose(ctx, protocol.MessageTypeWarning, text+" Trust it?", answerTrust,
 		answerNotNow, answerNever)
 	if err != nil {
 		if ctx.Err() == nil {
-			s.logger.Warn("the user could not be asked about a folder", "error", err)
+			t.logger.Warn("the user could not be asked about a folder", "error", err)
 		}
 		return // there is no answer that could be kept
 	}
 	switch answer {
 	case answerTrust:
-		err = s.engine.Decisions().TrustFolder(ctx, root, folder.Actors)
-		s.reloader.touch()
+		err = t.engine.Decisions().TrustFolder(ctx, root, folder.Actors)
+		t.reread()
 	case answerNever:
-		err = s.engine.Decisions().NeverTrust(ctx, root)
+		err = t.engine.Decisions().NeverTrust(ctx, root)
 	}
 	if err != nil && ctx.Err() == nil {
-		s.tell(ctx, protocol.MessageTypeError, "agentls could not keep your answer: "+err.Error())
+		t.tell(ctx, protocol.MessageTypeError, "agentls could not keep your answer: "+err.Error())
 	}
 }
 
@@ -386,13 +383,14 @@ func kindsOf(folder authority.FolderTrust) string {
 }
 
 // Trust answers `agent/trust`.
-func (s *Server) Trust(ctx context.Context, p *methods.TrustParams) (*methods.TrustResult, error) {
-	engine, err := s.open(ctx)
+func (t *trust) Trust(ctx context.Context, p *methods.TrustParams) (*methods.TrustResult, error) {
+	engine, err := t.open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	roots := s.view.Roots()
-	at := slices.IndexFunc(roots, func(r workspace.Root) bool { return p.Folder == "" || r.Path == pathOf(p.Folder) })
+	roots := t.view.Roots()
+	at := slices.IndexFunc(roots,
+		func(r workspace.Root) bool { return p.Folder == "" || r.Path == document.Path(p.Folder) })
 	switch {
 	case len(roots) == 0:
 		return nil, &fault.Error{
@@ -411,37 +409,13 @@ func (s *Server) Trust(ctx context.Context, p *methods.TrustParams) (*methods.Tr
 	if err != nil {
 		return nil, err
 	}
-	switch p.Change {
-	case "":
-	case "trust", "revoke":
-		if s.trust.editor != nil {
-			return nil, &fault.Error{
-				Kind:   fault.NotAllowed,
-				Detail: "the editor itself decides whether this folder is trusted",
-				Hint:   "trust it, or trust it no longer, in the editor's own way",
-			}
-		}
-		if p.Change == "trust" {
-			err = engine.Decisions().TrustFolder(ctx, root, folder.Actors)
-		} else {
-			err = engine.Decisions().RevokeTrust(ctx, root)
-		}
-		if err != nil {
-			return nil, err
-		}
-		if p.Change == "revoke" {
-			s.trust.mute(root, folder)
-		}
-	default:
-		return nil, &methods.ParamsError{
-			Path:    "change",
-			Problem: fmt.Sprintf("want %q or %q, got %q", "trust", "revoke", p.Change),
-		}
-	}
-	if err := s.reloader.again(ctx); err != nil {
+	if err := t.change(ctx, root, folder, p.Change); err != nil {
 		return nil, err
 	}
-	result := &methods.TrustResult{Folder: uri.File(root), Trusted: s.trust.of(root)}
+	if err := t.again(ctx); err != nil {
+		return nil, err
+	}
+	result := &methods.TrustResult{Folder: uri.File(root), Trusted: t.of(root)}
 	for _, item := range authority.DescribeActing(folder.Root, folder.Actors) {
 		result.Items = append(result.Items, methods.TrustedItem{
 			URI: uri.File(filepath.Join(root, filepath.FromSlash(item.Path))), Kind: item.Kind,
@@ -449,6 +423,32 @@ func (s *Server) Trust(ctx context.Context, p *methods.TrustParams) (*methods.Tr
 		})
 	}
 	return result, nil
+}
+
+// change keeps the user's word on a folder: "trust", "revoke", or "" for none.
+func (t *trust) change(ctx context.Context, root string, folder authority.FolderTrust, word string) error {
+	switch {
+	case word == "":
+		return nil
+	case word != "trust" && word != "revoke":
+		return &methods.ParamsError{
+			Path:    "change",
+			Problem: fmt.Sprintf("want %q or %q, got %q", "trust", "revoke", word),
+		}
+	case t.given != nil:
+		return &fault.Error{
+			Kind:   fault.NotAllowed,
+			Detail: "the editor itself decides whether this folder is trusted",
+			Hint:   "trust it, or trust it no longer, in the editor's own way",
+		}
+	case word == "trust":
+		return t.engine.Decisions().TrustFolder(ctx, root, folder.Actors)
+	}
+	err := t.engine.Decisions().RevokeTrust(ctx, root)
+	if err == nil {
+		t.mute(root, folder)
+	}
+	return err
 }
 
 // mute keeps the user from being asked about a folder that he has just said not to trust.

@@ -132,7 +132,10 @@ func TestComplete(t *testing.T) {
 		{opencode, "---\nst‸\n---\n", "steps", "---\nsteps: \n---\n"},
 		{"/p/.agentls/agents.toml", "[[agents]]\nto‸\n", "tools", "[[agents]]\ntools = \n"},
 		{"/p/.agentls/agents.toml", "[[agents]]\ntools = [‸]\n", "read", "[[agents]]\ntools = [\"read\"]\n"},
-		{"/p/.agentls/agents.toml", "[[agents]]\nprompt = \"\"\"\n{{ag‸\n\"\"\"\n", "agent", "[[agents]]\nprompt = \"\"\"\n{{agent\n\"\"\"\n"},
+		{
+			"/p/.agentls/agents.toml", "[[agents]]\nprompt = \"\"\"\n{{ag‸\n\"\"\"\n", "agent",
+			"[[agents]]\nprompt = \"\"\"\n{{agent\n\"\"\"\n",
+		},
 		{"/p/.agentls/agents.toml", "to‸\n", "", ""},
 		{"/p/x.agents.json", `{"agents": [{‸}]}`, "tools", `{"agents": [{"tools": }]}`},
 		{"/p/x.agents.json", `{"mode": "‸"}`, "planning", `{"mode": "planning"}`},
@@ -204,7 +207,8 @@ func TestSymbols(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if at := tree[0].SelectionRange; len(tree) != 3 || at.Start.Line != 0 || at.Start.Character != 2 || at.End.Character != 8 {
+	if at := tree[0].SelectionRange; len(tree) != 3 || at.Start.Line != 0 || at.Start.Character != 2 ||
+		at.End.Character != 8 {
 		t.Errorf("the first of %d is selected at %+v", len(tree), at)
 	}
 }
@@ -212,7 +216,8 @@ func TestSymbols(t *testing.T) {
 // FuzzExplain shows that nothing which is typed, and no place of the cursor, is too much for what explains it.
 func FuzzExplain(f *testing.F) {
 	for _, seed := range []string{
-		"---\nname: x\ntools: [read, \n---\n{{#if a", "[[agents]]\nname = \"x\"\nprompt = \"\"\"{{", `{"agents": [{"name": "x"}, {"tools": {"a": 1`,
+		"---\nname: x\ntools: [read, \n---\n{{#if a", "[[agents]]\nname = \"x\"\nprompt = \"\"\"{{",
+		`{"agents": [{"name": "x"}, {"tools": {"a": 1`,
 		"[presets.a]\nmodel = \"b\"\n[[permission]]\ntool = \"c", "---\n- - a: b\n---",
 	} {
 		f.Add(seed)
@@ -222,13 +227,17 @@ func FuzzExplain(f *testing.F) {
 		if len(text) > 1<<10 {
 			return
 		}
-		for _, path := range []string{"/p/.agentls/agents/a.md", "/p/.agentls/agents.toml", "/p/x.agents.json", "/p/.agentls/config.toml", "/p/x/SKILL.md"} {
+		for _, path := range []string{
+			"/p/.agentls/agents/a.md", "/p/.agentls/agents.toml", "/p/x.agents.json",
+			"/p/.agentls/config.toml", "/p/x/SKILL.md",
+		} {
 			x := workspace.NewIndex(text)
 			sheet := authoring.NewSheet(authoring.KindOf(path, ""), path, x, utf8)
 			for offset := range len(text) + 1 {
 				at := utf8.At(x, offset)
 				for _, item := range sheet.Complete(v, at, plain).Items {
-					if start, end, _ := edited(t, x, item); start > utf8.Offset(x, at) || end < utf8.Offset(x, at) || end > len(text) {
+					if start, end, _ := edited(t, x, item); start > utf8.Offset(x, at) || end < utf8.Offset(x, at) ||
+						end > len(text) {
 						t.Fatalf("%s: a candidate at %d replaces %d to %d", path, offset, start, end)
 					}
 				}

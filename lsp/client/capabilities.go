@@ -27,25 +27,33 @@ func said[T any](part *T) (capabilities T) {
 	return capabilities
 }
 
-func (c *Client) workspace() protocol.WorkspaceClientCapabilities { return said(c.caps.Workspace) }
+// capabilities are what an editor announced, and what it is known to do. They are immutable.
+type capabilities struct {
+	habits
+	caps protocol.ClientCapabilities
+}
 
-func (c *Client) window() protocol.WindowClientCapabilities { return said(c.caps.Window) }
+func (c *capabilities) workspace() protocol.WorkspaceClientCapabilities {
+	return said(c.caps.Workspace)
+}
+
+func (c *capabilities) window() protocol.WindowClientCapabilities { return said(c.caps.Window) }
 
 // TextDocument is what the client takes of the features of documents; nothing where it says nothing, as in all of the
 // parts below.
-func (c *Client) TextDocument() protocol.TextDocumentClientCapabilities {
+func (c *capabilities) TextDocument() protocol.TextDocumentClientCapabilities {
 	return said(c.caps.TextDocument)
 }
 
 // KnowsProtocol reports whether the client speaks the custom methods, and so shows their results itself.
-func (c *Client) KnowsProtocol() bool { return c.experimental().Agentls != nil }
+func (c *capabilities) KnowsProtocol() bool { return experimental(c.caps).Agentls != nil }
 
 // Announced is what the client says under experimental.agentls, nothing where it does not speak the custom methods.
-func (c *Client) Announced() methods.Support { return said(c.experimental().Agentls) }
+func (c *capabilities) Announced() methods.Support { return said(experimental(c.caps).Agentls) }
 
 // Misannounced says what is wrong with what the client says under experimental.agentls, so that nothing of it counts;
 // nil where it says nothing there, or what it says is right.
-func (c *Client) Misannounced() error {
+func (c *capabilities) Misannounced() error {
 	var other struct {
 		Agentls json.RawMessage `json:"agentls"`
 	}
@@ -66,42 +74,42 @@ func (c *Client) Misannounced() error {
 			"and beside it true or false for what the editor answers", is, methods.Version)
 }
 
-func (c *Client) experimental() Experimental {
+func experimental(caps protocol.ClientCapabilities) Experimental {
 	var known Experimental
-	if len(c.caps.Experimental) == 0 || json.Unmarshal(c.caps.Experimental, &known) != nil {
+	if len(caps.Experimental) == 0 || json.Unmarshal(caps.Experimental, &known) != nil {
 		return Experimental{} // what is not as the protocol says is another one's
 	}
 	return known
 }
 
 // AppliesEdits reports whether the client carries out edits (workspace/applyEdit).
-func (c *Client) AppliesEdits() bool { return Yes(c.workspace().ApplyEdit) }
+func (c *capabilities) AppliesEdits() bool { return Yes(c.workspace().ApplyEdit) }
 
 // WorkspaceEdit is what the client takes of edits.
-func (c *Client) WorkspaceEdit() protocol.WorkspaceEditClientCapabilities {
+func (c *capabilities) WorkspaceEdit() protocol.WorkspaceEditClientCapabilities {
 	return said(c.workspace().WorkspaceEdit)
 }
 
 // TakesDocumentChanges reports whether edits may have the form that carries the documents' versions. A client that
 // announces resource operations takes that form, too, since they exist in no other (LSP 3.18, WorkspaceEdit). Neovim is
 // one, and it does refuse an edit of an older version.
-func (c *Client) TakesDocumentChanges() bool {
+func (c *capabilities) TakesDocumentChanges() bool {
 	return Yes(c.WorkspaceEdit().DocumentChanges) || len(c.WorkspaceEdit().ResourceOperations) > 0
 }
 
 // TakesAnnotations reports whether edits may carry change annotations, which say why. Neovim 0.12 takes them, too, but
 // lists them in a message of several lines behind the edit, which stops the user until he presses a key.
-func (c *Client) TakesAnnotations() bool {
+func (c *capabilities) TakesAnnotations() bool {
 	return c.TakesDocumentChanges() && c.WorkspaceEdit().ChangeAnnotationSupport != nil && !c.PrintsEdits()
 }
 
 // TakesResource reports whether edits may make, move or delete files.
-func (c *Client) TakesResource(kind protocol.ResourceOperationKind) bool {
+func (c *capabilities) TakesResource(kind protocol.ResourceOperationKind) bool {
 	return slices.Contains(c.WorkspaceEdit().ResourceOperations, kind)
 }
 
 // AllOrNothing reports whether the client makes either all of such an edit or nothing of it.
-func (c *Client) AllOrNothing(edit protocol.WorkspaceEdit) bool {
+func (c *capabilities) AllOrNothing(edit protocol.WorkspaceEdit) bool {
 	textOnly := true
 	for _, change := range edit.DocumentChanges {
 		_, text := change.(*protocol.TextDocumentEdit)
@@ -117,91 +125,91 @@ func (c *Client) AllOrNothing(edit protocol.WorkspaceEdit) bool {
 }
 
 // AnswersConfiguration reports whether the client can be asked for settings.
-func (c *Client) AnswersConfiguration() bool { return Yes(c.workspace().Configuration) }
+func (c *capabilities) AnswersConfiguration() bool { return Yes(c.workspace().Configuration) }
 
 // TakesProgress reports whether the client shows progress that the server begins.
-func (c *Client) TakesProgress() bool { return Yes(c.window().WorkDoneProgress) }
+func (c *capabilities) TakesProgress() bool { return Yes(c.window().WorkDoneProgress) }
 
 // ShowsDocuments reports whether the client can be asked to show a document.
-func (c *Client) ShowsDocuments() bool { return said(c.window().ShowDocument).Support }
+func (c *capabilities) ShowsDocuments() bool { return said(c.window().ShowDocument).Support }
 
 // ShowsQuestions reports whether the client shows questions (LSP 3.18, ShowMessageRequestClientCapabilities).
-func (c *Client) ShowsQuestions() bool { return c.window().ShowMessage != nil }
+func (c *capabilities) ShowsQuestions() bool { return c.window().ShowMessage != nil }
 
 // TakesContent reports whether the client asks the server for the texts of documents that have no file.
-func (c *Client) TakesContent() bool { return c.workspace().TextDocumentContent != nil }
+func (c *capabilities) TakesContent() bool { return c.workspace().TextDocumentContent != nil }
 
 // WatchesFiles reports whether the client watches files for the server.
-func (c *Client) WatchesFiles() bool {
+func (c *capabilities) WatchesFiles() bool {
 	return Yes(said(c.workspace().DidChangeWatchedFiles).DynamicRegistration)
 }
 
 // CodeAction is what the client takes of code actions.
-func (c *Client) CodeAction() protocol.CodeActionClientCapabilities {
+func (c *capabilities) CodeAction() protocol.CodeActionClientCapabilities {
 	return said(c.TextDocument().CodeAction)
 }
 
 // TakesCodeActions reports whether the client takes code actions; one that does not gets commands.
-func (c *Client) TakesCodeActions() bool {
+func (c *capabilities) TakesCodeActions() bool {
 	return c.CodeAction().CodeActionLiteralSupport.CodeActionKind.ValueSet != nil
 }
 
 // ShowsDisabled reports whether the client shows actions that cannot be chosen now, with the reason.
-func (c *Client) ShowsDisabled() bool {
+func (c *capabilities) ShowsDisabled() bool {
 	return c.TakesCodeActions() && Yes(c.CodeAction().DisabledSupport)
 }
 
 // PublishDiagnostics returns what the client can show of diagnostics that are pushed, and whether it takes any. The
 // notification is as old as LSP, and its capability only says what of it a client knows: one that says nothing takes
 // it, too, unless it pulls.
-func (c *Client) PublishDiagnostics() (protocol.PublishDiagnosticsClientCapabilities, bool) {
+func (c *capabilities) PublishDiagnostics() (protocol.PublishDiagnosticsClientCapabilities, bool) {
 	part := c.TextDocument().PublishDiagnostics
 	return said(part), part != nil || !c.PullsDiagnostics()
 }
 
 // PullsDiagnostics reports whether the client can pull diagnostics (LSP 3.17).
-func (c *Client) PullsDiagnostics() bool { return c.TextDocument().Diagnostic != nil }
+func (c *capabilities) PullsDiagnostics() bool { return c.TextDocument().Diagnostic != nil }
 
 // RefreshesDiagnostics reports whether the client pulls diagnostics again when it is told to.
-func (c *Client) RefreshesDiagnostics() bool {
+func (c *capabilities) RefreshesDiagnostics() bool {
 	return Yes(said(c.workspace().Diagnostics).RefreshSupport)
 }
 
 // OffersPull reports whether pulling is announced: to a client that can be told to pull again, since agents find
 // something at any time, or that takes diagnostics in no other way.
-func (c *Client) OffersPull() bool {
+func (c *capabilities) OffersPull() bool {
 	_, pushed := c.PublishDiagnostics()
 	return c.PullsDiagnostics() && (c.RefreshesDiagnostics() || !pushed)
 }
 
 // Completion is what the client takes of completion.
-func (c *Client) Completion() protocol.CompletionClientCapabilities {
+func (c *capabilities) Completion() protocol.CompletionClientCapabilities {
 	return said(c.TextDocument().Completion)
 }
 
 // Hover is what the client takes of hovers.
-func (c *Client) Hover() protocol.HoverClientCapabilities { return said(c.TextDocument().Hover) }
+func (c *capabilities) Hover() protocol.HoverClientCapabilities { return said(c.TextDocument().Hover) }
 
 // Symbols is what the client takes of document symbols.
-func (c *Client) Symbols() protocol.DocumentSymbolClientCapabilities {
+func (c *capabilities) Symbols() protocol.DocumentSymbolClientCapabilities {
 	return said(c.TextDocument().DocumentSymbol)
 }
 
 // NestsSymbols reports whether document symbols may have children.
-func (c *Client) NestsSymbols() bool { return Yes(c.Symbols().HierarchicalDocumentSymbolSupport) }
+func (c *capabilities) NestsSymbols() bool { return Yes(c.Symbols().HierarchicalDocumentSymbolSupport) }
 
 // HoverText gives a text in Markdown the form that the client shows.
-func (c *Client) HoverText(text string) *protocol.MarkupContent {
+func (c *capabilities) HoverText(text string) *protocol.MarkupContent {
 	return &protocol.MarkupContent{Kind: markup(c.Hover().ContentFormat), Value: text}
 }
 
 // HoversMarkdown reports whether the client takes Markdown in hovers.
-func (c *Client) HoversMarkdown() bool {
+func (c *capabilities) HoversMarkdown() bool {
 	return markup(c.Hover().ContentFormat) == protocol.MarkupKindMarkdown
 }
 
 // CompletionDoc is [Client.HoverText] for the documentation of a completion.
-func (c *Client) CompletionDoc(text string) *protocol.MarkupContent {
+func (c *capabilities) CompletionDoc(text string) *protocol.MarkupContent {
 	return &protocol.MarkupContent{Kind: markup(said(c.Completion().CompletionItem).DocumentationFormat), Value: text}
 }
 
@@ -214,34 +222,38 @@ func markup(formats []protocol.MarkupKind) protocol.MarkupKind {
 }
 
 // InlayHint is what the client takes of inlay hints.
-func (c *Client) InlayHint() protocol.InlayHintClientCapabilities {
+func (c *capabilities) InlayHint() protocol.InlayHintClientCapabilities {
 	return said(c.TextDocument().InlayHint)
 }
 
 // ShowsHints reports whether the client shows inlay hints.
-func (c *Client) ShowsHints() bool { return c.TextDocument().InlayHint != nil }
+func (c *capabilities) ShowsHints() bool { return c.TextDocument().InlayHint != nil }
 
 // HintsAnnounced reports whether inlay hints have to be announced at once: a client that takes registrations gets one.
-func (c *Client) HintsAnnounced() bool {
+func (c *capabilities) HintsAnnounced() bool {
 	return c.ShowsHints() && !Yes(c.InlayHint().DynamicRegistration)
 }
 
 // RefreshesHints reports whether the client asks for inlay hints again when it is told to.
-func (c *Client) RefreshesHints() bool { return Yes(said(c.workspace().InlayHint).RefreshSupport) }
+func (c *capabilities) RefreshesHints() bool {
+	return Yes(said(c.workspace().InlayHint).RefreshSupport)
+}
 
 // CodeLens is what the client takes of lenses.
-func (c *Client) CodeLens() protocol.CodeLensClientCapabilities {
+func (c *capabilities) CodeLens() protocol.CodeLensClientCapabilities {
 	return said(c.TextDocument().CodeLens)
 }
 
 // ShowsLenses reports whether the client shows lenses.
-func (c *Client) ShowsLenses() bool { return c.TextDocument().CodeLens != nil }
+func (c *capabilities) ShowsLenses() bool { return c.TextDocument().CodeLens != nil }
 
 // LensesAnnounced reports whether lenses have to be announced at once: a client that takes registrations gets one when
 // the user turns them on, so that no other asks in vain at each change.
-func (c *Client) LensesAnnounced() bool {
+func (c *capabilities) LensesAnnounced() bool {
 	return c.ShowsLenses() && !Yes(c.CodeLens().DynamicRegistration)
 }
 
 // RefreshesLenses reports whether the client asks for lenses again when it is told to.
-func (c *Client) RefreshesLenses() bool { return Yes(said(c.workspace().CodeLens).RefreshSupport) }
+func (c *capabilities) RefreshesLenses() bool {
+	return Yes(said(c.workspace().CodeLens).RefreshSupport)
+}

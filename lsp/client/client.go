@@ -18,9 +18,8 @@ import (
 
 // Client is an editor. It is immutable but for the state of its connection; any goroutine may use it.
 type Client struct {
+	capabilities
 	conn       *wire.Conn
-	name       string
-	caps       protocol.ClientCapabilities
 	answerTime time.Duration
 	tokens     *progressTokens
 }
@@ -28,7 +27,7 @@ type Client struct {
 // New is the client that sent initialize. Its answers are waited for answerTime, but for those that a person gives.
 func New(conn *wire.Conn, p *protocol.InitializeParams, answerTime time.Duration) *Client {
 	return &Client{
-		conn: conn, name: p.ClientInfo.Name, caps: p.Capabilities, answerTime: answerTime,
+		capabilities: capabilities{habits{p.ClientInfo.Name}, p.Capabilities}, conn: conn, answerTime: answerTime,
 		tokens: newProgressTokens(),
 	}
 }

@@ -75,36 +75,8 @@ func decode(path string, raw []byte, into reflect.Value, field *reflect.StructFi
 		return &ParamsError{Path: path, Problem: "want " + want + ", got " + excerpt(raw)}
 	}
 	switch into.Type() {
-	case rawType:
-		into.SetBytes(bytes.Clone(raw))
-		return nil
-	case tokenType:
-		var token struct {
-			Token protocol.ProgressToken `json:"token"`
-		}
-		if err := protocol.Unmarshal([]byte(`{"token":`+string(raw)+`}`), &token); err != nil || token.Token == nil {
-			return wrong("a string or a whole number")
-		}
-		into.Set(reflect.ValueOf(token.Token))
-		return nil
-	case uriType:
-		var text string
-		if json.Unmarshal(raw, &text) != nil {
-			return wrong("a URI")
-		}
-		parsed, err := uri.Parse(text)
-		if err != nil || parsed.Scheme() == "" || !strings.Contains(text, ":") {
-			return wrong("a URI with a scheme, such as file:///dir/name")
-		}
-		into.Set(reflect.ValueOf(parsed))
-		return nil
-	case timeType:
-		var at time.Time
-		if json.Unmarshal(raw, &at) != nil {
-			return wrong("a time as 2026-01-02T03:04:05Z")
-		}
-		into.Set(reflect.ValueOf(at.UTC()))
-		return nil
+	case rawType, tokenType, uriType, timeType:
+		return decodeKnown(raw, into, wrong)
 	}
 	switch into.Kind() {
 	case reflect.Pointer:
@@ -142,6 +114,39 @@ func decode(path string, raw []byte, into reflect.Value, field *reflect.StructFi
 		into.SetFloat(number)
 	default:
 		return decodeInteger(raw, into, field, wrong)
+	}
+	return nil
+}
+
+// decodeKnown decodes a value of one of the types that have a form of their own on the wire.
+func decodeKnown(raw []byte, into reflect.Value, wrong func(want string) error) error {
+	switch into.Type() {
+	case rawType:
+		into.SetBytes(bytes.Clone(raw))
+	case tokenType:
+		var token struct {
+			Token protocol.ProgressToken `json:"token"`
+		}
+		if err := protocol.Unmarshal([]byte(`{"token":`+string(raw)+`}`), &token); err != nil || token.Token == nil {
+			return wrong("a string or a whole number")
+		}
+		into.Set(reflect.ValueOf(token.Token))
+	case uriType:
+		var text string
+		if json.Unmarshal(raw, &text) != nil {
+			return wrong("a URI")
+		}
+		parsed, err := uri.Parse(text)
+		if err != nil || parsed.Scheme() == "" || !strings.Contains(text, ":") {
+			return wrong("a URI with a scheme, such as file:///dir/name")
+		}
+		into.Set(reflect.ValueOf(parsed))
+	case timeType:
+		var at time.Time
+		if json.Unmarshal(raw, &at) != nil {
+			return wrong("a time as 2026-01-02T03:04:05Z")
+		}
+		into.Set(reflect.ValueOf(at.UTC()))
 	}
 	return nil
 }

@@ -149,3 +149,16 @@ func (e Encoding) Column(x *workspace.Index, p protocol.Position) int {
 	}
 	return e.column(content(x, int(p.Line)), p.Character)
 }
+
+// Touched are the lines that a range covers, 0-based, both inclusive. A range that ends at the start of a line does not
+// cover that line.
+func Touched(r protocol.Range) (first, last int) {
+	first, last = int(r.Start.Line), int(r.End.Line)
+	if last > first && r.End.Character == 0 {
+		last--
+	}
+	return first, max(first, last)
+}
+
+// Overlap reports whether two groups of lines, all bounds inclusive, have one in common.
+func Overlap(start, end, first, last int) bool { return start <= last && first <= end }

@@ -52,3 +52,11 @@ func Beginning(text string, limit int) string {
 	}
 	return text
 }
+
+// Count is a number with its noun, such as "1 edit" or "3 edits".
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

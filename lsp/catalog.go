@@ -1,0 +1,278 @@
+package lsp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"go.lsp.dev/uri"
+
+	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/config"
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
+	"github.com/agentls/agentls/agentcore/mcp"
+	"github.com/agentls/agentls/agentcore/provider"
+	"github.com/agentls/agentls/agentcore/registry"
+	"github.com/agentls/agentls/agentcore/servers"
+	"github.com/agentls/agentls/agentcore/workspace"
+	"github.com/agentls/agentls/lsp/authoring"
+	"github.com/agentls/agentls/lsp/document"
+	"github.com/agentls/agentls/lsp/methods"
+	"github.com/agentls/agentls/lsp/wire"
+)
+
+// catalog tells what there is to work with: agents, skills, models and MCP servers. Its methods may be called from any
+// goroutine.
+type catalog struct {
+	*window
+	reloader *reloader
+	trust    *trust
+	// engineOptions are what an engine would be made of.
+	engineOptions func(*authoring.Vocabulary) agentcore.Options
+}
+
+// offered returns what can be named, for requests that need no store: where the engine could not be opened, what files
+// say.
+func (c *catalog) offered(ctx context.Context) (*authoring.Vocabulary, error) {
+	if err := c.awaits(ctx, c.opening.first.done); err != nil {
+		return nil, err
+	}
+	return c.reloader.vocabulary(), nil
+}
+
+// ListAgents answers `agent/list`.
+func (c *catalog) ListAgents(ctx context.Context, p *methods.ListAgentsParams) (*methods.AgentList, error) {
+	v, err := c.offered(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return v.AgentList(agent.Category(p.Category)), nil
+}
+
+// GetAgent answers `agent/get`.
+func (c *catalog) GetAgent(ctx context.Context, p *methods.AgentParams) (*methods.AgentDefinition, error) {
+	v, err := c.offered(ctx)
+	if err != nil {
+		return nil, err
+	}
+	d, err := v.Registry.Find(p.Agent)
+	if err != nil {
+		return nil, c.trust.unknownAgent(ctx, p.Agent, agentcore.UnknownAgent(err))
+	}
+	return authoring.AgentDefinition(v.Registry, d)
+}
+
+// RegisterAgent answers `agent/register`.
+func (c *catalog) RegisterAgent(ctx context.Context,
+	p *methods.RegisterAgentParams,
+) (*methods.RegisterAgentResult, error) {
+	return c.registered(ctx, p.Format, p.Text, (*registry.Agents).RegisterText)
+}
+
+// UpdateAgent answers `agent/update`.
+func (c *catalog) UpdateAgent(ctx context.Context, p *methods.UpdateAgentParams) (*methods.RegisterAgentResult, error) {
+	return c.registered(ctx, p.Format, p.Text, func(agents *registry.Agents, ctx context.Context, format agent.Format,
+		text string,
+	) (*agent.Definition, []agent.Problem, error) {
+		return agents.UpdateText(ctx, p.Agent, format, text)
+	})
+}
+
+// UnregisterAgent answers `agent/unregister`.
+func (c *catalog) UnregisterAgent(ctx context.Context, p *methods.AgentParams) error {
+	engine, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	return engine.Registry().Unregister(ctx, p.Agent)
+}
+
+// CheckAgent answers `agent/check`.
+func (c *catalog) CheckAgent(ctx context.Context, p *methods.CheckAgentParams) (*methods.AgentProblems, error) {
+	format, err := formatOf(p.Format)
+	if err != nil {
+		return nil, err
+	}
+	v, err := c.offered(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found := func(problems []agent.Problem, text string) (*methods.AgentProblems, error) {
+		return &methods.AgentProblems{Problems: c.definitionProblems(problems, p.URI, text)}, nil
+	}
+	switch {
+	case p.Text != "":
+		p.URI = "" // the text is no file's
+		return found(registry.Check(v.Known(), format, "", p.Text).Problems, p.Text)
+	case p.URI == "":
+		return nil, wire.InvalidParams(errors.New("there is neither text nor uri; send one of them"))
+	}
+	path := document.Path(p.URI)
+	if doc := c.documents.At(ctx).Get(path); doc != nil {
+		format = ""
+		text := doc.Index().Text()
+		if _, known := agent.Detect(path); !known {
+			format = formats[p.Format]
+		}
+		return found(registry.Check(v.Known(), format, path, text).Problems, text)
+	}
+	if !filepath.IsAbs(path) {
+		return nil, &fault.Error{
+			Kind: fault.NotFound, Detail: fmt.Sprintf("%s is neither open nor a file", p.URI),
+			Hint: "open it, or send its text",
+		}
+	}
+	// The folders are trusted or not: to check is not to act.
+	file, text := agent.ReadFile(path, agent.StandardFolders(c.options.Dirs.Config, c.home(), c.folders()...))
+	file.Validate(v.Known())
+	return found(file.Problems, text)
+}
+
+// formats are those that the protocol names.
+var formats = map[methods.DefinitionFormat]agent.Format{
+	"": agent.Native, methods.FormatMarkdown: agent.Native, methods.FormatTOML: agent.TOML,
+	methods.FormatJSON: agent.JSON,
+}
+
+func formatOf(name methods.DefinitionFormat) (agent.Format, error) {
+	if format, known := formats[name]; known {
+		return format, nil
+	}
+	return "", wire.InvalidParams(fmt.Errorf("there is no format %q; use markdown, toml or json", name))
+}
+
+// registered registers a definition that comes with a request, and tells what is wrong with it.
+func (c *catalog) registered(ctx context.Context, name methods.DefinitionFormat, text string,
+	register func(*registry.Agents, context.Context, agent.Format, string) (*agent.Definition, []agent.Problem, error),
+) (*methods.RegisterAgentResult, error) {
+	format, err := formatOf(name)
+	if err != nil {
+		return nil, err
+	}
+	engine, err := c.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	d, problems, err := register(engine.Registry(), ctx, format, text)
+	if err != nil {
+		return nil, err
+	}
+	result := &methods.RegisterAgentResult{Problems: c.definitionProblems(problems, "", text)}
+	if d != nil {
+		result.Agent = new(authoring.AgentInfo(engine.Agents(), d))
+	}
+	return result, nil
+}
+
+// definitionProblems gives problems of a text the positions of the client.
+func (c *catalog) definitionProblems(problems []agent.Problem, of uri.URI, text string) []methods.DefinitionProblem {
+	return authoring.DefinitionProblems(problems, of, text, c.documents.Encoding)
+}
+
+// Skills answers `agent/skills`: those that runs can use now, of projects only where the folder is trusted.
+func (c *catalog) Skills(ctx context.Context, p *methods.SkillsParams) (*methods.SkillList, error) {
+	v, err := c.offered(ctx)
+	if err != nil {
+		return nil, err
+	}
+	folder := ""
+	if p.Folder != "" {
+		folder = document.Path(p.Folder)
+		if !slices.ContainsFunc(c.view.Roots(), func(r workspace.Root) bool { return r.Path == folder }) {
+			return nil, &fault.Error{
+				Kind: fault.NotFound, Detail: folder + " is no workspace folder",
+				Hint: "name one of the workspace's folders, or leave it out for all",
+			}
+		}
+	}
+	return v.SkillList(folder)
+}
+
+// Models answers `agent/models`.
+func (c *catalog) Models(ctx context.Context, p *methods.ModelsParams) (*methods.ModelList, error) {
+	v, err := c.offered(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var models []provider.Info
+	var resolved provider.Resolved
+	if c.ready() {
+		models, resolved, err = c.engine.Models(ctx, p.Agent, p.Model)
+	} else {
+		models, resolved, err = agentcore.ModelsWith(ctx, c.engineOptions(v), p.Agent, p.Model)
+	}
+	if err != nil {
+		return nil, err
+	}
+	list := &methods.ModelList{Default: resolved.Name, Reason: resolved.Because}
+	for _, m := range models {
+		list.Models = append(list.Models,
+			methods.ModelInfo{
+				Name: m.Name, Title: m.Title, ContextTokens: m.ContextTokens, Available: m.Available,
+				Reason: m.Reason,
+			})
+	}
+	for _, c := range resolved.Order {
+		list.Order = append(list.Order, methods.ModelCandidate{
+			Source: c.Source, Name: c.Name, Reason: c.Reason,
+			Chosen: c.Chosen,
+		})
+	}
+	return list, nil
+}
+
+// MCP answers `agent/mcp`.
+func (c *catalog) MCP(ctx context.Context, _ *methods.NoParams) (*methods.MCPList, error) {
+	engine, err := c.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list := &methods.MCPList{}
+	for _, status := range engine.MCPServers(c.folders(), c.trust.all()) {
+		list.Servers = append(list.Servers, mcpServer(status))
+	}
+	return list, nil
+}
+
+// mcpServer is a server on the wire.
+func mcpServer(status servers.Status) methods.MCPServer {
+	server := methods.MCPServer{Name: status.Name, Layer: methods.LayerUser, Address: status.Address}
+	if status.Layer == config.LayerProject {
+		server.Layer = methods.LayerProject
+	}
+	switch {
+	case status.Untrusted:
+		server.State = methods.MCPStateUntrusted
+	case status.State == mcp.Starting:
+		server.State = methods.MCPStateStarting
+	case status.State == mcp.Ready:
+		server.State = methods.MCPStateReady
+	case status.State == mcp.Failed:
+		server.State = methods.MCPStateFailed
+		server.Error = &event.Failure{
+			Kind: "not_connected", Detail: status.Problem,
+			Hint: "mend it; the next run tries again",
+		}
+	default:
+		server.State = methods.MCPStateStopped
+	}
+	if status.Catalog == nil {
+		return server
+	}
+	for _, tool := range status.Catalog.Tools {
+		server.Tools = append(server.Tools, tool.Name)
+	}
+	for _, p := range status.Catalog.Prompts {
+		prompt := methods.MCPPrompt{Name: p.Name, Description: p.Description}
+		for _, a := range p.Arguments {
+			prompt.Arguments = append(prompt.Arguments,
+				methods.MCPArgument{Name: a.Name, Description: a.Description, Required: a.Required})
+		}
+		server.Prompts = append(server.Prompts, prompt)
+	}
+	return server
+}

@@ -1,0 +1,105 @@
+package lsp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"go.lsp.dev/jsonrpc2"
+	"go.lsp.dev/protocol"
+
+	"github.com/agentls/agentls/lsp/methods"
+	"github.com/agentls/agentls/lsp/wire"
+)
+
+// notification works on the params of what needs no answer, on the reading goroutine.
+type notification func(params jsonrpc2.RawMessage) error
+
+// request answers the params of what wants an answer, on a goroutine of its own.
+type request func(ctx context.Context, params jsonrpc2.RawMessage) (any, error)
+
+// dispatch makes the tables of the methods of LSP.
+func (c *connected) dispatch() {
+	c.notifications = map[string]notification{
+		protocol.MethodInitialized:                        func(jsonrpc2.RawMessage) error { return c.initialized() },
+		protocol.MethodTextDocumentDidOpen:                decoded(c.didOpen),
+		protocol.MethodTextDocumentDidChange:              decoded(c.didChange),
+		protocol.MethodTextDocumentDidClose:               decoded(c.didClose),
+		protocol.MethodTextDocumentDidSave:                decoded(c.didSave),
+		protocol.MethodWorkspaceDidChangeWatchedFiles:     decoded(c.didChangeWatchedFiles),
+		protocol.MethodWorkspaceDidRenameFiles:            decoded(c.didRenameFiles),
+		protocol.MethodWorkspaceDidCreateFiles:            decoded(c.didCreateFiles),
+		protocol.MethodWorkspaceDidDeleteFiles:            decoded(c.didDeleteFiles),
+		protocol.MethodWorkspaceDidChangeWorkspaceFolders: decoded(c.didChangeWorkspaceFolders),
+		protocol.MethodWorkspaceDidChangeConfiguration:    decoded(c.didChangeConfiguration),
+		protocol.MethodWindowWorkDoneProgressCancel:       decoded(c.cancelProgress),
+		protocol.MethodProgress:                           c.lending.progressed,
+		protocol.MethodSetTrace:                           decoded(c.trace.follow),
+	}
+	c.requests = map[string]request{
+		protocol.MethodShutdown: func(ctx context.Context, _ jsonrpc2.RawMessage) (any,
+			error,
+		) {
+			return nil, c.shutdown(ctx)
+		},
+		protocol.MethodTextDocumentCodeAction:       answered(c.codeAction),
+		protocol.MethodTextDocumentCodeLens:         answered(c.codeLens),
+		protocol.MethodTextDocumentCompletion:       answered(c.authored.completion),
+		protocol.MethodTextDocumentDiagnostic:       answered(c.diagnostics.Pull),
+		protocol.MethodWorkspaceDiagnostic:          answered(c.workspaceDiagnostic),
+		protocol.MethodTextDocumentInlayHint:        answered(c.board.Hints),
+		protocol.MethodTextDocumentHover:            answered(c.hover),
+		protocol.MethodTextDocumentDocumentSymbol:   answered(c.authored.documentSymbol),
+		protocol.MethodWorkspaceExecuteCommand:      answered(c.executeCommand),
+		protocol.MethodWorkspaceTextDocumentContent: answered(c.pages.textDocumentContent),
+	}
+}
+
+func decoded[P any](do func(*P) error) notification {
+	return func(params jsonrpc2.RawMessage) error {
+		var p P
+		if err := wire.Decode(params, &p); err != nil {
+			return err
+		}
+		return do(&p)
+	}
+}
+
+func answered[P, R any](do func(context.Context, *P) (R, error)) request {
+	return func(ctx context.Context, params jsonrpc2.RawMessage) (any, error) {
+		var p P
+		if err := wire.Decode(params, &p); err != nil {
+			return nil, err
+		}
+		return do(ctx, &p)
+	}
+}
+
+// executeCommand answers `workspace/executeCommand`. A client that does not know our protocol shows no
+// results, so what a person has to see is shown to it by standard messages.
+func (c *connected) executeCommand(ctx context.Context, p *protocol.ExecuteCommandParams) (any, error) {
+	result, handled, err := methods.DispatchCommand(ctx, c.answers(), p.Command, p.Arguments)
+	var bad *methods.ParamsError
+	switch {
+	case !handled:
+		err = wire.InvalidParams(
+			fmt.Errorf("there is no command %q; the server's commands are in its executeCommandProvider", p.Command))
+	case errors.As(err, &bad):
+		err = wire.InvalidParams(err)
+	case err != nil:
+		err = failed(err)
+	}
+	if err != nil {
+		if c.client.HidesErrors() && ctx.Err() == nil {
+			c.tell(ctx, protocol.MessageTypeError, "agentls: "+err.Error())
+		}
+		return nil, err
+	}
+	if !c.client.KnowsProtocol() {
+		c.pages.present(ctx, result)
+		if _, ok := result.(*methods.Transcript); ok {
+			c.pages.presentTranscript(p.Arguments)
+		}
+	}
+	return result, nil
+}

@@ -1,0 +1,130 @@
+package lsp
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+
+	"go.lsp.dev/protocol"
+
+	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/workspace"
+	"github.com/agentls/agentls/lsp/authoring"
+	"github.com/agentls/agentls/lsp/client"
+	"github.com/agentls/agentls/lsp/document"
+	"github.com/agentls/agentls/lsp/methods"
+	"github.com/agentls/agentls/lsp/remark"
+	"github.com/agentls/agentls/lsp/wire"
+)
+
+// editor is the editor as `initialize` has made it known: the ways to it, and what it shows. Nothing of it is replaced.
+// Its methods may be called from any goroutine.
+type editor struct {
+	*work
+	options   *Options
+	conn      *wire.Conn
+	client    *client.Client
+	documents *document.Documents
+	view      *workspace.View
+	form      remark.Form
+	settings  *settings
+}
+
+// tell shows a message to the user. If even that fails the connection is gone, and the log has to do.
+func (e *editor) tell(ctx context.Context, kind protocol.MessageType, text string) {
+	if err := e.client.Show(ctx, kind, text); err != nil {
+		e.logger.Warn("a message could not be shown", "text", text, "error", err)
+	}
+}
+
+// log puts a line into the editor's log.
+func (e *editor) log(ctx context.Context, kind protocol.MessageType, text string) {
+	if err := e.client.Log(ctx, kind, text); err != nil && ctx.Err() == nil {
+		e.logger.Warn("the editor takes no line for its log", "text", text, "error", err)
+	}
+}
+
+// inquire puts a question of the server's own to the user, with choices or for free text, and waits for the answer no
+// longer than for that to an agent's question; empty where there is none.
+func (e *editor) inquire(ctx context.Context, session *agentcore.Session, text string,
+	choices []methods.Choice,
+) (string, error) {
+	ctx, cancel := e.patiently(ctx)
+	defer cancel()
+	if e.client.Announced().Questions {
+		q := methods.Question{
+			ID: event.NewAskID(), Session: session.ID, Agent: ourselves, Question: text,
+			Choices: choices, FreeText: len(choices) == 0,
+		}
+		answer, err := methods.Client{Conn: e.conn}.Question(ctx, &q)
+		if err == nil && answer != nil && len(answer.Answers) > 0 {
+			return answer.Answers[0], nil
+		}
+		if err == nil || ctx.Err() != nil {
+			return "", context.Cause(ctx)
+		}
+	}
+	if len(choices) == 0 {
+		return "", nil // a prompt has no room for the user's own words
+	}
+	var titles []string
+	for _, c := range choices {
+		titles = append(titles, c.Label)
+	}
+	return e.choice(ctx, protocol.MessageTypeInfo, text, titles...)
+}
+
+// choice puts a question of the server's own to the user by a prompt, as inquire does.
+func (e *editor) choice(ctx context.Context, kind protocol.MessageType, text string, titles ...string) (string, error) {
+	ctx, cancel := e.patiently(ctx)
+	defer cancel()
+	title, err := e.client.Choose(ctx, kind, "agentls: "+text, titles...)
+	if err != nil {
+		e.logger.Warn("the editor shows no prompt", "question", text, "error", err)
+		return "", nil
+	}
+	return title, nil
+}
+
+// patiently bounds the wait for a person's answer.
+func (e *editor) patiently(ctx context.Context) (context.Context, context.CancelFunc) {
+	if c := e.settings.current(); c != nil && c.AskTimeout > 0 {
+		return context.WithTimeout(ctx, c.AskTimeout)
+	}
+	return ctx, func() {}
+}
+
+func (e *editor) showsDiagnostics() bool {
+	_, announced := e.client.PublishDiagnostics()
+	return announced
+}
+
+// authoredKind says which of the files that people write for agentls a document is.
+func (e *editor) authoredKind(path string) authoring.Kind {
+	return authoring.KindOf(path, e.options.Dirs.File)
+}
+
+// folders are the workspace folders, trusted or not, by absolute path.
+func (e *editor) folders() []string {
+	var list []string
+	for _, root := range e.view.Roots() {
+		list = append(list, root.Path)
+	}
+	return list
+}
+
+// inWorkspace reports whether a file is in one of the workspace folders.
+func (e *editor) inWorkspace(path string) bool {
+	return slices.ContainsFunc(e.folders(), func(folder string) bool { return within(folder, path) })
+}
+
+// home is the user's home folder, "" for none.
+func (e *editor) home() string {
+	for _, name := range []string{"HOME", "USERPROFILE"} {
+		if dir := e.options.Getenv(name); filepath.IsAbs(dir) {
+			return filepath.Clean(dir)
+		}
+	}
+	return ""
+}

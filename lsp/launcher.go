@@ -1,0 +1,242 @@
+package lsp
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
+
+	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
+	"github.com/agentls/agentls/lsp/document"
+	"github.com/agentls/agentls/lsp/methods"
+	"github.com/agentls/agentls/lsp/position"
+	"github.com/agentls/agentls/lsp/surface"
+)
+
+// launcher starts runs, and steers those under way. Its methods may be called from any goroutine.
+type launcher struct {
+	*window
+	trust *trust
+	board *surface.Board
+	// resumed says that a run goes on, by whatever way.
+	resumed func(event.RunID)
+}
+
+// Run answers `agent/run`.
+func (l *launcher) Run(ctx context.Context, p *methods.RunParams) (*methods.RunStarted, error) {
+	mode, err := modeOf(p.PermissionMode)
+	if err != nil {
+		return nil, err
+	}
+	request := agentcore.RunRequest{
+		Agent: p.Agent, Prompt: p.Prompt, Model: p.Model, Each: document.Paths(p.Each), PermissionMode: mode,
+		Iterations: p.Iterations, Until: p.Until,
+	}
+	if l := p.Limits; l != nil {
+		request.Limits = agent.Limits{MaxTurns: l.MaxTurns, Timeout: milliseconds(l.TimeoutMs), Tokens: l.MaxTokens}
+		if l.MaxCost != nil {
+			request.Limits.Cost = *l.MaxCost
+		}
+	}
+	if c := p.Context; c != nil {
+		if c.URI != "" {
+			about, _, err := l.about(ctx, c.URI, c.Range)
+			if err != nil {
+				return nil, err
+			}
+			request.Context = about
+		}
+		request.Context.Paths = append(request.Context.Paths, document.Paths(c.URIs)...)
+	}
+	return l.startRun(ctx, p.Session, request)
+}
+
+// milliseconds is a duration from the wire, cut to the longest there is.
+func milliseconds(n int64) time.Duration {
+	const most = math.MaxInt64 / int64(time.Millisecond)
+	return time.Duration(max(min(n, most), -most)) * time.Millisecond
+}
+
+// Wait answers `agent/wait`.
+func (l *launcher) Wait(ctx context.Context, p *methods.WaitParams) (*event.RunResult, error) {
+	engine, err := l.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	waiting := ctx
+	if p.TimeoutMs > 0 {
+		var cancel context.CancelFunc
+		waiting, cancel = context.WithTimeout(ctx, milliseconds(p.TimeoutMs))
+		defer cancel()
+	}
+	told := func(context.Context, string) {}
+	if p.WorkDoneToken != nil {
+		told = l.board.Wait(p.Run, p.WorkDoneToken)
+	}
+	result, err := engine.Wait(waiting, p.Run)
+	told(l.background, string(result.Status))
+	if err != nil {
+		return nil, err
+	}
+	return &result, ctx.Err()
+}
+
+// Cancel answers `agent/cancel`.
+func (l *launcher) Cancel(ctx context.Context, p *methods.CancelParams) error {
+	engine, err := l.open(ctx)
+	if err != nil {
+		return err
+	}
+	if err = engine.Cancel(p.Run); err == nil || engine.Ended(ctx, p.Run) {
+		return nil
+	}
+	return engine.Elsewhere(ctx, string(p.Run), err)
+}
+
+// Steer answers `agent/steer`.
+func (l *launcher) Steer(ctx context.Context, p *methods.SteerParams) error {
+	engine, err := l.open(ctx)
+	if err != nil {
+		return err
+	}
+	return engine.Elsewhere(ctx, string(p.Run), engine.Steer(p.Run, p.Message))
+}
+
+// Resume answers `agent/resume`.
+func (l *launcher) Resume(ctx context.Context, p *methods.ResumeParams) (*methods.RunStarted, error) {
+	session, err := l.current(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l.trust.need()
+	run, err := session.Resume(ctx, p.Run, p.Prompt)
+	if err != nil {
+		return nil, err
+	}
+	l.resumed(p.Run)
+	return &methods.RunStarted{Session: session.ID, Run: run}, nil
+}
+
+// The agents behind the commands.
+const (
+	reviewerAgent  = "reviewer"
+	explainerAgent = "explore"
+	fixerAgent     = "coder"
+)
+
+// Review carries out `agentls.review`: the document, or the one that was touched last.
+func (l *launcher) Review(ctx context.Context, p *methods.ReviewParams) (*methods.RunStarted, error) {
+	if len(p.URIs) > 1 {
+		return l.startRun(ctx, "", agentcore.RunRequest{
+			Agent: reviewerAgent, Prompt: prompted("Review this file.", p.Prompt), Title: "review",
+			Each:  document.Paths(p.URIs),
+			Model: p.Model,
+		})
+	}
+	u := p.URI
+	if u == "" && len(p.URIs) == 1 {
+		u = p.URIs[0]
+	}
+	about, title, err := l.about(ctx, u, p.Range)
+	if err != nil {
+		return nil, err
+	}
+	prompt := "Review this file."
+	if p.Range != nil {
+		prompt = "Review these lines of the file."
+	}
+	return l.startRun(ctx, "", agentcore.RunRequest{
+		Agent: reviewerAgent, Prompt: prompted(prompt, p.Prompt), Title: "review " + title, Context: about,
+		Model: p.Model,
+	})
+}
+
+// startRun starts a run in the session, the window's own for "".
+func (l *launcher) startRun(ctx context.Context, id event.SessionID,
+	request agentcore.RunRequest,
+) (*methods.RunStarted, error) {
+	engine, err := l.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l.trust.need()
+	var session *agentcore.Session
+	if id == "" {
+		session, err = l.current(ctx)
+	} else {
+		session, err = engine.Session(id)
+		err = engine.Elsewhere(ctx, string(id), err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	run, err := session.Start(ctx, request)
+	if err != nil {
+		name := cmp.Or(request.Agent, engine.Config().DefaultAgent)
+		if _, unknown := engine.Agents().Find(name); unknown != nil {
+			err = l.trust.unknownAgent(ctx, name, err)
+		}
+		return nil, err
+	}
+	return &methods.RunStarted{Session: session.ID, Run: run}, nil
+}
+
+// about is a document, or a part of it, as a run's context, and its name for people. Without a URI it is the document
+// that was touched last.
+func (l *launcher) about(ctx context.Context, u uri.URI, part *protocol.Range) (agentcore.Context, string, error) {
+	// The run begins at once then, and its lines are those of the text that it sees.
+	if _, err := l.open(ctx); err != nil {
+		return agentcore.Context{}, "", err
+	}
+	if u == "" {
+		doc := l.documents.At(ctx).Last()
+		if doc == nil {
+			return agentcore.Context{}, "", &fault.Error{
+				Kind:   fault.NotFound,
+				Detail: "no document is open that an agent could work on", Hint: "open a file, or give its uri",
+			}
+		}
+		u = doc.URI
+	}
+	path := document.Path(u)
+	about := agentcore.Context{Paths: []string{path}}
+	title := l.view.Shown(path)
+	if part == nil {
+		return about, title, nil
+	}
+	first, last, err := l.lines(ctx, path, *part)
+	if err != nil {
+		return about, title, err
+	}
+	about.StartLine, about.EndLine = first+1, last+1
+	return about, fmt.Sprintf("%s:%d-%d", title, about.StartLine, about.EndLine), nil
+}
+
+// lines are those that a range of a request covers now, 0-based, both inclusive.
+func (l *launcher) lines(ctx context.Context, path string, part protocol.Range) (first, last int, err error) {
+	r, err := l.documents.Follow(ctx, path, part)
+	if err != nil {
+		return 0, 0, err
+	}
+	x, _, err := l.documents.Text(path)
+	if err != nil {
+		return 0, 0, err
+	}
+	first, last = position.Touched(r)
+	end := max(x.Len()-1, 0)
+	return min(first, end), min(last, end), nil
+}
+
+func prompted(task, more string) string {
+	if more == "" {
+		return task
+	}
+	return task + "\n\n" + more
+}

@@ -1,0 +1,141 @@
+// Package menu has the entries of the editor's menu of code actions, whoever offers them, and gives them the form that
+// the editor takes.
+package menu
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"go.lsp.dev/protocol"
+
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/lsp/client"
+)
+
+// The kinds of our code actions. What launches an agent has kinds of its own, below KindAgent, so that
+// no editor runs it by itself on save as it may do with "source" actions.
+const (
+	KindAgent    protocol.CodeActionKind = "agentls"
+	KindReview                           = KindAgent + ".review"
+	KindExplain                          = KindAgent + ".explain"
+	KindTests                            = KindAgent + ".tests"
+	KindPlan                             = KindAgent + ".plan"
+	KindDelegate                         = KindAgent + ".delegate"
+	KindRequest                          = KindAgent + ".request"
+	KindRun                              = KindAgent + ".run"
+	KindProposal                         = KindAgent + ".proposal"
+	KindStop                             = KindAgent + ".stop"
+	// KindUndo is that of the actions which take accepted edits back. They are in the menu of the lines that they are
+	// about, and no quick fixes, so that accepted lines have no light bulb for ever.
+	KindUndo = KindAgent + ".undo"
+)
+
+// Action is one thing to offer, before it takes the form that the client understands.
+type Action struct {
+	Title string
+	Kind  protocol.CodeActionKind
+	// Command is carried out with Argument, which is one of package methods.
+	Command    string
+	Argument   any
+	Diagnostic *protocol.Diagnostic
+	Preferred  bool
+	// Hunks are those that the action accepts. A client that cannot be sent edits gets them inside the
+	// action.
+	Hunks []event.HunkID
+	// Edit is done instead of a command.
+	Edit *protocol.WorkspaceEdit
+	// Near says that the action belongs to the very lines. All others are offered only to a user who asks for the menu:
+	// an editor asks by itself at every move of the cursor, and shows a light bulb at the line where anything is
+	// offered.
+	Near bool
+	// Disabled says why the action cannot be chosen now; empty where it can. It is shown only by clients that show such
+	// actions.
+	Disabled string
+}
+
+// Nearby marks actions as those of the very lines.
+func Nearby(list []Action) []Action {
+	for i := range list {
+		list[i].Near = true
+	}
+	return list
+}
+
+// Shown are the actions that the client has asked for, in the form that it takes. edit is the edit that accepts hunks,
+// nil where they cannot be accepted that way.
+func Shown(list []Action, asked protocol.CodeActionContext, c *client.Client,
+	edit func([]event.HunkID) *protocol.WorkspaceEdit,
+) ([]protocol.CommandOrCodeAction, error) {
+	answer := []protocol.CommandOrCodeAction{}
+	for _, a := range list {
+		automatic := asked.TriggerKind == protocol.CodeActionTriggerKindAutomatic
+		if automatic && !a.Near || !wanted(a.Kind, asked.Only) {
+			continue
+		}
+		shown, err := a.shown(c, edit)
+		if err != nil {
+			return nil, err
+		}
+		if shown != nil {
+			answer = append(answer, shown)
+		}
+	}
+	return answer, nil
+}
+
+// wanted reports whether a kind is one of those asked for, or below one of them.
+func wanted(kind protocol.CodeActionKind, only []protocol.CodeActionKind) bool {
+	if len(only) == 0 {
+		return true
+	}
+	for _, o := range only {
+		if o == "" || kind == o || strings.HasPrefix(string(kind), string(o)+".") {
+			return true
+		}
+	}
+	return false
+}
+
+// shown gives an action the form that the client takes; nil for one that it cannot carry out.
+func (a Action) shown(c *client.Client,
+	edit func([]event.HunkID) *protocol.WorkspaceEdit,
+) (protocol.CommandOrCodeAction, error) {
+	if a.Edit != nil && !c.TakesCodeActions() || a.Disabled != "" && !c.ShowsDisabled() {
+		return nil, nil
+	}
+	if a.Disabled != "" {
+		return &protocol.CodeAction{
+			Title: a.Title, Kind: &a.Kind,
+			Disabled: protocol.CodeActionDisabled{Reason: a.Disabled},
+		}, nil
+	}
+	shown := &protocol.CodeAction{Title: a.Title, Kind: &a.Kind, Edit: a.Edit}
+	inside := len(a.Hunks) > 0 && !c.AppliesEdits()
+	if a.Edit == nil {
+		argument, err := json.Marshal(a.Argument)
+		if err != nil {
+			return nil, fmt.Errorf("encode the argument of %s: %w", a.Command, err)
+		}
+		shown.Command = protocol.Command{Title: a.Title, Command: a.Command, Arguments: []protocol.LSPAny{argument}}
+	}
+	if !c.TakesCodeActions() {
+		if inside {
+			return nil, nil // an edit reaches such a client in no way
+		}
+		return &shown.Command, nil
+	}
+	if a.Diagnostic != nil {
+		shown.Diagnostics = []protocol.Diagnostic{*a.Diagnostic}
+	}
+	if a.Preferred && client.Yes(c.CodeAction().IsPreferredSupport) {
+		shown.IsPreferred = new(true)
+	}
+	if inside {
+		if shown.Edit = edit(a.Hunks); shown.Edit == nil {
+			return nil, nil
+		}
+		shown.Command = protocol.Command{}
+	}
+	return shown, nil
+}

@@ -1,0 +1,236 @@
+package lsp
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
+
+	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/lsp/delivery"
+	"github.com/agentls/agentls/lsp/document"
+	"github.com/agentls/agentls/lsp/methods"
+	"github.com/agentls/agentls/lsp/short"
+	"github.com/agentls/agentls/lsp/surface"
+	"github.com/agentls/agentls/lsp/wire"
+)
+
+// transcriptsFolder is where the virtual documents with conversations are.
+const transcriptsFolder = "transcripts/"
+
+// pages are the texts that the server itself shows, and the ways to show them. Its methods may be called from any
+// goroutine.
+type pages struct {
+	*window
+	desk      *delivery.Desk
+	board     *surface.Board
+	refresher *surface.Refresher
+}
+
+// showTranscript shows the conversation of a run.
+func (g *pages) showTranscript(ctx context.Context, run event.RunID) error {
+	var text strings.Builder
+	if err := g.engine.History().TranscriptMarkdown(ctx, run, &text); err != nil {
+		return err
+	}
+	return g.showText(ctx, transcriptsFolder+string(run)+".md", text.String(), true)
+}
+
+// transcriptChanged says that a run's conversation has grown, where it is shown.
+func (g *pages) transcriptChanged(run event.RunID) {
+	g.refresher.TextChanged(document.Virtual(transcriptsFolder + string(run) + ".md"))
+}
+
+// textDocumentContent answers `workspace/textDocumentContent` (LSP 3.18).
+func (g *pages) textDocumentContent(ctx context.Context,
+	p *protocol.TextDocumentContentParams,
+) (*protocol.TextDocumentContentResult, error) {
+	text, err := g.virtualText(ctx, string(p.URI))
+	if err != nil {
+		return nil, failed(err)
+	}
+	return &protocol.TextDocumentContentResult{Text: text}, nil
+}
+
+func (g *pages) virtualText(ctx context.Context, u string) (string, error) {
+	engine, err := g.open(ctx)
+	if err != nil {
+		return "", err
+	}
+	// Editors escape more than they have to.
+	name, err := url.PathUnescape(strings.TrimPrefix(u, document.Scheme+":"))
+	if err != nil {
+		return "", wire.InvalidParams(fmt.Errorf("read the name of the document %s: %w", u, err))
+	}
+	name = strings.TrimPrefix(name, "/")
+	if run, ok := document.CutBoth(name, "answers/", ".md"); ok {
+		row, err := engine.History().Run(ctx, event.RunID(run))
+		if err != nil {
+			return "", err
+		}
+		return row.Response, nil
+	}
+	if run, ok := document.CutBoth(name, transcriptsFolder, ".md"); ok {
+		var text strings.Builder
+		g.refresher.Watch(uri.URI(u), "") // before it is read, so that no message is missed
+		err := engine.History().TranscriptMarkdown(ctx, event.RunID(run), &text)
+		return text.String(), err
+	}
+	if plan, ok := strings.CutPrefix(name, plansFolder); ok {
+		g.refresher.Watch(uri.URI(u), "")
+		return g.planText(plan)
+	}
+	session, err := g.kept(ctx)
+	if err != nil {
+		return "", err
+	}
+	if p, ok := g.desk.DiffParams(session, name); ok {
+		diff, err := g.desk.DiffProposal(ctx, p)
+		if err != nil {
+			return "", err
+		}
+		g.refresher.Watch(uri.URI(u), p.Proposal)
+		return delivery.DiffText(diff), nil
+	}
+	return "", wire.InvalidParams(fmt.Errorf("there is no document %s", u))
+}
+
+// showDiff shows a diff to the user.
+func (g *pages) showDiff(ctx context.Context, d *methods.ProposalDiff) error {
+	name, err := url.PathUnescape(strings.TrimPrefix(string(d.URI), document.Scheme+":/"))
+	if err != nil {
+		return fmt.Errorf("read the name of the document %s: %w", d.URI, err)
+	}
+	return g.showText(ctx, cmp.Or(name, delivery.ChosenDiff), delivery.DiffText(d), d.URI != "")
+}
+
+// showText shows a text of the server's in the richest way that the client has: a virtual document, a file in
+// the state folder, or a message. Name is the path of the virtual document, such as "answers/x.md", and of the file;
+// virtual is false where only the file has the text.
+func (g *pages) showText(ctx context.Context, name, text string, virtual bool) error {
+	if virtual && g.client.ShowsDocuments() && g.client.TakesContent() {
+		if shown, err := g.client.Open(ctx, document.Virtual(name)); err != nil || shown {
+			return err
+		}
+	}
+	if g.client.ShowsDocuments() {
+		path := filepath.Join(g.options.Dirs.State, "documents", filepath.FromSlash(name))
+		if err := keep(path, text); err != nil {
+			return err
+		}
+		if shown, err := g.client.Open(ctx, uri.File(path)); err != nil || shown {
+			return err
+		}
+	}
+	if runes := []rune(text); len(runes) > messageLength {
+		if err := g.client.Log(ctx, protocol.MessageTypeInfo, text); err != nil {
+			return err
+		}
+		text = string(runes[:messageLength]) + "…\n(the whole text is in the log of the language server)"
+	}
+	return g.client.Show(ctx, protocol.MessageTypeInfo, text)
+}
+
+// messageLength is how much a message box bears, in characters.
+const messageLength = 2000
+
+// keep writes a text into the state folder, readable for the user alone and writable for nobody, so that an
+// editor opens it as read-only.
+func keep(path, text string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fmt.Errorf("make the folder for shown documents: %w", err)
+	}
+	if err := replace(path, text); err != nil {
+		return fmt.Errorf("write a document to show: %w", err)
+	}
+	return nil
+}
+
+// replace puts a file of mode 0400 in the place of another, whole.
+func replace(path, text string) error {
+	file, err := os.CreateTemp(filepath.Dir(path), ".new-*") // two may be at it at a time
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(text)
+	err = errors.Join(err, file.Chmod(0o400), file.Close())
+	if err == nil {
+		err = os.Rename(file.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(file.Name()))
+	}
+	return nil
+}
+
+// showAnswer waits for the end of a run and shows what it answered. That of a review is not shown: findings and edits
+// have places of their own, and the end of the run says if there are none.
+func (g *pages) showAnswer(ctx context.Context, engine *agentcore.Engine, id event.RunID) error {
+	result, err := engine.Wait(ctx, id)
+	if err != nil || result.Status != event.StatusCompleted || strings.TrimSpace(result.Output) == "" {
+		return err // a failure is told by the event
+	}
+	if info, err := engine.RunInfo(id); err == nil && info.Agent == reviewerAgent {
+		return nil
+	}
+	// Neovim asks again only for documents in its windows: what hides one comes behind what is to vanish from it.
+	g.board.Settle(ctx)
+	return g.showText(ctx, "answers/"+string(id)+".md", result.Output, true)
+}
+
+// presentTranscript shows the conversation of the run that a command has named.
+func (g *pages) presentTranscript(arguments []protocol.LSPAny) {
+	var named methods.TranscriptParams
+	if len(arguments) == 0 || json.Unmarshal(arguments[0], &named) != nil {
+		return // it was dispatched, so that it is there
+	}
+	g.shows("the transcript", func(ctx context.Context) error { return g.showTranscript(ctx, named.Run) })
+}
+
+// present shows the result of a command.
+func (g *pages) present(ctx context.Context, result any) {
+	switch r := result.(type) {
+	case *methods.RunStarted:
+		g.shows("the answer", func(ctx context.Context) error { return g.showAnswer(ctx, g.engine, r.Run) })
+	case *methods.AcceptResult:
+		g.presentFailures(ctx, r.Failed)
+	case *methods.RejectResult:
+		g.presentFailures(ctx, r.Failed)
+	case *methods.TrustResult:
+		text := document.Path(r.Folder) + " is not trusted"
+		if r.Trusted {
+			text = document.Path(r.Folder) + " is trusted"
+		}
+		for _, item := range r.Items {
+			text += "; " + item.Kind + " " + item.Description
+		}
+		g.tell(ctx, protocol.MessageTypeInfo, "agentls: "+text)
+	case *methods.ProposalDiff:
+		g.shows("the diff", func(ctx context.Context) error { return g.showDiff(ctx, r) })
+	}
+}
+
+// shows shows something on a goroutine of its own, and tells where that fails.
+func (g *pages) shows(what string, show func(context.Context) error) {
+	g.goes(func(ctx context.Context) {
+		if err := show(ctx); err != nil && ctx.Err() == nil {
+			g.tell(ctx, protocol.MessageTypeWarning, "agentls could not show "+what+": "+err.Error())
+		}
+	})
+}
+
+func (g *pages) presentFailures(ctx context.Context, failures []methods.HunkFailure) {
+	if len(failures) > 0 {
+		g.tell(ctx, protocol.MessageTypeWarning,
+			fmt.Sprintf("agentls: %s not done: %s", short.Count(len(failures), "edit"), failures[0].Reason))
+	}
+}

@@ -1,0 +1,150 @@
+package lsp
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
+	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/lsp/methods"
+)
+
+// permits tells of the questions for permission and of what was answered. Its methods may be called from any goroutine.
+type permits struct {
+	*window
+	asks *asker
+}
+
+// Asks answers `agent/asks`.
+func (m *permits) Asks(ctx context.Context, p *methods.AsksParams) (*methods.AskList, error) {
+	engine, err := m.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	session := m.opened()
+	if p.Session != "" {
+		if session, err = engine.Session(p.Session); err != nil {
+			asks, err := storedAsks(ctx, engine.History(), p.Session)
+			return &methods.AskList{Asks: asks}, err
+		}
+	}
+	list := &methods.AskList{}
+	if session != nil {
+		for _, ask := range session.Asks() {
+			list.Asks = append(list.Asks, askOf(ask))
+		}
+		if err := session.Flush(ctx); err != nil { // what is shown has to survive a crash
+			return nil, fmt.Errorf("store the questions before listing them: %w", err)
+		}
+	}
+	return list, nil
+}
+
+// AnswerAsk answers `agent/ask/answer`.
+func (m *permits) AnswerAsk(ctx context.Context, p *methods.AnswerAskParams) error {
+	engine, err := m.open(ctx)
+	if err != nil {
+		return err
+	}
+	return engine.Elsewhere(ctx, string(p.Ask), m.asks.answer(p))
+}
+
+// Grants answers `agent/grants`.
+func (m *permits) Grants(ctx context.Context, p *methods.GrantsParams) (*methods.GrantList, error) {
+	engine, err := m.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if p.Session != "" {
+		if _, err := engine.Session(p.Session); err != nil {
+			return nil, engine.Elsewhere(ctx, string(p.Session), err)
+		}
+	}
+	list := &methods.GrantList{}
+	for _, g := range engine.Grants(p.Session) {
+		if p.Session != "" || m.binds(g) {
+			list.Grants = append(list.Grants, grantOf(g))
+		}
+	}
+	return list, nil
+}
+
+// binds reports whether a grant is about this connection's workspace.
+func (m *permits) binds(g permission.Grant) bool {
+	if g.Scope != permission.Project {
+		return true // of this process
+	}
+	return slices.Contains(m.folders(), g.Root)
+}
+
+func grantOf(g permission.Grant) methods.Grant {
+	return methods.Grant{
+		ID: methods.GrantID(g.ID), Tool: g.Tool, Pattern: g.Pattern, Decision: methods.Decision(g.Decision),
+		Scope:   methods.Scope(g.Scope),
+		Session: g.Session, Run: g.Run, Created: g.Created, Expires: g.Expires,
+	}
+}
+
+// Revoke answers `agent/revoke`.
+func (m *permits) Revoke(ctx context.Context, p *methods.RevokeParams) error {
+	engine, err := m.open(ctx)
+	if err != nil {
+		return err
+	}
+	return engine.Decisions().Revoke(ctx, event.GrantID(p.Grant))
+}
+
+// Explain answers `agent/explain`.
+func (m *permits) Explain(ctx context.Context, p *methods.ExplainParams) (*methods.Explanation, error) {
+	session, err := m.current(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var found permission.Explanation
+	if p.Run != "" {
+		found, err = m.engine.ExplainRun(p.Run, p.Tool, p.Call)
+		err = m.engine.Elsewhere(ctx, string(p.Run), err)
+	} else {
+		found, err = session.Explain(p.Agent, p.Tool, p.Call)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return explanationOf(found), nil
+}
+
+func explanationOf(e permission.Explanation) *methods.Explanation {
+	result := &methods.Explanation{Action: methods.RuleAction(e.Action), Reason: e.Reason}
+	if e.Rule != nil {
+		result.Rule = &methods.PermissionRule{
+			Tool: e.Rule.Tool, Pattern: e.Rule.Pattern,
+			Action: methods.RuleAction(e.Rule.Action), Layer: e.Layer,
+		}
+	}
+	var always []string
+	for _, rule := range e.Always {
+		always = append(always, rule.Calls())
+	}
+	result.Always = strings.Join(always, ", ")
+	return result
+}
+
+// modes are the permission modes that a run can be started with.
+var modes = []methods.PermissionMode{
+	methods.PermissionModeDefault, methods.PermissionModePlan, methods.PermissionModeAcceptEdits,
+	methods.PermissionModeBypass,
+}
+
+// modeOf is the mode that a run is to have; "" is the definition's own.
+func modeOf(m methods.PermissionMode) (permission.Mode, error) {
+	if m != "" && !slices.Contains(modes, m) {
+		return "", &fault.Error{
+			Kind: fault.InvalidRequest, Detail: fmt.Sprintf("there is no permissionMode %q", m),
+			Hint: "write default, plan, accept_edits or bypass, or leave it out",
+		}
+	}
+	return permission.Mode(m), nil
+}

@@ -1,0 +1,89 @@
+package surface
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"go.lsp.dev/protocol"
+
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/workspace"
+	"github.com/agentls/agentls/lsp/document"
+	"github.com/agentls/agentls/lsp/methods"
+	"github.com/agentls/agentls/lsp/remark"
+	"go.lsp.dev/uri"
+)
+
+// addLens adds a lens above a line, 0-based.
+type addLens func(line int, title, command string, argument any)
+
+// Lenses answers `textDocument/codeLens`: what can be done with each proposed edit above it, and with all of the
+// file, and the launch actions, above its first line. Each lens has its command; none has to be resolved. The proposal
+// is "" where no session is open.
+func (b *Board) Lenses(u uri.URI, proposal event.ProposalID, hunks []workspace.Hunk) ([]protocol.CodeLens, error) {
+	if !lensesOn(b.Settings()) {
+		return nil, nil
+	}
+	path := document.Path(u)
+	x, _, err := b.Documents.Text(path)
+	if err != nil {
+		return nil, nil //nolint:nilerr // a document that cannot be read has nothing above its lines
+	}
+	var lenses []protocol.CodeLens
+	var faults error
+	add := func(line int, title, command string, argument any) {
+		raw, err := json.Marshal(argument)
+		if err != nil {
+			faults = fmt.Errorf("encode the argument of %s: %w", command, err)
+			return
+		}
+		at := protocol.Position{Line: uint32(line)}
+		lenses = append(lenses, protocol.CodeLens{
+			Range:   protocol.Range{Start: at, End: at},
+			Command: protocol.Command{Title: title, Command: command, Arguments: []protocol.LSPAny{raw}},
+		})
+	}
+	b.statusLenses(path, add)
+	hunks = slices.DeleteFunc(slices.Clone(hunks), func(h workspace.Hunk) bool { return h.Path != path || !h.Waits() })
+	open := 0
+	for _, h := range hunks {
+		if h.State == event.StateOpen {
+			open++
+		}
+	}
+	if open > 1 {
+		file := methods.ProposalParams{Proposal: proposal, Files: []uri.URI{b.Documents.URI(path)}}
+		add(0, fmt.Sprintf("Accept all %d edits", open), methods.CommandAcceptProposal, file)
+		add(0, "Reject all", methods.CommandRejectProposal, file)
+		add(0, "Diff of this file", methods.CommandDiffProposal, file)
+	}
+	add(0, "Review this file", methods.CommandReview, methods.ReviewParams{URI: u})
+	for _, h := range hunks {
+		line, _ := remark.Lines(h, x)
+		hunkLenses(h, b.Form, methods.ProposalParams{Proposal: proposal, Hunks: []event.HunkID{h.ID}},
+			func(title, command string, one any) { add(line, title, command, one) })
+	}
+	slices.SortStableFunc(lenses,
+		func(a, b protocol.CodeLens) int { return int(a.Range.Start.Line) - int(b.Range.Start.Line) })
+	return lenses, faults
+}
+
+// hunkLenses are those of one hunk, which one names.
+func hunkLenses(h workspace.Hunk, form remark.Form, one methods.ProposalParams,
+	add func(title, command string, argument any),
+) {
+	who := remark.Agent(h.Author)
+	if h.State == event.StateConflict {
+		add("Conflict with "+who+": show both sides", methods.CommandDiffProposal, one)
+		add("Keep these lines", methods.CommandRejectProposal, one)
+		return
+	}
+	title := "Accept"
+	if h.Create || h.Delete || h.MoveTo != "" {
+		title += " " + form.What(h)
+	}
+	add(title, methods.CommandAcceptProposal, one)
+	add("Reject", methods.CommandRejectProposal, one)
+	add("Diff ("+who+")", methods.CommandDiffProposal, one)
+}

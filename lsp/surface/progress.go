@@ -1,0 +1,385 @@
+package surface
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"go.lsp.dev/protocol"
+
+	"github.com/agentls/agentls/agentcore/event"
+)
+
+const (
+	// progressInterval is the least time between two reports of one run; what comes faster is joined.
+	progressInterval = 100 * time.Millisecond
+	// clockInterval is how often a run tells how long it is at work when nothing else is new.
+	clockInterval = time.Second
+	// logInterval is progressInterval for a client that shows no progress, and gets lines in its log.
+	logInterval = 5 * time.Second
+	// reportsPerSecond bounds the reports of all children together. What the user started has a bound of its own, so
+	// that it is not held up by hundreds of children.
+	reportsPerSecond = 40
+)
+
+// pace bounds how often something happens, whoever does it. Its methods may be called from any goroutine.
+type pace struct {
+	interval time.Duration
+	burst    int // how many may happen at once after a rest
+
+	mu   sync.Mutex
+	next time.Time // when the one that was reserved last may happen
+}
+
+// reserve takes the next free moment, and returns how long it is until then.
+func (p *pace) reserve() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := time.Now()
+	if rested := now.Add(-time.Duration(p.burst) * p.interval); p.next.Before(rested) {
+		p.next = rested
+	}
+	p.next = p.next.Add(p.interval)
+	return max(0, p.next.Sub(now))
+}
+
+// progressBoard shows each run as `$/progress` with a token of the server's own, or in the log of a client that shows
+// no progress. Every run has a goroutine that speaks for it, so that a client which is slow to answer holds up nothing
+// else; the goroutine ends with the run.
+type progressBoard struct {
+	// speaker makes a run's way to the client; it may wait for the client, and fails where that takes no progress.
+	speaker func(context.Context, *runProgress) (speaker, error)
+	Means
+	live *liveRuns
+	// mains bounds the reports of the users' own runs, children those of all others.
+	mains, children pace
+
+	mu   sync.Mutex
+	runs map[event.RunID]*runProgress // until they have ended and the client was told
+	// waited are those on tokens of the client's, which waits for runs.
+	waited map[event.RunID][]*runProgress
+}
+
+// runProgress is one run on its way to the client.
+type runProgress struct {
+	run   *liveRun               // fixed before anybody speaks
+	token protocol.ProgressToken // the client's own, nil for one of the server's
+	pace  *pace
+	news  chan struct{} // has room for one: the run has changed
+	over  chan struct{} // closed when the run has ended
+	told  chan struct{} // closed when the client was told of the end
+
+	mu    sync.Mutex
+	end   string
+	ended bool
+	begun bool // the client takes the progress, and hears of its beginning
+	muted bool // it shall hear of no beginning any more
+}
+
+func newRunProgress(p *pace) *runProgress {
+	return &runProgress{pace: p, news: make(chan struct{}, 1), over: make(chan struct{}), told: make(chan struct{})}
+}
+
+func newProgressBoard(m Means, live *liveRuns) *progressBoard {
+	interval := time.Second / reportsPerSecond
+	b := &progressBoard{
+		Means: m, live: live, runs: map[event.RunID]*runProgress{},
+		mains: pace{interval: interval, burst: 8}, children: pace{interval: interval, burst: 8},
+	}
+	b.speaker = b.speakerOf
+	return b
+}
+
+// begin starts the progress of a run; a child is titled by its path from the root.
+func (b *progressBoard) begin(run *liveRun) {
+	p := newRunProgress(&b.mains)
+	if run.depth > 0 {
+		p.pace = &b.children
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.runs[run.id] = p
+	b.start(p, run)
+	for _, waited := range b.waited[run.id] {
+		b.start(waited, run)
+	}
+}
+
+// start has a goroutine speak for a run. The lock is held.
+func (b *progressBoard) start(p *runProgress, run *liveRun) {
+	p.run = run
+	b.Goes(func(ctx context.Context) {
+		defer func() {
+			close(p.told)
+			b.forget(p)
+		}()
+		b.speak(ctx, p)
+	})
+}
+
+// Wait tells of a run on a token that came with the client's request to wait for it, from now or from its beginning on.
+// A run that is not shown any more is not told of. stop ends it, and returns once the client was told, since the token
+// ends with the answer; it must be called.
+func (b *progressBoard) Wait(run event.RunID, token protocol.ProgressToken) (stop func(context.Context, string)) {
+	p := newRunProgress(&b.mains)
+	p.token = token
+	b.mu.Lock()
+	if b.waited == nil {
+		b.waited = map[event.RunID][]*runProgress{}
+	}
+	b.waited[run] = append(b.waited[run], p)
+	if shown := b.runs[run]; shown != nil {
+		b.start(p, shown.run)
+	}
+	b.mu.Unlock()
+	return func(ctx context.Context, message string) {
+		b.mu.Lock()
+		b.waited[run] = slices.DeleteFunc(b.waited[run], func(other *runProgress) bool { return other == p })
+		if len(b.waited[run]) == 0 {
+			delete(b.waited, run)
+		}
+		begun := p.run != nil
+		b.mu.Unlock()
+		p.finish(message)
+		if !begun {
+			return
+		}
+		select {
+		case <-p.told:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// forget drops a run that has ended, once the client was told.
+func (b *progressBoard) forget(p *runProgress) {
+	select {
+	case <-p.told:
+	default:
+		return
+	}
+	if _, ended := p.ending(); ended && p.token == nil {
+		b.mu.Lock()
+		delete(b.runs, p.run.id)
+		b.mu.Unlock()
+	}
+}
+
+// Drain waits until the client was told of the end of every run of which it was told the beginning; of no other it
+// will be told.
+func (b *progressBoard) Drain(ctx context.Context) error {
+	b.mu.Lock()
+	runs := slices.Collect(maps.Values(b.runs))
+	for _, waited := range b.waited {
+		runs = append(runs, waited...)
+	}
+	b.mu.Unlock()
+	for _, p := range runs {
+		p.mu.Lock()
+		p.muted = !p.begun
+		muted := p.muted
+		p.mu.Unlock()
+		if muted {
+			continue
+		}
+		select {
+		case <-p.told:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// Shows reports whether a run has a progress, which the user can cancel.
+func (b *progressBoard) Shows(run event.RunID) bool { return b.get(run) != nil }
+
+func (b *progressBoard) get(run event.RunID) *runProgress {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.runs[run]
+}
+
+// touch says that a run has changed.
+func (b *progressBoard) touch(run event.RunID) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	all := b.waited[run]
+	if p := b.runs[run]; p != nil {
+		all = append(slices.Clip(all), p)
+	}
+	for _, p := range all {
+		wake(p.news)
+	}
+}
+
+// finish ends the progress of a run, whose children have ended before.
+func (b *progressBoard) finish(run event.RunID, message string) {
+	p := b.get(run)
+	if p == nil {
+		return
+	}
+	p.finish(message)
+	b.forget(p)
+}
+
+func (p *runProgress) finish(message string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.ended {
+		close(p.over)
+	}
+	p.end, p.ended = message, true
+}
+
+func (p *runProgress) ending() (message string, ended bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.end, p.ended
+}
+
+// start reports whether the client is to hear of the beginning.
+func (p *runProgress) start() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.begun = !p.muted
+	return p.begun
+}
+
+// speaker is how a run's progress reaches the client. Each function reports whether it did.
+type speaker struct {
+	begin, report func(message string, percent uint32) bool
+	end           func(message string) bool
+	interval      time.Duration
+	// state is what is told of the run.
+	state func() (message string, percent uint32)
+}
+
+// speak tells the client about the run until its end.
+func (b *progressBoard) speak(ctx context.Context, p *runProgress) {
+	to, err := b.speaker(ctx, p)
+	if err != nil {
+		b.Logger.Warn("the editor shows no progress", "run", p.run.id, "error", err)
+		return
+	}
+	if !p.start() {
+		return
+	}
+	said, percent := to.state()
+	if !to.begin(said, percent) {
+		return
+	}
+	shown := percent
+	pause := time.NewTimer(0)
+	defer pause.Stop()
+	rest := func(d time.Duration, news <-chan struct{}) bool {
+		pause.Reset(d)
+		select {
+		case <-pause.C:
+		case <-news:
+		case <-p.over: // the end does not wait
+		case <-ctx.Done():
+			return false
+		}
+		return true
+	}
+	for {
+		if !rest(clockInterval, p.news) {
+			return
+		}
+		if _, ended := p.ending(); ended {
+			break
+		}
+		message, percent := to.state()
+		if message == said && percent == shown {
+			continue
+		}
+		if !rest(p.pace.reserve(), nil) {
+			return
+		}
+		if _, ended := p.ending(); ended {
+			break
+		}
+		said, shown = to.state() // the newest
+		if !to.report(said, shown) || !rest(to.interval, nil) {
+			return
+		}
+	}
+	end, _ := p.ending()
+	to.end(end)
+}
+
+// speakerOf is how the client is told of a run: by `$/progress` or, where it takes none, by lines in its log.
+func (b *progressBoard) speakerOf(ctx context.Context, p *runProgress) (speaker, error) {
+	if p.token != nil { // which is the client's word that it takes it
+		return b.progressOf(ctx, p, p.token), nil
+	}
+	if !b.Client.TakesProgress() {
+		return b.linesOf(ctx, p), nil
+	}
+	token := protocol.String(p.run.id)
+	switch err := b.Client.CreateProgress(ctx, token); {
+	case err == nil:
+		return b.progressOf(ctx, p, token), nil
+	case ctx.Err() != nil:
+		return speaker{}, err
+	default:
+		b.Logger.Info("a run is told of in the editor's log, which takes no progress for it", "run",
+			p.run.id, "error", err)
+		return b.linesOf(ctx, p), nil
+	}
+}
+
+// progressOf tells by `$/progress`.
+func (b *progressBoard) progressOf(ctx context.Context, p *runProgress, token protocol.ProgressToken) speaker {
+	send := func(value any) bool {
+		raw, err := protocol.Marshal(value)
+		if err == nil {
+			err = b.Notify(ctx, protocol.MethodProgress, &protocol.ProgressParams{Token: token, Value: raw})
+		}
+		if err != nil {
+			b.Logger.Warn("progress could not be sent", "run", p.run.id, "error", err)
+		}
+		return err == nil
+	}
+	return speaker{
+		interval: progressInterval,
+		state:    func() (string, uint32) { return b.live.shown(p.run) },
+		begin: func(message string, percent uint32) bool {
+			return send(&protocol.WorkDoneProgressBegin{
+				Kind: "begin", Title: p.run.titled(), Cancellable: new(p.token == nil), Message: &message,
+				Percentage: &percent,
+			})
+		},
+		report: func(message string, percent uint32) bool {
+			return send(&protocol.WorkDoneProgressReport{Kind: "report", Message: &message, Percentage: &percent})
+		},
+		end: func(message string) bool {
+			return send(&protocol.WorkDoneProgressEnd{Kind: "end", Message: &message})
+		},
+	}
+}
+
+// linesOf tells by lines in the client's log: the beginning, what the run waits for, and the end.
+func (b *progressBoard) linesOf(ctx context.Context, p *runProgress) speaker {
+	line := func(text string) bool {
+		err := b.Client.Log(ctx, protocol.MessageTypeInfo, "agentls: "+text)
+		if err != nil {
+			b.Logger.Warn("the state of a run could not be logged", "run", p.run.id, "error", err)
+		}
+		return err == nil
+	}
+	waits := func(why string) bool { return why == "" || line(p.run.path+": "+why) }
+	return speaker{
+		interval: logInterval,
+		state:    func() (string, uint32) { return b.live.waiting(p.run), 0 },
+		begin:    func(message string, _ uint32) bool { return line(p.run.titled()) && waits(message) },
+		report:   func(message string, _ uint32) bool { return waits(message) },
+		end: func(message string) bool {
+			return line(strings.TrimSuffix(p.run.path, p.run.agent) + message) // which begins with the agent
+		},
+	}
+}

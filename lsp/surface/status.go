@@ -1,0 +1,250 @@
+package surface
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/lsp/methods"
+	"github.com/agentls/agentls/lsp/short"
+)
+
+const (
+	// statusInterval is the least time between two notifications.
+	statusInterval = 250 * time.Millisecond
+	// commandInterval is the least time between two runs of the user's command for the status line.
+	commandInterval = time.Second
+)
+
+// Status tells a client that speaks the custom protocol how the server is, and the status line, when that changes.
+// Its goroutine is Run; Wake may be called from any goroutine.
+type Status struct {
+	StatusMeans
+	news chan struct{} // has room for one: something may have changed
+
+	mu   sync.Mutex
+	line commandLine // what the user's command printed last
+	busy bool        // it runs
+
+	sent methods.StatusParams // owned by Run
+	told bool                 // anything was sent; owned by Run
+}
+
+// commandLine is what a command printed for an input.
+type commandLine struct {
+	command, input, text string
+	err                  error
+}
+
+// StatusMeans are what the status is made of. All of it is set, and may be used by any goroutine.
+type StatusMeans struct {
+	Means
+	Board *Board
+	// Failing is why nothing can work; nil where it can, or nobody knows yet.
+	Failing func() error
+	// Fault is what is wrong with the settings, "" for nothing.
+	Fault func() string
+	// Facts are those of the server and its session, without the runs.
+	Facts func() agentcore.StatusFacts
+	// Command runs the user's command for the status line in a folder.
+	Command func(ctx context.Context, command, dir string, input []byte) (string, error)
+	// Tell sends the status to the editor.
+	Tell func(context.Context, *methods.StatusParams) error
+}
+
+// NewStatus makes what Run tells of.
+func NewStatus(m StatusMeans) *Status { return &Status{StatusMeans: m, news: make(chan struct{}, 1)} }
+
+// Wake says that there may be news. It never waits.
+func (b *Status) Wake() { wake(b.news) }
+
+// Run tells the client until ctx ends.
+func (b *Status) Run(ctx context.Context) {
+	if !b.Client.KnowsProtocol() {
+		return
+	}
+	pause := time.NewTimer(time.Hour)
+	defer pause.Stop()
+	b.Wake()
+	news := b.news // nil until the least time between two notifications has passed
+	for {
+		select {
+		case <-news:
+		case <-pause.C:
+			news = b.news
+			continue
+		case <-ctx.Done():
+			return
+		}
+		now := b.status()
+		if !b.told || now != b.sent {
+			if err := b.Tell(ctx, &now); err != nil {
+				if ctx.Err() == nil {
+					b.Logger.Warn("the status could not be told", "error", err)
+				}
+				return
+			}
+			b.sent, b.told = now, true
+		}
+		news = nil
+		pause.Reset(statusInterval)
+	}
+}
+
+// status is how the server is now.
+func (b *Status) status() methods.StatusParams {
+	if err := b.Failing(); err != nil {
+		return methods.StatusParams{
+			Health: methods.HealthError, Quiescent: true,
+			Message: "agentls cannot work: " + err.Error(), Statusline: "agentls cannot work",
+		}
+	}
+	facts := b.Board.live.facts(b.Facts())
+	status := methods.StatusParams{Health: methods.HealthOK, Quiescent: facts.Running == 0}
+	status.Message = b.Fault()
+	if status.Message != "" {
+		status.Health = methods.HealthWarning
+	}
+	setting := ""
+	if c := b.Settings(); c != nil {
+		setting = strings.TrimSpace(c.Statusline)
+	}
+	command, isCommand := strings.CutPrefix(setting, "!")
+	switch {
+	case setting == "":
+		status.Statusline = statusLineOf(facts)
+	case !isCommand:
+		status.Statusline = agentcore.StatusText(expandStatus(facts, setting))
+	default:
+		line, err := b.commanded(strings.TrimSpace(command), facts)
+		status.Statusline = cmp.Or(line, statusLineOf(facts))
+		if err != nil {
+			fault := err.Error() + "; mend `statusline` in config.toml, or leave it empty for the built-in line"
+			status.Health, status.Message = methods.HealthWarning, strings.TrimSpace(status.Message+"\n\n"+fault)
+		}
+	}
+	return status
+}
+
+// commanded is what the user's command printed last. Where the facts are others by now it is run again, beside this
+// goroutine, and wakes the board when it has ended.
+func (b *Status) commanded(command string, facts agentcore.StatusFacts) (string, error) {
+	input, err := json.Marshal(facts)
+	if err != nil {
+		return "", fmt.Errorf("encode the session for the status line: %w", err)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	last := b.line
+	if last.command != command {
+		last.text, last.err = "", nil
+	}
+	if b.busy || last.command == command && last.input == string(input) {
+		return last.text, last.err
+	}
+	b.busy = true
+	b.Goes(func(ctx context.Context) {
+		text, err := b.Command(ctx, command, facts.WorkingDirectory, input)
+		b.mu.Lock()
+		b.line = commandLine{command: command, input: string(input), text: text, err: err}
+		b.mu.Unlock()
+		b.Wake()
+		select { // before it may run again
+		case <-time.After(commandInterval):
+		case <-ctx.Done():
+		}
+		b.mu.Lock()
+		b.busy = false
+		b.mu.Unlock()
+		b.Wake()
+	})
+	return last.text, last.err
+}
+
+// facts adds what there is to say of the runs.
+func (b *liveRuns) facts(f agentcore.StatusFacts) agentcore.StatusFacts {
+	b.each(func(r *liveRun) {
+		f.Running++
+		if r.status == event.StatusWaiting || r.status == event.StatusPending {
+			f.Waiting++
+		}
+		if r.parent != nil {
+			f.Children++
+			return
+		}
+		f.Agent, f.Model, f.Title, f.Activity, f.Turn = r.agent, r.model, r.title, r.doing(), r.turn
+		f.Tokens += r.usage.InputTokens + r.usage.OutputTokens
+		if r.usage.Cost != nil {
+			sum := *r.usage.Cost
+			if f.Cost != nil {
+				sum += *f.Cost
+			}
+			f.Cost = &sum
+		}
+	})
+	return f
+}
+
+// statusValues are the facts for a template: a zero is empty, so that it makes a condition false.
+func statusValues(f agentcore.StatusFacts) map[string]string {
+	number := func(n int) string {
+		if n == 0 {
+			return ""
+		}
+		return strconv.Itoa(n)
+	}
+	values := map[string]string{
+		"session": string(f.Session), "version": f.Version, "project": f.Project, "cwd": f.WorkingDirectory,
+		"git_branch": f.GitBranch,
+		"running":    number(f.Running), "waiting": number(f.Waiting), "children": number(f.Children), "agent": f.Agent,
+		"model": f.Model, "title": f.Title,
+		"activity": f.Activity, "turn": number(f.Turn), "asks": number(f.Asks), "findings": number(f.Findings),
+		"edits": number(f.Edits), "tokens": "", "cost": "",
+	}
+	if f.Tokens > 0 {
+		values["tokens"] = short.Tokens(f.Tokens)
+	}
+	if f.Cost != nil {
+		values["cost"] = fmt.Sprintf("$%.2f", *f.Cost)
+	}
+	return values
+}
+
+func expandStatus(f agentcore.StatusFacts, text string) string {
+	template, _ := agent.ParseTemplate(text) // what is wrong with it stays as it is written
+	return template.Expand(statusValues(f))
+}
+
+// statusLineOf is the built-in status line.
+func statusLineOf(f agentcore.StatusFacts) string {
+	var parts []string
+	count := func(n int, noun string) {
+		if n > 0 {
+			parts = append(parts, short.Count(n, noun))
+		}
+	}
+	if f.Running > 0 {
+		parts = append(parts, "⟳ "+f.Agent+": "+cmp.Or(f.Activity, f.Title))
+		if more := f.Running - 1; more > 0 {
+			parts = append(parts, fmt.Sprintf("%d more", more))
+		}
+		if f.Tokens > 0 {
+			parts = append(parts, short.Tokens(f.Tokens)+" tok")
+		}
+	}
+	count(f.Asks, "question")
+	count(f.Findings, "finding")
+	count(f.Edits, "edit")
+	if len(parts) == 0 {
+		return "agentls"
+	}
+	return agentcore.StatusText(strings.Join(parts, " · "))
+}

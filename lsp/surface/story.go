@@ -1,0 +1,103 @@
+package surface
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/lsp/short"
+)
+
+const (
+	// maxTask bounds what a story shows of a run's task, in characters.
+	maxTask = 300
+	// maxChildren is how many children a story has; those that still run come first.
+	maxChildren = 10
+)
+
+// story is a run as a person reads it who points at it: agent, model, task, status, turns, tokens, what it did last,
+// and its children. The board's lock is held.
+func (r *liveRun) story(markdown bool) string {
+	shown := func(text string) string {
+		text = permission.Visible(text)
+		if markdown {
+			text = escaped(text)
+		}
+		return text
+	}
+	title := r.path
+	if markdown {
+		title = "**" + title + "**"
+	}
+	var b strings.Builder
+	fact := func(name, value string) { fmt.Fprintf(&b, "\n- %s: %s", name, value) }
+	b.WriteString(title + " · " + shown(r.title) + "\n")
+	state := string(r.status)
+	if doing := r.doing(); doing != "" {
+		state += ", " + shown(doing)
+	}
+	fact("Status", state)
+	fact("Model", shown(r.model))
+	used := fmt.Sprintf("turn %d, %d %% of its limits", r.turn, r.percent)
+	if !r.begun.IsZero() {
+		used += ", " + short.Elapsed(time.Since(r.begun))
+	}
+	if n := r.usage.InputTokens + r.usage.OutputTokens; n > 0 {
+		used += ", " + short.Tokens(n) + " tokens"
+	}
+	fact("Used", used)
+	fact("Task", shown(short.Beginning(strings.Join(strings.Fields(r.prompt), " "), maxTask)))
+	if len(r.activities) > 0 {
+		var did []string
+		for _, a := range r.activities {
+			did = append(did, shown(a))
+		}
+		fact("Last", strings.Join(did, "; "))
+	}
+	if len(r.children) > 0 {
+		fact("Children", fmt.Sprint(len(r.children)))
+		children := slices.Clone(r.children)
+		slices.SortStableFunc(children, func(a, b *liveRun) int { return rank(a) - rank(b) })
+		for _, child := range children[:min(len(children), maxChildren)] {
+			what := string(child.status) + ", " + shown(child.facts(true))
+			if child.status.Final() {
+				if what = shown(child.ended()); said(child.result) != "" {
+					what += ": " + shown(said(child.result))
+				}
+			}
+			fmt.Fprintf(&b, "\n  - %s: %s (%s)", child.agent, shown(child.title), what)
+		}
+		if more := len(children) - maxChildren; more > 0 {
+			fmt.Fprintf(&b, "\n  - … %d more", more)
+		}
+	}
+	return b.String()
+}
+
+// rank orders children: those at work, those that wait, those that did not do their whole task, the others.
+func rank(r *liveRun) int {
+	switch {
+	case r.status == event.StatusWaiting, r.status == event.StatusPending:
+		return 1
+	case !r.status.Final():
+		return 0
+	case r.result.Outcome == event.ChildStatusCompleted:
+		return 3
+	}
+	return 2
+}
+
+// escaped is a text that models wrote, without the signs that Markdown and HTML give a meaning to.
+func escaped(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if strings.ContainsRune("\\`*_[]<>#|~&!", r) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}

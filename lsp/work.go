@@ -1,0 +1,88 @@
+package lsp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+
+	"github.com/agentls/agentls/agentcore/fault"
+)
+
+// work is the goroutines of a server. Its methods may be called from any goroutine.
+type work struct {
+	logger *slog.Logger
+	// failed tells the user of a piece of work that panicked; set before the first one.
+	failed func(text string)
+
+	// background ends the goroutines; wait waits for them. None begins after the end, which mu sees to.
+	background context.Context
+	stop       context.CancelFunc
+	mu         sync.Mutex
+	wait       sync.WaitGroup
+}
+
+// goes starts a goroutine that the server waits for at its end, unless that has begun. Its context ends with the
+// server.
+func (w *work) goes(do func(ctx context.Context)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.background.Err() != nil {
+		return
+	}
+	w.wait.Add(1)
+	go func() {
+		defer w.wait.Done()
+		w.guarded(func() { do(w.background) })
+	}()
+}
+
+// guarded tells of a panic, so that a bug costs one piece of work and not the server.
+func (w *work) guarded(do func()) {
+	if err := w.caught(func() error { do(); return nil }); err != nil {
+		w.failed("agentls: " + err.Error())
+	}
+}
+
+// caught returns a panic as an error after logging it, so that who waits is answered.
+func (w *work) caught(do func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			w.logger.Error("a part of the server panicked", "panic", p, "stack", string(debug.Stack()))
+			err = &fault.Error{
+				Kind: fault.Internal, Detail: fmt.Sprintf("a part of the server failed because of a bug in it: %v", p),
+				Hint: "the server goes on; its log has the details",
+			}
+		}
+	}()
+	return do()
+}
+
+// awaits waits until a channel is closed, ctx ends or the server does.
+func (w *work) awaits(ctx context.Context, done <-chan struct{}) error {
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-w.background.Done():
+		return &fault.Error{Kind: fault.ShuttingDown, Detail: "the server is shutting down", Hint: "send nothing more"}
+	}
+}
+
+// end ends every goroutine, and waits for them until ctx ends.
+func (w *work) end(ctx context.Context) error {
+	w.mu.Lock()
+	w.stop()
+	w.mu.Unlock()
+	ended := make(chan struct{})
+	go func() { w.wait.Wait(); close(ended) }()
+	select {
+	case <-ended:
+		return nil
+	case <-ctx.Done():
+		return errors.New("a part of the server did not end in time")
+	}
+}
