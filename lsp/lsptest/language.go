@@ -4,11 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/bmatcuk/doublestar/v4"
 )
 
 // The language features: what an editor asks for while a user writes. Each is asked for only where the server announced
@@ -23,57 +20,6 @@ var languageProviders = map[string]string{
 
 // errUnserved is the error of a feature that the server does not have for the document.
 var errUnserved = errors.New("the server does not serve it for this document")
-
-// registration is one that the server made.
-type registration struct {
-	method  string
-	options json.RawMessage
-}
-
-// selects reports whether a registration's documentSelector fits a document; one without a selector fits all.
-func (r registration) selects(u string) bool {
-	var filters []struct {
-		Language string          `json:"language"`
-		Scheme   string          `json:"scheme"`
-		Pattern  json.RawMessage `json:"pattern"`
-	}
-	raw := lookup(r.options, "documentSelector")
-	if !truthy(raw) {
-		return true
-	}
-	if json.Unmarshal(raw, &filters) != nil {
-		return false
-	}
-	for _, f := range filters {
-		scheme, _, _ := strings.Cut(u, ":")
-		if f.Language != "" || f.Scheme != "" && f.Scheme != scheme {
-			continue
-		}
-		if f.Pattern == nil {
-			return true
-		}
-		if ok, err := doublestar.Match(text(f.Pattern), filepath.ToSlash(pathOf(u))); err == nil && ok {
-			return true
-		}
-	}
-	return false
-}
-
-// serves reports whether the server announced a feature for a document. The lock is held.
-func (e *Editor) serves(method, u string) bool {
-	return truthy(lookup(e.server, languageProviders[method])) || e.selecting(method, u) > 0
-}
-
-// selecting is how many registrations of a feature select a document. The lock is held.
-func (e *Editor) selecting(method, u string) int {
-	count := 0
-	for _, r := range e.registered {
-		if r.method == method && r.selects(u) {
-			count++
-		}
-	}
-	return count
-}
 
 // ask asks for a feature at a place of a document.
 func (p *play) ask(method string, args []string, result any) error {

@@ -77,18 +77,18 @@ func (p *play) announce(args []string) error {
 
 // answerLoan answers a request by what the editor lends. A method that nothing is lent for is one that it does not
 // implement. The lock is held.
-func (e *Editor) answerLoan(method string, params json.RawMessage) (any, error) {
-	for i, l := range e.loans {
+func (t *talk) answerLoan(method string, params json.RawMessage) (any, error) {
+	for i, l := range t.loans {
 		if l.method != method || !l.params.Match(params) {
 			continue
 		}
-		e.loans = append(e.loans[:i:i], e.loans[i+1:]...)
+		t.loans = append(t.loans[:i:i], t.loans[i+1:]...)
 		if method == "agent/model/generate" {
-			e.paired(params)
+			paired(t.judge, params)
 		}
 		token := lookup(params, "partialResultToken")
 		for _, piece := range l.Pieces {
-			e.notify("$/progress", struct {
+			t.notify("$/progress", struct {
 				Token json.RawMessage `json:"token"`
 				Value json.RawMessage `json:"value"`
 			}{token, piece})
@@ -102,41 +102,4 @@ func (e *Editor) answerLoan(method string, params json.RawMessage) (any, error) 
 		return l.Result, nil
 	}
 	return nil, methodNotFound(method)
-}
-
-// paired checks that each call of a conversation has its result in the message behind it.
-func (e *Editor) paired(params json.RawMessage) {
-	var p struct {
-		Messages []struct {
-			Role  string `json:"role"`
-			Parts []struct {
-				Kind string `json:"kind"`
-				ID   string `json:"id"`
-			} `json:"parts"`
-		} `json:"messages"`
-	}
-	if err := json.Unmarshal(params, &p); err != nil {
-		e.fault("agent/model/generate: %v", err)
-		return
-	}
-	waiting := map[string]bool{}
-	for i, m := range p.Messages {
-		if m.Role == "tool" != (len(waiting) > 0) {
-			e.fault("agent/model/generate: message %d is of the role %s, behind %d calls", i, m.Role, len(waiting))
-		}
-		for _, part := range m.Parts {
-			switch {
-			case part.Kind == "call" && m.Role == "assistant":
-				waiting[part.ID] = true
-			case part.Kind == "result" && m.Role == "tool" && waiting[part.ID]:
-				delete(waiting, part.ID)
-			case part.Kind != "text":
-				e.fault("agent/model/generate: message %d of the role %s has a part %s %q", i, m.Role,
-					part.Kind, part.ID)
-			}
-		}
-		if m.Role == "tool" && len(waiting) > 0 {
-			e.fault("agent/model/generate: message %d leaves %d calls without a result", i, len(waiting))
-		}
-	}
 }

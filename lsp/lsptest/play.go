@@ -155,8 +155,8 @@ func (p *play) settle() error {
 	if p.profile.Announces("window.workDoneProgress") {
 		// Whoever sends shutdown behind the end of a run may be quicker than the end of its progress.
 		err := p.editor.wait(p.ctx, fmt.Sprintf("the progress of %d runs and its end", p.runs), func() bool {
-			return len(p.editor.order) >= p.runs &&
-				!slices.ContainsFunc(p.editor.order, func(g *Progress) bool { return !g.Ended })
+			return len(p.editor.progress.order) >= p.runs &&
+				!slices.ContainsFunc(p.editor.progress.order, func(g *Progress) bool { return !g.Ended })
 		})
 		if err != nil {
 			return err

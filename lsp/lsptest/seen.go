@@ -286,7 +286,7 @@ func (p *play) editsAre(args []string) error {
 func (p *play) progressIs(args []string) error {
 	p.editor.mu.Lock()
 	var out strings.Builder
-	for _, g := range p.editor.order {
+	for _, g := range p.editor.progress.order {
 		state := "under way"
 		if g.Ended {
 			state = "ended: " + g.Message

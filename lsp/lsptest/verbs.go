@@ -312,8 +312,8 @@ func (p *play) cancel(args []string) error {
 	title := strings.Join(args[1:], "")
 	p.editor.mu.Lock()
 	defer p.editor.mu.Unlock()
-	for i := len(p.editor.order) - 1; i >= 0; i-- {
-		if g := p.editor.order[i]; g.Begun && !g.Ended && strings.Contains(g.Title, title) {
+	for i := len(p.editor.progress.order) - 1; i >= 0; i-- {
+		if g := p.editor.progress.order[i]; g.Begun && !g.Ended && strings.Contains(g.Title, title) {
 			if !g.Cancellable {
 				return fmt.Errorf("the progress %q is not cancellable", g.Title)
 			}

@@ -90,9 +90,9 @@ var waits = map[string]wait{
 	},
 	"report": {
 		least: 2, most: 2,
-		until: func(e *Editor, args []string) bool { return e.says(args[0], args[1], false) },
+		until: func(e *Editor, args []string) bool { return e.progress.says(args[0], args[1], false) },
 	},
-	"ended": {least: 2, most: 2, until: func(e *Editor, args []string) bool { return e.says(args[0], args[1], true) }},
+	"ended": {least: 2, most: 2, until: func(e *Editor, args []string) bool { return e.progress.says(args[0], args[1], true) }},
 	"refreshes": {least: 2, most: 2, number: 2, until: func(e *Editor, args []string) bool {
 		return e.refreshes[args[0]] >= count(args, 1, 0)
 	}},
@@ -147,7 +147,7 @@ func count(args []string, i, otherwise int) int {
 func progressCame(e *Editor, args []string) bool {
 	title := strings.Join(args[1:], "")
 	n := 0
-	for _, g := range e.order {
+	for _, g := range e.progress.order {
 		if !g.Begun || !strings.Contains(g.Title, title) {
 			continue
 		}
@@ -173,13 +173,6 @@ func eventCame(e *Editor, args []string) bool {
 	return slices.ContainsFunc(e.notifications, func(n Notification) bool {
 		return n.Method == "agent/event" && text(lookup(n.Params, "type")) == args[0] &&
 			strings.Contains(string(n.Params), strings.Join(args[1:], ""))
-	})
-}
-
-// says reports whether the newest message of a progress of the title, under way or ended, holds a text.
-func (e *Editor) says(title, message string, ended bool) bool {
-	return slices.ContainsFunc(e.order, func(g *Progress) bool {
-		return g.Begun && g.Ended == ended && strings.Contains(g.Title, title) && strings.Contains(g.Message, message)
 	})
 }
 
