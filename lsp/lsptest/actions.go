@@ -96,18 +96,18 @@ func before(a, b Position) bool {
 }
 
 // report has another server report a problem: PATH PLACE "message".
-func (p *play) report(args []string) error {
-	r, err := p.place(args[0], args[1])
+func report(e *Editor, args []string) error {
+	r, err := place(e, args[0], args[1])
 	if err != nil {
 		return err
 	}
-	p.editor.mu.Lock()
-	defer p.editor.mu.Unlock()
-	if p.editor.foreign == nil {
-		p.editor.foreign = map[string][]Diagnostic{}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.foreign == nil {
+		e.foreign = map[string][]Diagnostic{}
 	}
-	u := p.editor.URI(args[0])
-	p.editor.foreign[u] = append(p.editor.foreign[u],
+	u := e.URI(args[0])
+	e.foreign[u] = append(e.foreign[u],
 		Diagnostic{Range: r, Severity: 1, Source: "compiler", Message: args[2]})
 	return nil
 }

@@ -40,7 +40,8 @@ func (a *announced) maySpeak(r *jsonrpc2.Request) {
 	}
 }
 
-// initialized takes the server's capabilities. Of the encodings the client has offered those, or, for nil, its profile's.
+// initialized takes the server's capabilities. Of the encodings the client has offered those, or, for nil, its
+// profile's.
 func (a *announced) initialized(result json.RawMessage, offered []Encoding) {
 	a.phase = phaseRunning
 	a.capabilities = lookup(result, "capabilities")

@@ -7,8 +7,9 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
-// requests are those that a server may send, each with the client capability that allows it, "" where none is needed.
-var requests = map[string]string{
+// serverRequests are those that a server may send, each with the client capability that allows it, "" where none is
+// needed.
+var serverRequests = map[string]string{
 	"workspace/applyEdit":                   "workspace.applyEdit",
 	"workspace/configuration":               "workspace.configuration",
 	"workspace/workspaceFolders":            "workspace.workspaceFolders",

@@ -207,37 +207,62 @@ func (x *edits) planText(c documentChange, created map[string]bool, what string)
 		return nil, errors.New("it names no document")
 	}
 	u := c.TextDocument.URI
-	d := x.documents[u]
 	before := ""
-	switch {
-	case d != nil:
-		before = d.text
-	case !created[u]:
-		disk, err := x.showing(u)
-		if err != nil {
+	if x.documents[u] != nil || !created[u] {
+		var err error
+		if before, err = x.showing(u); err != nil {
 			x.fault("%s: an edit of %s, which is not there", what, u)
 			return nil, err
 		}
-		before = disk
-	case x.profile.EmptyIsALine:
+	} else if x.profile.EmptyIsALine {
 		before = "\n"
 	}
 	if v := c.TextDocument.Version; v != nil {
-		if d == nil {
-			if x.known[u] == 0 { // the user may just have closed it
-				x.fault("%s: version %d of %s, which is not open", what, *v, u)
-			}
-			return nil, fmt.Errorf("%s is not open: %w", u, errStale)
-		}
-		if *v > d.version && x.known[u] == 1 { // versions begin anew when it is opened again
-			x.fault("%s: version %d of %s, which is at version %d", what, *v, u, d.version)
-		}
-		if *v != d.version {
-			return nil, fmt.Errorf("%s is at version %d, the edit is for %d: %w", u, d.version, *v, errStale)
+		if err := x.isFor(u, *v, what); err != nil {
+			return nil, err
 		}
 	}
+	list, err := x.replacing(u, before, c.Edits, what)
+	if err != nil {
+		return nil, err
+	}
+	if _, _, err := replace(before, list); err != nil {
+		x.fault("%s: in %s, %v", what, u, err)
+		return nil, err
+	}
+	if len(list) == 0 {
+		return func() (func(), error) { return func() {}, nil }, nil
+	}
+	return func() (func(), error) {
+		if d := x.documents[u]; d == nil { // the editor opens what it edits, unsaved
+			x.open(u, before, 1)
+		}
+		return x.change(x.documents[u], list, true)
+	}, nil
+}
+
+// isFor checks that an edit is for the version that a document has.
+func (x *edits) isFor(u string, version int32, what string) error {
+	d := x.documents[u]
+	if d == nil {
+		if x.known[u] == 0 { // the user may just have closed it
+			x.fault("%s: version %d of %s, which is not open", what, version, u)
+		}
+		return fmt.Errorf("%s is not open: %w", u, errStale)
+	}
+	if version > d.version && x.known[u] == 1 { // versions begin anew when it is opened again
+		x.fault("%s: version %d of %s, which is at version %d", what, version, u, d.version)
+	}
+	if version != d.version {
+		return fmt.Errorf("%s is at version %d, the edit is for %d: %w", u, d.version, version, errStale)
+	}
+	return nil
+}
+
+// replacing is what the edits of a document replace in its text.
+func (x *edits) replacing(u, before string, edits []textEdit, what string) ([]replacement, error) {
 	var list []replacement
-	for _, t := range c.Edits {
+	for _, t := range edits {
 		if t.Range == nil || t.NewText == nil && t.Snippet == nil {
 			x.fault("%s: a text edit of %s without range or newText", what, u)
 			return nil, errors.New("a text edit lacks a member")
@@ -256,19 +281,7 @@ func (x *edits) planText(c documentChange, created map[string]bool, what string)
 		}
 		list = append(list, replaced)
 	}
-	if _, _, err := replace(before, list); err != nil {
-		x.fault("%s: in %s, %v", what, u, err)
-		return nil, err
-	}
-	if len(list) == 0 {
-		return func() (func(), error) { return func() {}, nil }, nil
-	}
-	return func() (func(), error) {
-		if d := x.documents[u]; d == nil { // the editor opens what it edits, unsaved
-			x.open(u, before, 1)
-		}
-		return x.change(x.documents[u], list, true)
-	}, nil
+	return list, nil
 }
 
 func (x *edits) createFile(c documentChange) (func(), error) {

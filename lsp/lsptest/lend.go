@@ -27,7 +27,7 @@ type loan struct {
 var errSilent = errors.New("the editor says nothing")
 
 // lend takes a loan: METHOD "expression" {…}. Each is used once, the first that fits.
-func (p *play) lend(args []string) error {
+func lend(e *Editor, args []string) error {
 	expression, err := regexp.Compile(args[1])
 	if err != nil {
 		return fmt.Errorf("the expression of the params: %w", err)
@@ -41,17 +41,17 @@ func (p *play) lend(args []string) error {
 			return err
 		}
 	}
-	p.editor.mu.Lock()
-	defer p.editor.mu.Unlock()
-	p.editor.loans = append(p.editor.loans, l)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.loans = append(e.loans, l)
 	return nil
 }
 
 // announce adds members to what the profile announces under experimental.agentls: true, or what stands behind a = as
 // JSON.
-func (p *play) announce(args []string) error {
+func (s *stage) announce(args []string) error {
 	var capabilities map[string]any
-	if err := json.Unmarshal(p.profile.Capabilities, &capabilities); err != nil {
+	if err := json.Unmarshal(s.profile.Capabilities, &capabilities); err != nil {
 		return err
 	}
 	member := func(of map[string]any, name string) map[string]any {
@@ -71,7 +71,7 @@ func (p *play) announce(args []string) error {
 		}
 	}
 	var err error
-	p.profile.Capabilities, err = json.Marshal(capabilities)
+	s.profile.Capabilities, err = json.Marshal(capabilities)
 	return err
 }
 

@@ -48,7 +48,7 @@ func (b *bars) add(p *Progress) {
 	b.order = append(b.order, p)
 }
 
-// giveToken notes the work-done token that a request of ours brings.
+// give notes the work-done token that a request of ours brings.
 func (b *bars) give(c *call) {
 	if token := lookup(c.params, "workDoneToken"); truthy(token) {
 		b.add(&Progress{Token: string(token), Percent: -1, request: c})
@@ -64,6 +64,15 @@ func (b *bars) answered(c *call) {
 	}
 }
 
+// progressValue is any of LSP's WorkDoneProgressBegin, WorkDoneProgressReport and WorkDoneProgressEnd.
+type progressValue struct {
+	Kind        string  `json:"kind"`
+	Title       string  `json:"title"`
+	Message     *string `json:"message"`
+	Percentage  *int    `json:"percentage"`
+	Cancellable *bool   `json:"cancellable"`
+}
+
 func (b *bars) progressed(params json.RawMessage) {
 	key, value := string(lookup(params, "token")), lookup(params, "value")
 	p := b.byToken[key]
@@ -74,49 +83,17 @@ func (b *bars) progressed(params json.RawMessage) {
 	if p.request != nil && p.request.ended {
 		b.fault("$/progress: token %s came with %s, which is answered already", key, p.request.method)
 	}
-	var v struct {
-		Kind        string  `json:"kind"`
-		Title       string  `json:"title"`
-		Message     *string `json:"message"`
-		Percentage  *int    `json:"percentage"`
-		Cancellable *bool   `json:"cancellable"`
-	}
+	var v progressValue
 	if err := json.Unmarshal(value, &v); err != nil {
 		b.fault("$/progress: token %s: bad value %s", key, shorten(string(value)))
 		return
 	}
-	switch v.Kind {
-	case "begin":
-		if p.Begun {
-			b.fault("$/progress: token %s begins twice", key)
-		}
-		if v.Title == "" {
-			b.fault("$/progress: token %s begins without a title", key)
-		}
+	b.inOrder(p, v)
+	if v.Kind == "begin" {
 		p.Begun, p.Title, p.withPercent = true, v.Title, v.Percentage != nil
-	case "report":
-		if !p.Begun {
-			b.fault("$/progress: token %s reports before it begins", key)
-		}
-		if p.withPercent != (v.Percentage != nil) {
-			b.fault("$/progress: token %s (%q): a percentage has to be in the begin and in every report, or nowhere",
-				key, p.Title)
-		}
-	case "end":
-		if !p.Begun {
-			b.fault("$/progress: token %s ends before it begins", key)
-		}
-	default:
-		b.fault("$/progress: token %s: there is no kind %q", key, v.Kind)
-	}
-	if p.Ended {
-		b.fault("$/progress: token %s (%q) goes on after its end", key, p.Title)
 	}
 	p.Ended = p.Ended || v.Kind == "end"
 	if v.Percentage != nil {
-		if *v.Percentage < max(p.Percent, 0) || *v.Percentage > 100 {
-			b.fault("$/progress: token %s (%q): percentage %d after %d", key, p.Title, *v.Percentage, p.Percent)
-		}
 		p.Percent = *v.Percentage
 	}
 	if v.Message != nil {
@@ -124,6 +101,43 @@ func (b *bars) progressed(params json.RawMessage) {
 	}
 	if v.Cancellable != nil {
 		p.Cancellable = *v.Cancellable
+	}
+}
+
+// inOrder checks that what a progress says next may come behind what it has said.
+func (b *bars) inOrder(p *Progress, v progressValue) {
+	fault := func(format string, args ...any) {
+		b.fault("$/progress: token %s"+format, append([]any{p.Token}, args...)...)
+	}
+	title := p.Title
+	switch v.Kind {
+	case "begin":
+		if p.Begun {
+			fault(" begins twice")
+		}
+		if v.Title == "" {
+			fault(" begins without a title")
+		}
+		title = v.Title
+	case "report":
+		if !p.Begun {
+			fault(" reports before it begins")
+		}
+		if p.withPercent != (v.Percentage != nil) {
+			fault(" (%q): a percentage has to be in the begin and in every report, or nowhere", title)
+		}
+	case "end":
+		if !p.Begun {
+			fault(" ends before it begins")
+		}
+	default:
+		fault(": there is no kind %q", v.Kind)
+	}
+	if p.Ended {
+		fault(" (%q) goes on after its end", title)
+	}
+	if v.Percentage != nil && (*v.Percentage < max(p.Percent, 0) || *v.Percentage > 100) {
+		fault(" (%q): percentage %d after %d", title, *v.Percentage, p.Percent)
 	}
 }
 

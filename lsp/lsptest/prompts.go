@@ -219,10 +219,10 @@ func (p *play) choose(args []string) error {
 }
 
 // unable has the editor not implement window/showMessageRequest.
-func (p *play) unable([]string) error {
-	p.editor.mu.Lock()
-	defer p.editor.mu.Unlock()
-	p.editor.noPrompts = true
+func unable(e *Editor, _ []string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.noPrompts = true
 	return nil
 }
 

@@ -79,7 +79,7 @@ func (e *Editor) notified(method string, params json.RawMessage) {
 
 // asked works on a request and returns its result.
 func (e *Editor) asked(method string, params json.RawMessage) (any, error) {
-	what, known := requests[method]
+	what, known := serverRequests[method]
 	if !known {
 		e.fault("the request %s is not in the protocol", method)
 		return nil, &jsonrpc2.Error{Code: jsonrpc2.CodeMethodNotFound, Message: "no such method: " + method}

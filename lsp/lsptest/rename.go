@@ -56,5 +56,3 @@ func (b *buffers) RenameFile(from, to string) error {
 	b.watched(b.URI(to), 1)
 	return nil
 }
-
-func (p *play) rename(args []string) error { return p.editor.RenameFile(args[0], args[1]) }

@@ -222,14 +222,14 @@ func Format(text string, indents bool) []Replacement {
 
 // onApply says what an extension does to the next edit: "brackets" TEXT adds a text to what is inserted, in the same
 // change; "format" formats the document behind the edit.
-func (p *play) onApply(args []string) error {
-	p.editor.mu.Lock()
-	defer p.editor.mu.Unlock()
+func onApply(e *Editor, args []string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	switch {
 	case args[0] == "brackets" && len(args) == 2:
-		p.editor.reaction.Alter = func(text string) string { return text + args[1] }
+		e.reaction.Alter = func(text string) string { return text + args[1] }
 	case args[0] == "format" && len(args) == 1:
-		p.editor.reaction.After = func(text string) []Replacement { return Format(text, true) }
+		e.reaction.After = func(text string) []Replacement { return Format(text, true) }
 	default:
 		return fmt.Errorf("onapply knows brackets TEXT and format, not %q", args)
 	}
@@ -237,6 +237,6 @@ func (p *play) onApply(args []string) error {
 }
 
 // format formats an open document, as the user has it done on saving.
-func (p *play) format(args []string) error {
-	return p.editor.Revise(args[0], func(text string) []Replacement { return Format(text, true) })
+func format(e *Editor, args []string) error {
+	return e.Revise(args[0], func(text string) []Replacement { return Format(text, true) })
 }
