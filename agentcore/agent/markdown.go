@@ -215,7 +215,7 @@ func (f *File) keyTest() func(string) bool {
 
 func (f *File) decoder(d *Definition, root *node) *decoder {
 	d.Source.Path = f.Path
-	p := &decoder{file: f, def: d, index: f.count, root: root, at: root, wrongs: map[string]bool{}}
+	p := &decoder{reader: reader{file: f, def: d, index: f.count, root: root, wrongs: map[string]bool{}}, at: root}
 	f.count++
 	if root.cut { // what bounds the agent may be lost
 		p.report(fault{
