@@ -91,7 +91,7 @@ func (f *File) parseMarkdown() {
 		p.report(fault)
 	}
 	f.addFields("", root, p.index)
-	f.placePrompt(p, h.body, body)
+	p.placePrompt(h.body, body)
 	if guessed {
 		p.reportGuess()
 	}
@@ -138,7 +138,8 @@ func (f *File) headless(h head, body string) bool {
 }
 
 // placePrompt notes where the prompt of a definition stands: in the body, which begins at a place, or in a key.
-func (f *File) placePrompt(p *decoder, at int, body string) {
+func (p *decoder) placePrompt(at int, body string) {
+	f := p.file
 	if p.def.Prompt != "" {
 		start := at + len(body) - len(strings.TrimLeftFunc(body, unicode.IsSpace))
 		end := at + len(strings.TrimRightFunc(body, unicode.IsSpace))
