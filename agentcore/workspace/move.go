@@ -29,7 +29,7 @@ func (l *Layer) Move(from, to string, base Stamp, author Author) error {
 		if r, rel := l.view.locate(path); r != nil && rel == "." {
 			return &FileError{Kind: Directory, Path: path, Detail: "is a workspace folder", Hint: "move what is in it"}
 		}
-		if err := l.writable(path); err != nil {
+		if err := writable(l, path); err != nil {
 			return err
 		}
 	}
@@ -42,7 +42,7 @@ func (l *Layer) Move(from, to string, base Stamp, author Author) error {
 			Hint: "choose a path outside of " + from,
 		}
 	}
-	files, err := l.filesIn(from)
+	files, err := filesIn(l, from)
 	if err != nil {
 		return err
 	}
@@ -50,14 +50,14 @@ func (l *Layer) Move(from, to string, base Stamp, author Author) error {
 	if !folder {
 		files = []string{from}
 	}
-	if err := l.vacant(from, to, folder); err != nil {
+	if err := vacant(l, from, to, folder); err != nil {
 		return err
 	}
 	paths := make([]string, 0, 2*len(files))
 	for _, path := range files {
 		target := to + strings.TrimPrefix(path, from)
 		for _, p := range []string{path, target} {
-			if err := l.writable(p); err != nil {
+			if err := writable(l, p); err != nil {
 				return err
 			}
 		}
@@ -112,14 +112,14 @@ func (l *Layer) Move(from, to string, base Stamp, author Author) error {
 }
 
 // vacant refuses a target where something is. A name that differs in letter case alone is no other file on some disks.
-func (l *Layer) vacant(from, to string, folder bool) error {
+func vacant(l *Layer, from, to string, folder bool) error {
 	c, err := l.content(to)
 	if sameName(from, to) && (c.text == nil && err == nil || l.view.sameFile(from, to)) {
 		return nil // a new letter case for the same name
 	}
 	switch kind := (*FileError)(nil); {
 	case errors.As(err, &kind) && kind.Kind == Directory:
-		if _, problem := l.filesIn(to); folder && errors.As(problem, &kind) && kind.Kind == NotFound {
+		if _, problem := filesIn(l, to); folder && errors.As(problem, &kind) && kind.Kind == NotFound {
 			return nil // all that was in it is gone in this layer
 		}
 		return &FileError{
@@ -134,20 +134,20 @@ func (l *Layer) vacant(from, to string, folder bool) error {
 			Hint: "choose another path, or delete that file first if it is not wanted", Current: new(c.file(to)),
 		}
 	}
-	return l.creatable(to)
+	return creatable(l, to)
 }
 
 // filesIn lists the files that the layer shows in a folder; nil for what is no folder.
-func (l *Layer) filesIn(dir string) ([]string, error) {
+func filesIn(l *Layer, dir string) ([]string, error) {
 	c, err := l.content(dir)
-	overlay := l.overlay(dir)
+	overlay := overlay(l, dir)
 	kind := (*FileError)(nil)
 	switch {
 	case errors.As(err, &kind) && kind.Kind == Directory:
 	case err != nil:
 		return nil, err
 	case c.text != nil:
-		return nil, l.linked(dir)
+		return nil, linked(l, dir)
 	case !hasText(overlay):
 		return nil, &FileError{
 			Kind: NotFound, Path: dir, Detail: "no such file or folder",
@@ -159,10 +159,10 @@ func (l *Layer) filesIn(dir string) ([]string, error) {
 	for len(folders) > 0 {
 		at := folders[0]
 		folders = folders[1:]
-		if err := l.linked(at); err != nil {
+		if err := linked(l, at); err != nil {
 			return nil, err
 		}
-		entries, err := l.entries(at, overlay)
+		entries, err := listFolder(l, at, overlay)
 		if err != nil {
 			return nil, err
 		}
@@ -174,7 +174,7 @@ func (l *Layer) filesIn(dir string) ([]string, error) {
 				folders = append(folders, e.Path)
 				continue
 			}
-			if err := l.linked(e.Path); err != nil {
+			if err := linked(l, e.Path); err != nil {
 				return nil, err
 			}
 			files = append(files, e.Path)
@@ -206,7 +206,7 @@ func hasText(overlay map[string]*text) bool {
 }
 
 // linked refuses a symbolic link: moved, it may lead elsewhere.
-func (l *Layer) linked(path string) error {
+func linked(l *Layer, path string) error {
 	if l.view.isLink(path) {
 		return &FileError{
 			Kind: NotRegular, Path: path, Detail: "is a symbolic link",
@@ -247,11 +247,11 @@ func (l *Layer) place(from, to spot, movers []Author) {
 }
 
 // unmove makes a copy of a file that was moved, and a deletion of what is left. The lock is held.
-func (l *Layer) unmove(key string) {
-	f := l.files[key]
+func (e *layerEdits) unmove(key string) {
+	f := e.files[key]
 	own, authors := f.made, f.authors()
-	l.set(key, newLayerFile(patch{base: f.rebased.base}.writeBy(nil, f.movers)))
-	l.set(f.moveTo, newLayerFile(patch{}.writeBy(own, authors)))
+	e.set(key, newLayerFile(patch{base: f.rebased.base}.writeBy(nil, f.movers)))
+	e.set(f.moveTo, newLayerFile(patch{}.writeBy(own, authors)))
 }
 
 // writeBy is write by several authors.
@@ -268,9 +268,9 @@ func (p patch) writeBy(next *text, authors []Author) patch {
 func sameName(a, b string) bool { return strings.EqualFold(a, b) }
 
 // sameFile reports whether the disk has one file under two names.
-func (v *View) sameFile(a, b string) bool {
+func (f *folders) sameFile(a, b string) bool {
 	stat := func(path string) (fs.FileInfo, bool) {
-		r, rel := v.locate(path)
+		r, rel := f.locate(path)
 		if r == nil {
 			return nil, false
 		}

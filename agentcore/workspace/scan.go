@@ -45,15 +45,15 @@ func Scan[T any](ctx context.Context, l *Layer, dir string, want func(path strin
 			yield(Scanned[T]{}, l.view.outside(dir))
 			return
 		}
-		overlay := l.overlay(dir)
-		if _, err := l.entries(dir, overlay); err != nil {
+		overlay := overlay(l, dir)
+		if _, err := listFolder(l, dir, overlay); err != nil {
 			yield(Scanned[T]{}, err)
 			return
 		}
 		ctx, cancel := context.WithCancel(ctx)
 		s := &scan[T]{ctx: ctx, layer: l, root: r, overlay: newShade(dir, overlay), want: want, read: read}
 		s.more = sync.NewCond(&s.mu)
-		top := &scanFolder[T]{path: dir, rules: l.ignoresAbove(r, dir), done: make(chan struct{})}
+		top := &scanFolder[T]{path: dir, rules: ignoresAbove(l, r, dir), done: make(chan struct{})}
 		s.push(func(*scratch) { s.list(top) })
 		var workers beside.Group
 		for range runtime.GOMAXPROCS(0) {
@@ -205,7 +205,7 @@ func (s *scan[T]) list(f *scanFolder[T]) {
 		case ".git":
 			repository = true
 		case ".gitignore":
-			own = s.layer.excludes(filepath.Join(f.path, e.name))
+			own = excludes(s.layer, filepath.Join(f.path, e.name))
 		}
 	}
 	rules := f.rules.enter(f.path, repository, own)

@@ -34,7 +34,7 @@ type shot struct {
 func (l *Layer) Snapshot() Snapshot {
 	s := Snapshot{l, map[string]shot{}, time.Now()}
 	for _, root := range l.view.Roots() {
-		for path, t := range l.overlay(root.Path) {
+		for path, t := range overlay(l, root.Path) {
 			if permission.Secret(filepath.ToSlash(path)) && !l.allows(path) {
 				continue
 			}
@@ -122,7 +122,7 @@ func (s Snapshot) Take(w Written, author Author) Taken {
 		taken.Problem = err
 		return taken
 	}
-	if err := s.layer.writable(path); err != nil {
+	if err := writable(s.layer, path); err != nil {
 		return fail(err)
 	}
 	c, format, err := s.now(path)
@@ -246,8 +246,8 @@ func (s Snapshot) before(path string, w Written, now content, format Format) (ba
 }
 
 // changedSince reports whether the file on disk was written after a moment, or is gone.
-func (v *View) changedSince(path string, moment time.Time) bool {
-	r, rel := v.locate(path)
+func (f *folders) changedSince(path string, moment time.Time) bool {
+	r, rel := f.locate(path)
 	if r == nil {
 		return true
 	}
@@ -262,7 +262,7 @@ func (v *View) changedSince(path string, moment time.Time) bool {
 // putUnseen is put of a text that the run has not seen: what it knew of the file is what it knows.
 func (l *Layer) putUnseen(path string, next *text, base Stamp, author Author) error {
 	if base == "" {
-		if err := l.creatable(path); err != nil {
+		if err := creatable(l, path); err != nil {
 			return err
 		}
 	}
