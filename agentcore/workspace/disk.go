@@ -142,31 +142,38 @@ func (f *folders) readDisk(path string) (diskFile, error) {
 	found := diskFile{format: Format{Mode: uint32(info.Mode().Perm())}}
 	real, inside := r.real(rel)
 	found.secret = inside && permission.Secret(real)
-	if info.Size() > f.options.MaxFileSize {
-		found.failure = f.tooLarge(path, info.Size())
-	} else {
-		data, err := io.ReadAll(io.LimitReader(file, f.options.MaxFileSize+1))
-		switch {
-		case err != nil:
-			return diskFile{}, ioError(path, "cannot be read", err)
-		case int64(len(data)) > f.options.MaxFileSize:
-			found.failure = f.tooLarge(path, int64(len(data)))
-		default:
-			content, format, ok := decode(data)
-			if ok {
-				found.text = newText(content)
-				format.Mode = found.format.Mode
-				found.format = format
-			} else {
-				found.failure = &FileError{
-					Kind: Binary, Path: path, Detail: "is not a text file",
-					Hint: "agents read UTF-8, and UTF-16 with a byte order mark",
-				}
-			}
-		}
+	if err := f.fill(&found, path, file, info.Size()); err != nil {
+		return diskFile{}, err
 	}
 	f.cache.put(path, info, read, found)
 	return found.result()
+}
+
+// fill reads the text of a file that was just opened.
+func (f *folders) fill(found *diskFile, path string, file io.Reader, size int64) error {
+	if size > f.options.MaxFileSize {
+		found.failure = f.tooLarge(path, size)
+		return nil
+	}
+	data, err := io.ReadAll(io.LimitReader(file, f.options.MaxFileSize+1))
+	if err != nil {
+		return ioError(path, "cannot be read", err)
+	}
+	if int64(len(data)) > f.options.MaxFileSize {
+		found.failure = f.tooLarge(path, int64(len(data)))
+		return nil
+	}
+	content, format, ok := decode(data)
+	if !ok {
+		found.failure = &FileError{
+			Kind: Binary, Path: path, Detail: "is not a text file",
+			Hint: "agents read UTF-8, and UTF-16 with a byte order mark",
+		}
+		return nil
+	}
+	format.Mode = found.format.Mode
+	found.text, found.format = newText(content), format
+	return nil
 }
 
 func (f diskFile) result() (diskFile, error) {

@@ -19,7 +19,7 @@ func overlaid(l *Layer, dir string) []string {
 	found := make(map[string]bool)
 	v := l.view
 	v.mu.Lock()
-	for _, path := range v.documentsBelow(dir) {
+	for _, path := range documentsBelow(v.docs, dir) {
 		found[path] = true
 	}
 	for path, a := range v.anchors {

@@ -25,32 +25,8 @@ const maxMoved = 1000
 // file cannot also change what is left.
 func (l *Layer) Move(from, to string, base Stamp, author Author) error {
 	from, to = cleanPath(from), cleanPath(to)
-	for _, path := range []string{from, to} {
-		if r, rel := l.view.locate(path); r != nil && rel == "." {
-			return &FileError{Kind: Directory, Path: path, Detail: "is a workspace folder", Hint: "move what is in it"}
-		}
-		if err := writable(l, path); err != nil {
-			return err
-		}
-	}
-	if from == to {
-		return &FileError{Kind: Exists, Path: to, Detail: "is where the file is already", Hint: "choose another path"}
-	}
-	if _, ok := within(from, to); ok {
-		return &FileError{
-			Kind: Directory, Path: to, Detail: "lies in what is to be moved",
-			Hint: "choose a path outside of " + from,
-		}
-	}
-	files, err := filesIn(l, from)
+	files, folder, err := moving(l, from, to)
 	if err != nil {
-		return err
-	}
-	folder := files != nil
-	if !folder {
-		files = []string{from}
-	}
-	if err := vacant(l, from, to, folder); err != nil {
 		return err
 	}
 	paths := make([]string, 0, 2*len(files))
@@ -65,6 +41,61 @@ func (l *Layer) Move(from, to string, base Stamp, author Author) error {
 	}
 	spots := l.look(paths...)
 	defer l.mu.Unlock()
+	if err := movable(l, spots, folder, base); err != nil {
+		return err
+	}
+	for i := 0; i < len(spots); i += 2 {
+		l.place(spots[i], spots[i+1], []Author{author})
+		path, target := spots[i].path, spots[i+1].path
+		for _, known := range []map[string]sight{l.seen, l.learned} {
+			if s, ok := known[path]; ok {
+				delete(known, path)
+				known[target] = s
+			}
+		}
+	}
+	return nil
+}
+
+// moving lists the files that a move takes along, and tells whether they are a folder's. Whatever forbids the move
+// before a file is looked at is an error.
+func moving(l *Layer, from, to string) (files []string, folder bool, err error) {
+	for _, path := range []string{from, to} {
+		if r, rel := l.view.locate(path); r != nil && rel == "." {
+			return nil, false, &FileError{
+				Kind: Directory, Path: path, Detail: "is a workspace folder",
+				Hint: "move what is in it",
+			}
+		}
+		if err := writable(l, path); err != nil {
+			return nil, false, err
+		}
+	}
+	if from == to {
+		return nil, false, &FileError{
+			Kind: Exists, Path: to, Detail: "is where the file is already",
+			Hint: "choose another path",
+		}
+	}
+	if _, ok := within(from, to); ok {
+		return nil, false, &FileError{
+			Kind: Directory, Path: to, Detail: "lies in what is to be moved",
+			Hint: "choose a path outside of " + from,
+		}
+	}
+	files, err = filesIn(l, from)
+	if err != nil {
+		return nil, false, err
+	}
+	folder = files != nil
+	if !folder {
+		files = []string{from}
+	}
+	return files, folder, vacant(l, from, to, folder)
+}
+
+// movable looks at the files of a move and at their targets, which are in turns. The layer's lock is held.
+func movable(l *Layer, spots []spot, folder bool, base Stamp) error {
 	for i := 0; i < len(spots); i += 2 {
 		c, err := l.see(spots[i])
 		switch {
@@ -74,17 +105,17 @@ func (l *Layer) Move(from, to string, base Stamp, author Author) error {
 			return l.view.secretError(c.file(spots[i].path).Path)
 		case !folder && base == "" && c.text != nil:
 			return &FileError{
-				Kind: Stale, Path: from, Detail: "was not read", Hint: "read it first, then move it",
-				Current: new(c.file(from)),
+				Kind: Stale, Path: spots[0].path, Detail: "was not read", Hint: "read it first, then move it",
+				Current: new(c.file(spots[0].path)),
 			}
 		case !folder && c.text == nil:
 			return &FileError{
-				Kind: NotFound, Path: from, Detail: "no such file",
+				Kind: NotFound, Path: spots[0].path, Detail: "no such file",
 				Hint: "list the folder to see what is there",
 			}
 		}
 		if !folder {
-			if err := stale(from, c, c.text, base); err != nil {
+			if err := stale(spots[0].path, c, c.text, base); err != nil {
 				return err
 			}
 		}
@@ -95,16 +126,6 @@ func (l *Layer) Move(from, to string, base Stamp, author Author) error {
 			return &FileError{
 				Kind: Exists, Path: path, Detail: "exists already",
 				Hint: "choose another path for the folder", Cause: err,
-			}
-		}
-	}
-	for i := 0; i < len(spots); i += 2 {
-		l.place(spots[i], spots[i+1], []Author{author})
-		path, target := spots[i].path, spots[i+1].path
-		for _, known := range []map[string]sight{l.seen, l.learned} {
-			if s, ok := known[path]; ok {
-				delete(known, path)
-				known[target] = s
 			}
 		}
 	}

@@ -209,6 +209,11 @@ func (s *scan[T]) list(f *scanFolder[T]) {
 		}
 	}
 	rules := f.rules.enter(f.path, repository, own)
+	s.push(s.plan(f, dir, listed, rules)...)
+}
+
+// plan puts the entries of a folder on its list, and returns what has to be done for them.
+func (s *scan[T]) plan(f *scanFolder[T], dir *os.Root, entries []listed, rules ignores) []func(*scratch) {
 	// The handle is closed by whoever uses it last.
 	var users atomic.Int32
 	users.Add(1)
@@ -220,7 +225,7 @@ func (s *scan[T]) list(f *scanFolder[T]) {
 	defer release()
 	var work []func(*scratch)
 	var chunk *scanChunked[T]
-	for _, e := range listed {
+	for _, e := range entries {
 		path := filepath.Join(f.path, e.name)
 		if strings.EqualFold(e.name, ".git") || rules.ignored(path, e.dir) {
 			continue
@@ -258,7 +263,7 @@ func (s *scan[T]) list(f *scanFolder[T]) {
 		f.items = append(f.items, scanItem[T]{chunk: chunk, index: len(chunk.names)})
 		chunk.names, chunk.links = append(chunk.names, e.name), append(chunk.links, e.link)
 	}
-	s.push(work...)
+	return work
 }
 
 // listed is one entry of a folder.

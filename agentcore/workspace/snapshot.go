@@ -129,18 +129,11 @@ func (s Snapshot) Take(w Written, author Author) Taken {
 	if err != nil {
 		return fail(err)
 	}
-	var made *text
-	if !w.Deleted {
-		decoded, as, ok := decode(w.Content)
-		if !ok {
-			return fail(&FileError{
-				Kind: Binary, Path: path, Detail: "is not a text file",
-				Hint: "its change stays in the sandbox",
-			})
-		}
-		made = newText(decoded)
-		taken.Notes = formatNotes(format, as, c.text != nil, w.Executable)
+	made, notes, err := written(w, path, format, c.text != nil)
+	if err != nil {
+		return fail(err)
 	}
+	taken.Notes = notes
 	base, known := s.before(path, w, c, format)
 	next := made
 	switch {
@@ -175,6 +168,20 @@ func (s Snapshot) Take(w Written, author Author) Taken {
 		taken.Changed, taken.Created, taken.Deleted = true, c.text == nil, next == nil
 	}
 	return taken
+}
+
+// written is the text that a program wrote, nil where it deleted the file, with what of its form cannot be proposed.
+func written(w Written, path string, format Format, there bool) (*text, []string, error) {
+	if w.Deleted {
+		return nil, nil, nil
+	}
+	decoded, as, ok := decode(w.Content)
+	if !ok {
+		return nil, nil, &FileError{
+			Kind: Binary, Path: path, Detail: "is not a text file", Hint: "its change stays in the sandbox",
+		}
+	}
+	return newText(decoded), formatNotes(format, as, there, w.Executable), nil
 }
 
 // IsText tells whether a file with that content is text, as files are read: UTF-8, or UTF-16 with a byte order mark.

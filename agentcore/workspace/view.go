@@ -520,9 +520,9 @@ func (v *View) After(call func()) {
 }
 
 // documentsBelow lists the open documents in a folder. The lock is held.
-func (v *View) documentsBelow(dir string) []string {
+func documentsBelow(docs map[string]*document, dir string) []string {
 	var paths []string
-	for path := range v.docs {
+	for path := range docs {
 		if strings.HasPrefix(path, dir) {
 			if rel, ok := within(dir, path); ok && rel != "." {
 				paths = append(paths, path)
