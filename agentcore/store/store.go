@@ -139,8 +139,7 @@ func open(ctx context.Context, path string, options Options, steps []migration) 
 	if err != nil {
 		return nil, err
 	}
-	s.owner, err = owners.register(options.Name)
-	if err != nil {
+	if s.owner, err = owners.register(options.Name); err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -163,14 +162,19 @@ func open(ctx context.Context, path string, options Options, steps []migration) 
 		owners.forget(dead)
 	}
 
-	s.readers, err = openDatabase(path, options.BusyTimeout, reading)
-	if err != nil {
+	if s.readers, err = openDatabase(path, options.BusyTimeout, reading); err != nil {
 		conn.close()
 		return nil, err
 	}
 	if s.opened, err = os.Stat(path); err != nil {
 		return nil, errors.Join(err, conn.close(), s.readers.Close())
 	}
+	s.begin(ctx, conn, later, dead)
+	return s, nil
+}
+
+// begin starts the writer and, where the file is to be checked later, that check.
+func (s *Store) begin(ctx context.Context, conn *connection, later bool, dead []string) {
 	s.writer = newWriter(s, conn)
 	go s.writer.run()
 	s.checked = make(chan struct{})
@@ -182,7 +186,6 @@ func open(ctx context.Context, path string, options Options, steps []migration) 
 			s.checkLater(checking, dead)
 		}
 	}()
-	return s, nil
 }
 
 // replace moves a damaged file aside, keeps what can be read of it, and connects to the new one. living is how many
@@ -203,10 +206,6 @@ func (s *Store) replace(ctx context.Context, damage error, living int,
 	s.options.Logger.Warn("the store was damaged and has been replaced", "movedTo", s.recovery.MovedTo,
 		"saved", s.recovery.Saved, "detail", s.recovery.Detail)
 	return s.connect(ctx, false, steps)
-}
-
-// begin starts the writer and, where the file is to be checked later, that check.
-func (s *Store) begin(ctx context.Context, conn *connection, later bool, dead []string) {
 }
 
 // makeFile makes an empty file if there is none, so that the file is never readable to others.
