@@ -166,10 +166,7 @@ func (l *launcher) launch(s spec, wrap []string, in *counted, stdin io.Reader, o
 	}
 	c = &confined{
 		in: in, cmd: cmd, stopGate: stopGate, control: ends.control, started: make(chan struct{}),
-		ended: make(chan struct{}), patient: len(wrap) > 0 || s.Bare,
-	}
-	if s.Bare && len(s.Env) > 0 {
-		c.variable = s.Env[len(s.Env)-1]
+		ended: make(chan struct{}), patient: len(wrap) > 0 || s.Bare, variable: s.tag(),
 	}
 	go c.read(ends.status)
 	// A process that has died does not read; what it said tells why.
@@ -226,6 +223,14 @@ func (l *launcher) start(cmd *exec.Cmd, in *counted, what string) (err error) {
 		return fmt.Errorf("%s: %w", what, err)
 	}
 	return nil
+}
+
+// tag is the variable that finds what outlives the attendant of a command without walls; empty elsewhere.
+func (s *spec) tag() string {
+	if !s.Bare || len(s.Env) == 0 {
+		return ""
+	}
+	return s.Env[len(s.Env)-1]
 }
 
 // starting says what the start of a sandbox does first.
