@@ -105,19 +105,20 @@ func (x *edits) applyEdit(raw json.RawMessage, what string) (send func(), err er
 		send, err := step.do()
 		if err != nil {
 			// What was made before stays: no profile is transactional beyond texts.
-			return func() {
-				for _, send := range sends {
-					send()
-				}
-			}, &partError{step.index, err}
+			return inTurn(sends), &partError{step.index, err}
 		}
 		sends = append(sends, send)
 	}
+	return inTurn(sends), nil
+}
+
+// inTurn does one thing behind the other.
+func inTurn(all []func()) func() {
 	return func() {
-		for _, send := range sends {
-			send()
+		for _, do := range all {
+			do()
 		}
-	}, nil
+	}
 }
 
 // editedIn lists the documents whose text an edit changes, each once.

@@ -56,8 +56,8 @@ type Notification struct {
 
 // Editor is an editor with a server. Its methods may be used from any goroutine; what it sends goes
 // out in the order of the calls. Its goroutines (two of the connection, one that writes, one for each document that it
-// fetches) end with Close. It is made of parts, each with its own state, which the one lock of the judge guards: a
-// method whose name begins small is called with the lock held, unless it says otherwise.
+// fetches) end with Close. It is made of parts, each with its own state, which the one lock of the judge guards:
+// those of their methods that are not for others are called with it held, unless they take it themselves.
 type Editor struct {
 	options EditorOptions
 	judge

@@ -79,18 +79,13 @@ func (j *judge) checkFailure(c *call, failure *jsonrpc2.Error) {
 		j.fault("%s: an error without data {kind, detail}: %s", c.method, failure.Message)
 		return
 	}
-	kind, code := text(lookup(*failure.Data, "kind")), int64(-32803)
-	switch kind {
-	case "invalid_params":
-		code = -32602
-	case "method_not_found":
-		code = -32601
-	case "content_modified":
-		code = -32801
-	case "cancelled":
-		code = -32800
-	case "internal":
-		code = -32603
+	kind := text(lookup(*failure.Data, "kind"))
+	code, special := map[string]int64{
+		"invalid_params": -32602, "method_not_found": -32601, "content_modified": -32801, "cancelled": -32800,
+		"internal": -32603,
+	}[kind]
+	if !special {
+		code = -32803
 	}
 	if failure.Code != code {
 		j.fault("%s: the kind %q comes with the code %d, and the protocol's table has %d: %s", c.method, kind,

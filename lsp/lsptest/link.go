@@ -222,26 +222,11 @@ func (l *link) reply(r *jsonrpc2.Request, result any, failure *jsonrpc2.Error) {
 
 // wait waits until cond holds, which is asked under the lock after each message. The error says what was waited for.
 func (l *link) wait(ctx context.Context, what string, cond func() bool) error {
-	for {
+	return l.Until(ctx, what, func() bool {
 		l.mu.Lock()
-		ok, news := cond(), l.news
-		l.mu.Unlock()
-		if ok {
-			return nil
-		}
-		select {
-		case <-news:
-		case <-l.conn.DisconnectNotify():
-			l.mu.Lock()
-			defer l.mu.Unlock()
-			if cond() {
-				return nil
-			}
-			return fmt.Errorf("wait for %s: %w", what, ErrDisconnected)
-		case <-ctx.Done():
-			return fmt.Errorf("wait for %s: %w", what, context.Cause(ctx))
-		}
-	}
+		defer l.mu.Unlock()
+		return cond()
+	})
 }
 
 // Until waits until cond holds, which is asked after each message of the server and may use the editor's methods. The

@@ -61,11 +61,7 @@ func (x *edits) react(r Reaction, edited []string, send func()) (func(), error) 
 		}
 		sends = append(sends, more)
 	}
-	return func() {
-		for _, send := range sends {
-			send()
-		}
-	}, nil
+	return inTurn(sends), nil
 }
 
 func replacements(list []Replacement) []replacement {
