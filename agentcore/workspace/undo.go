@@ -306,10 +306,7 @@ func (s *Proposal) UndoEdits(ids []event.HunkID) ([]FileEdit, []HunkFailure) {
 	defer v.mu.Unlock()
 	var failures []HunkFailure
 	wanted := make(map[*anchor][]*undo)
-	for i, id := range ids {
-		if slices.Contains(ids[:i], id) {
-			continue
-		}
+	for id := range once(ids) {
 		a, _, u := s.findUndo(id)
 		switch {
 		case u == nil:
