@@ -277,11 +277,7 @@ func (p *reader) table(key string, n *node, set map[string]func(*node)) {
 		if key == "model" && p.connection(key+"."+pair.key, pair) {
 			continue
 		}
-		at := &node{
-			kind: scalar, start: pair.start, end: pair.end, value: pair.key,
-			literal: pair.end-pair.start == len(pair.key),
-		}
-		p.unknown(at, warning, key+"."+pair.key, fmt.Sprintf("%s has no key %q", key, pair.key), pair.key, known)
+		p.unknown(pair.name(), warning, key+"."+pair.key, fmt.Sprintf("%s has no key %q", key, pair.key), pair.key, known)
 	}
 }
 
@@ -404,10 +400,7 @@ func readToolOptions(p *reader, n *node) {
 			"timeout":   func(v *node) { p.duration(key+".timeout", v, &o.Timeout) },
 			"arguments": func(v *node) { o.Arguments = readArguments(p, key+".arguments", pair.key, v) },
 		})
-		p.names("option", key, pair.key, &node{
-			kind: scalar, start: pair.start, end: pair.end, value: pair.key,
-			literal: pair.end-pair.start == len(pair.key),
-		})
+		p.names("option", key, pair.key, pair.name())
 		p.def.ToolOptions[pair.key] = o
 	}
 }
@@ -419,12 +412,8 @@ func readArguments(p *reader, key, tool string, n *node) json.RawMessage {
 		return nil
 	}
 	for _, pair := range n.pairs {
-		place := &node{
-			kind: scalar, start: pair.start, end: pair.end, value: pair.key,
-			literal: pair.end-pair.start == len(pair.key),
-		}
 		p.file.named = append(p.file.named, named{
-			def: p.def, what: "argument", name: pair.key, key: key + "." + pair.key, place: place,
+			def: p.def, what: "argument", name: pair.key, key: key + "." + pair.key, place: pair.name(),
 			tool: tool, value: pair.value.json(), at: pair.value,
 		})
 	}
@@ -577,7 +566,7 @@ func (p *decoder) decode(special map[string]foreignKey) {
 // one that is misspelt for what bounds the agent is an error.
 func (p *decoder) unknownKey(unknown pair, special map[string]foreignKey, written map[string]*node) {
 	name := unknown.key
-	at := &node{kind: scalar, start: unknown.start, end: unknown.end, literal: unknown.end-unknown.start == len(name)}
+	at := unknown.name()
 	f := fault{start: unknown.start, end: unknown.end, key: name}
 	meant, same := p.meant(name, special)
 	switch near := spelling.Nearest(name, topKeys()); {

@@ -130,10 +130,7 @@ func readToolTable(p *reader, key string, n *node) {
 			all = on
 			continue
 		}
-		at := &node{
-			kind: scalar, start: pair.start, end: pair.end, value: pair.key,
-			literal: pair.end-pair.start == len(pair.key),
-		}
+		at := pair.name()
 		what := "disallowed"
 		if on {
 			what = "tool"
@@ -292,10 +289,7 @@ func readPermissionTable(p *reader, format Format, n *node) {
 	key := p.keyOf(n)
 	for _, pair := range n.pairs {
 		key := key + "." + pair.key
-		at := &node{
-			kind: scalar, start: pair.start, end: pair.end, value: pair.key,
-			literal: pair.end-pair.start == len(pair.key),
-		}
+		at := pair.name()
 		switch action := strings.ToLower(pair.key); {
 		case pair.value.kind != list:
 			readPermissionTool(p, format, key, pair.key, pair.value)
@@ -417,11 +411,8 @@ func readHooks(p *reader, n *node) {
 	for _, pair := range n.pairs {
 		key := "hooks." + pair.key
 		if !hook.Known(pair.key) {
-			at := &node{
-				kind: scalar, start: pair.start, end: pair.end, value: pair.key,
-				literal: pair.end-pair.start == len(pair.key),
-			}
-			p.unknown(at, warning, key, fmt.Sprintf("there is no event %q", short(pair.key)), pair.key, hook.Events())
+			p.unknown(pair.name(), warning, key, fmt.Sprintf("there is no event %q", short(pair.key)), pair.key,
+				hook.Events())
 		}
 		items := pair.value.items
 		if pair.value.kind == table {

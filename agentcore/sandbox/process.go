@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -249,19 +248,7 @@ func copyRegular(from *os.Root, rel string, to *os.Root, name string, info fs.Fi
 		return err
 	}
 	defer source.Close()
-	target, err := to.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	// Where the file system can, the kernel shares the blocks.
-	_, err = io.Copy(target, source)
-	if cerr := target.Chmod(info.Mode().Perm() | 0o400); err == nil {
-		err = cerr
-	}
-	if cerr := target.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
+	if err := writeFile(to, name, 0o600, info.Mode().Perm()|0o400, source); err != nil {
 		return err
 	}
 	return to.Chtimes(name, info.ModTime(), info.ModTime())
