@@ -277,7 +277,8 @@ func (p *reader) table(key string, n *node, set map[string]func(*node)) {
 		if key == "model" && p.connection(key+"."+pair.key, pair) {
 			continue
 		}
-		p.unknown(pair.name(), warning, key+"."+pair.key, fmt.Sprintf("%s has no key %q", key, pair.key), pair.key, known)
+		p.unknown(pair.name(), warning, key+"."+pair.key, fmt.Sprintf("%s has no key %q", key, pair.key),
+			pair.key, known)
 	}
 }
 
