@@ -225,13 +225,15 @@ const delegatedRuns = `SELECT run.succeeded, run.turns, run.duration_ms FROM run
 // DelegatedRuns returns the latest children of an agent type, at most limit, that came to an end by themselves in
 // sessions on the same folders. Copies of runs, which asked no model, do not count.
 func (r *runReader) DelegatedRuns(ctx context.Context, agent string, roots []string,
-	limit int) ([]DelegatedRun, error) {
+	limit int,
+) ([]DelegatedRun, error) {
 	runs, err := r.delegatedRuns(ctx, agent, roots, limit)
 	return runs, r.explain("read how runs of "+agent+" went", err)
 }
 
 func (r *runReader) delegatedRuns(ctx context.Context, agent string, roots []string,
-	limit int) ([]DelegatedRun, error) {
+	limit int,
+) ([]DelegatedRun, error) {
 	rows, err := r.readers.QueryContext(ctx, delegatedRuns, agent, textArray{&roots}, orAll(limit))
 	if err != nil {
 		return nil, err
