@@ -14,22 +14,27 @@ import (
 	"github.com/agentls/agentls/agentcore/spelling"
 )
 
-// decoder makes one definition of a table, and reports what is wrong with it.
-type decoder struct {
+// reader reads the values of one definition into it, and reports what is wrong with them.
+type reader struct {
 	file  *File
 	def   *Definition
 	index int // of the definition in the text
 	root  *node
-	// at is where problems of the definition as a whole are shown.
-	at *node
+	// shape is that of another tool which a table of TOML or JSON has, nil for our own.
+	shape *shape
 	// wrongs are the keys with an error.
 	wrongs map[string]bool
 	// delegates is what can_delegate says; disabled the key that switches the agent off.
 	delegates *bool
 	disabled  *node
 	provider  string // of a shape that names it apart from the model
-	// shape is that of another tool which a table of TOML or JSON has, nil for our own.
-	shape *shape
+}
+
+// decoder makes one definition of a table: it finds what each key means, and has its value read.
+type decoder struct {
+	reader
+	// at is where problems of the definition as a whole are shown.
+	at *node
 }
 
 // named is a place where a definition names something that must exist.
@@ -45,12 +50,12 @@ type named struct {
 	at    *node
 }
 
-func (p *decoder) names(what, key, name string, place *node) {
+func (p *reader) names(what, key, name string, place *node) {
 	p.file.named = append(p.file.named, named{def: p.def, what: what, name: name, key: key, place: place})
 }
 
 // report adds a problem at a place. One of severity failure marks the definition as unusable.
-func (p *decoder) report(f fault) {
+func (p *reader) report(f fault) {
 	if f.severity == failure {
 		p.wrongs[f.key] = true
 	}
@@ -70,11 +75,11 @@ func (f *File) problem(fault fault) Problem {
 	return p
 }
 
-func (p *decoder) wrong(n *node, severity severity, key, message, hint string) {
+func (p *reader) wrong(n *node, severity severity, key, message, hint string) {
 	p.report(fault{start: n.start, end: n.end, severity: severity, key: key, message: message, hint: hint})
 }
 
-func (p *decoder) name(n *node) {
+func readName(p *reader, n *node) {
 	s, ok := p.string("name", n)
 	if !ok {
 		return
@@ -86,14 +91,14 @@ func (p *decoder) name(n *node) {
 		return
 	}
 	if p.file.loose(p.def) {
-		p.rememberedName(s, Slug(s))
+		rememberName(p, s, Slug(s))
 		return
 	}
-	p.wrongName("name", s, n)
+	reportName(p, "name", s, n)
 }
 
-// wrongName reports a name that is no slug.
-func (p *decoder) wrongName(key, s string, n *node) {
+// reportName reports a name that is no slug.
+func reportName(p *reader, key, s string, n *node) {
 	f := fault{
 		start: n.start, end: n.end, severity: failure, key: key, message: fmt.Sprintf("%s is %q", key, short(s)),
 		hint: "write lower-case letters, digits and hyphens (^[a-z0-9-]+$)",
@@ -126,7 +131,7 @@ func validSlug(slug string) bool {
 	return slug != "" && strings.Trim(slug, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
 }
 
-func (p *decoder) category(n *node) {
+func readCategory(p *reader, n *node) {
 	words, ok := p.words("category", n)
 	if !ok {
 		return
@@ -148,13 +153,13 @@ func (p *decoder) category(n *node) {
 	}
 }
 
-func (p *decoder) mode(n *node) {
+func readMode(p *reader, n *node) {
 	if s, ok := p.one("mode", n); ok {
 		p.def.Mode = Mode(s)
 	}
 }
 
-func (p *decoder) temperature(n *node) {
+func readTemperature(p *reader, n *node) {
 	f, ok := p.float("temperature", n)
 	switch {
 	case ok && f > *keyIndex()["temperature"].Maximum:
@@ -164,7 +169,7 @@ func (p *decoder) temperature(n *node) {
 	}
 }
 
-func (p *decoder) maxTokens(n *node) {
+func readMaxTokens(p *reader, n *node) {
 	if i, ok := p.integer("max_tokens", n, 1); ok {
 		p.def.MaxTokens = int(i)
 	}
@@ -178,9 +183,9 @@ var colors = []string{
 
 var hexColor = regexp.MustCompile(`^#[0-9a-fA-F]{6}$`)
 
-// color reads what is only shown, and is left out where no editor can. Other tools have names for the colours of a
+// readColor reads what is only shown, and is left out where no editor can. Other tools have names for the colours of a
 // theme, too.
-func (p *decoder) color(n *node) {
+func readColor(p *reader, n *node) {
 	s, ok := p.string("color", n)
 	if s = strings.TrimSpace(s); !ok || s == "" {
 		return
@@ -202,14 +207,14 @@ func (p *decoder) color(n *node) {
 	p.report(f)
 }
 
-func (p *decoder) order(n *node) {
+func readOrder(p *reader, n *node) {
 	if i, ok := p.integer("order", n, math.MinInt64); ok {
 		p.def.Order = int(max(i, math.MinInt32))
 	}
 }
 
-// permissionMode reads a mode of permissions, of which other tools have one under a longer name.
-func (p *decoder) permissionMode(n *node) {
+// readPermissionMode reads a mode of permissions, of which other tools have one under a longer name.
+func readPermissionMode(p *reader, n *node) {
 	if n.kind == scalar && p.file.loose(p.def) && foldKey(strings.TrimSpace(n.value)) == "bypasspermissions" {
 		p.def.PermissionMode = "bypass"
 	} else if s, ok := p.one("permission_mode", n); ok {
@@ -217,9 +222,9 @@ func (p *decoder) permissionMode(n *node) {
 	}
 }
 
-// model reads a name, or a table of inline settings. A definition of another tool may name the variant of a type around
-// them: {"Specific": {…}} or "Inherit".
-func (p *decoder) model(n *node) {
+// readModel reads a name, or a table of inline settings. A definition of another tool may name the variant of a type
+// around them: {"Specific": {…}} or "Inherit".
+func readModel(p *reader, n *node) {
 	if p.file.loose(p.def) && n.kind == table && len(n.pairs) == 1 && foldKey(n.pairs[0].key) == "specific" {
 		n = n.pairs[0].value
 	}
@@ -228,8 +233,8 @@ func (p *decoder) model(n *node) {
 		p.table("model", n, map[string]func(*node){
 			"provider":    func(v *node) { provider, _ = p.string("model.provider", v) },
 			"model":       func(v *node) { name, _ = p.string("model.model", v) },
-			"temperature": p.temperature,
-			"max_tokens":  p.maxTokens,
+			"temperature": func(v *node) { readTemperature(p, v) },
+			"max_tokens":  func(v *node) { readMaxTokens(p, v) },
 		})
 		p.def.Model = name
 		if provider != "" {
@@ -247,7 +252,7 @@ func (p *decoder) model(n *node) {
 }
 
 // table reads the keys of a table that has a fixed set of them.
-func (p *decoder) table(key string, n *node, set map[string]func(*node)) {
+func (p *reader) table(key string, n *node, set map[string]func(*node)) {
 	if n.kind != table {
 		if n.kind == null {
 			p.string(key, n)
@@ -272,15 +277,12 @@ func (p *decoder) table(key string, n *node, set map[string]func(*node)) {
 		if key == "model" && p.connection(key+"."+pair.key, pair) {
 			continue
 		}
-		at := &node{
-			kind: scalar, start: pair.start, end: pair.end, value: pair.key,
-			literal: pair.end-pair.start == len(pair.key),
-		}
-		p.unknown(at, warning, key+"."+pair.key, fmt.Sprintf("%s has no key %q", key, pair.key), pair.key, known)
+		p.unknown(pair.name(), warning, key+"."+pair.key, fmt.Sprintf("%s has no key %q", key, pair.key),
+			pair.key, known)
 	}
 }
 
-func (p *decoder) budget(key string, n *node, to *Limits) {
+func readBudget(p *reader, key string, n *node, to *Limits) {
 	p.table(key, n, map[string]func(*node){
 		"tokens": func(v *node) {
 			if i, ok := p.integer(key+".tokens", v, 1); ok {
@@ -295,12 +297,12 @@ func (p *decoder) budget(key string, n *node, to *Limits) {
 	})
 }
 
-func (p *decoder) asChild(n *node) {
+func readAsChild(p *reader, n *node) {
 	child := &p.def.AsChild
 	p.table("as_child", n, map[string]func(*node){
 		"max_turns": func(v *node) { p.maxTurns("as_child.max_turns", v, &child.Limits) },
 		"timeout":   func(v *node) { p.duration("as_child.timeout", v, &child.Timeout) },
-		"budget":    func(v *node) { p.budget("as_child.budget", v, &child.Limits) },
+		"budget":    func(v *node) { readBudget(p, "as_child.budget", v, &child.Limits) },
 		"subagents": func(v *node) {
 			if list, ok := p.strings("as_child.subagents", "child", v); ok {
 				child.Subagents = allIn(list)
@@ -315,7 +317,7 @@ func (p *decoder) asChild(n *node) {
 	})
 }
 
-func (p *decoder) canDelegate(n *node) {
+func readCanDelegate(p *reader, n *node) {
 	if b, ok := p.bool("can_delegate", n); ok {
 		p.delegates = &b
 		if b {
@@ -324,7 +326,7 @@ func (p *decoder) canDelegate(n *node) {
 	}
 }
 
-func (p *decoder) subagents(n *node) {
+func readSubagents(p *reader, n *node) {
 	if list, ok := p.strings(p.keyOf(n), "subagent", n); ok {
 		p.def.Subagents = allIn(list)
 	}
@@ -338,13 +340,13 @@ func allIn(list []string) []string {
 	return list
 }
 
-func (p *decoder) skills(n *node) {
+func readSkills(p *reader, n *node) {
 	if list, ok := p.strings("skills", "skill", n); ok {
 		p.def.Skills = list
 	}
 }
 
-func (p *decoder) aliases(n *node) {
+func readAliases(p *reader, n *node) {
 	words, _ := p.words("aliases", n)
 	for _, w := range words {
 		if strings.ContainsFunc(w.text, func(c rune) bool { return c < ' ' || c == 0x7f }) {
@@ -358,12 +360,12 @@ func (p *decoder) aliases(n *node) {
 	}
 }
 
-func (p *decoder) variables(n *node) {
+func readVariables(p *reader, n *node) {
 	p.def.Variables = p.stringTable("variables", n)
 }
 
 // stringTable reads a table of texts.
-func (p *decoder) stringTable(key string, n *node) map[string]string {
+func (p *reader) stringTable(key string, n *node) map[string]string {
 	if n.kind != table {
 		if n.kind == null {
 			p.string(key, n)
@@ -381,7 +383,7 @@ func (p *decoder) stringTable(key string, n *node) map[string]string {
 	return values
 }
 
-func (p *decoder) toolOptions(n *node) {
+func readToolOptions(p *reader, n *node) {
 	if n.kind != table {
 		p.table("tool_options", n, map[string]func(*node){"a tool": nil})
 		return
@@ -397,29 +399,22 @@ func (p *decoder) toolOptions(n *node) {
 				}
 			},
 			"timeout":   func(v *node) { p.duration(key+".timeout", v, &o.Timeout) },
-			"arguments": func(v *node) { o.Arguments = p.arguments(key+".arguments", pair.key, v) },
+			"arguments": func(v *node) { o.Arguments = readArguments(p, key+".arguments", pair.key, v) },
 		})
-		p.names("option", key, pair.key, &node{
-			kind: scalar, start: pair.start, end: pair.end, value: pair.key,
-			literal: pair.end-pair.start == len(pair.key),
-		})
+		p.names("option", key, pair.key, pair.name())
 		p.def.ToolOptions[pair.key] = o
 	}
 }
 
-// arguments reads the default arguments of a tool, as a JSON object.
-func (p *decoder) arguments(key, tool string, n *node) json.RawMessage {
+// readArguments reads the default arguments of a tool, as a JSON object.
+func readArguments(p *reader, key, tool string, n *node) json.RawMessage {
 	if n.kind != table {
 		p.expect(n, key, "a table")
 		return nil
 	}
 	for _, pair := range n.pairs {
-		place := &node{
-			kind: scalar, start: pair.start, end: pair.end, value: pair.key,
-			literal: pair.end-pair.start == len(pair.key),
-		}
 		p.file.named = append(p.file.named, named{
-			def: p.def, what: "argument", name: pair.key, key: key + "." + pair.key, place: place,
+			def: p.def, what: "argument", name: pair.key, key: key + "." + pair.key, place: pair.name(),
 			tool: tool, value: pair.value.json(), at: pair.value,
 		})
 	}
@@ -512,7 +507,7 @@ func (p *decoder) finish() {
 }
 
 // keyFor is the key of the definition's shape that means the native one.
-func (p *decoder) keyFor(native string) string {
+func (p *reader) keyFor(native string) string {
 	special := p.shape.keysOf()
 	if _, ours := special[native]; ours || special == nil {
 		return native
@@ -564,7 +559,7 @@ func (p *decoder) decode(special map[string]foreignKey) {
 			p.unknownKey(pair, special, written)
 			continue
 		}
-		setters[pair.key](p, pair.value)
+		setters[pair.key](&p.reader, pair.value)
 	}
 }
 
@@ -572,7 +567,7 @@ func (p *decoder) decode(special map[string]foreignKey) {
 // one that is misspelt for what bounds the agent is an error.
 func (p *decoder) unknownKey(unknown pair, special map[string]foreignKey, written map[string]*node) {
 	name := unknown.key
-	at := &node{kind: scalar, start: unknown.start, end: unknown.end, literal: unknown.end-unknown.start == len(name)}
+	at := unknown.name()
 	f := fault{start: unknown.start, end: unknown.end, key: name}
 	meant, same := p.meant(name, special)
 	switch near := spelling.Nearest(name, topKeys()); {
@@ -583,7 +578,7 @@ func (p *decoder) unknownKey(unknown pair, special map[string]foreignKey, writte
 		if own, ok := special[meant]; ok {
 			p.foreignValue(pair{key: meant, start: unknown.start, end: unknown.end, value: unknown.value}, own)
 		} else {
-			setters[meant](p, unknown.value)
+			setters[meant](&p.reader, unknown.value)
 		}
 		return
 	case meant != "":
@@ -601,7 +596,7 @@ func (p *decoder) unknownKey(unknown pair, special map[string]foreignKey, writte
 		}
 		f.hint, f.fix = "did you mean "+near+"?", at.replace(name, near)
 		if foldKey(near) == foldKey(name) && written[near] == nil {
-			defer setters[near](p, unknown.value) // only written in another way
+			defer setters[near](&p.reader, unknown.value) // only written in another way
 		}
 	}
 	p.report(f)
@@ -612,14 +607,14 @@ func (p *decoder) foreignValue(pair pair, own foreignKey) {
 	switch {
 	case p.shape != nil && pair.value.kind == null: // programs write so what is not there
 	case own.set != nil:
-		own.set(p, pair.value)
+		own.set(&p.reader, pair.value)
 	case own.native == "":
 		p.report(fault{
 			start: pair.start, end: pair.end, severity: information, key: pair.key,
 			message: "agentls does not use " + pair.key, hint: "it is kept in the file and changes nothing here",
 		})
 	default:
-		setters[own.native](p, pair.value)
+		setters[own.native](&p.reader, pair.value)
 	}
 }
 

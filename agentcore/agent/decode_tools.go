@@ -20,10 +20,10 @@ func toolWord(s string) (name, inside string) {
 	return strings.TrimSpace(name), strings.TrimSpace(strings.TrimSuffix(inside, ")"))
 }
 
-func (p *decoder) tools(n *node) {
+func readTools(p *reader, n *node) {
 	key := p.keyOf(n)
 	if n.kind == table {
-		p.toolTable(key, n)
+		readToolTable(p, key, n)
 		return
 	}
 	if n.kind == scalar && n.value == "" && !p.file.Format.Foreign() {
@@ -36,7 +36,7 @@ func (p *decoder) tools(n *node) {
 	}
 	p.def.Tools = []string{}
 	for _, w := range words {
-		name := p.tool(key, w)
+		name := nameTool(p, key, w)
 		if !slices.Contains(p.def.Tools, name) {
 			p.def.Tools = append(p.def.Tools, name)
 		}
@@ -53,8 +53,8 @@ func (n *node) part(name string) *node {
 	return &at
 }
 
-// tool reads one word of a list of tools: what is in parentheses becomes a rule, or the agents of the task tool.
-func (p *decoder) tool(key string, w word) string {
+// nameTool reads one word of a list of tools: what is in parentheses becomes a rule, or the agents of the task tool.
+func nameTool(p *reader, key string, w word) string {
 	name, inside := toolWord(w.text)
 	switch {
 	case inside == "":
@@ -69,7 +69,8 @@ func (p *decoder) tool(key string, w word) string {
 	default:
 		for _, pattern := range strings.Split(inside, ",") {
 			if pattern = strings.TrimSpace(pattern); pattern != "" {
-				p.rule(p.format(), key, permission.Rule{Tool: name, Pattern: pattern, Action: permission.Allow}, w.node)
+				addRule(p, p.format(), key, permission.Rule{Tool: name, Pattern: pattern, Action: permission.Allow},
+					w.node)
 			}
 		}
 	}
@@ -82,8 +83,8 @@ func canonical(name string) string {
 	return name
 }
 
-// rule adds a rule that is written as in a format.
-func (p *decoder) rule(format Format, key string, r permission.Rule, at *node) {
+// addRule adds a rule that is written as in a format.
+func addRule(p *reader, format Format, key string, r permission.Rule, at *node) {
 	name := canonical(r.Tool)
 	if strings.EqualFold(name, r.Tool) {
 		name = r.Tool // as it is written, for messages
@@ -111,9 +112,9 @@ func rulePattern(s string) string {
 	return s
 }
 
-// toolTable reads tools written as a table of booleans. Where the format is OpenCode's all are allowed but those that
-// are false; elsewhere those that are true, or all others where none is.
-func (p *decoder) toolTable(key string, n *node) {
+// readToolTable reads tools written as a table of booleans. Where the format is OpenCode's all are allowed but those
+// that are false; elsewhere those that are true, or all others where none is.
+func readToolTable(p *reader, key string, n *node) {
 	var allowed, denied []string
 	all := true
 	for _, pair := range n.pairs {
@@ -129,10 +130,7 @@ func (p *decoder) toolTable(key string, n *node) {
 			all = on
 			continue
 		}
-		at := &node{
-			kind: scalar, start: pair.start, end: pair.end, value: pair.key,
-			literal: pair.end-pair.start == len(pair.key),
-		}
+		at := pair.name()
 		what := "disallowed"
 		if on {
 			what = "tool"
@@ -149,13 +147,13 @@ func (p *decoder) toolTable(key string, n *node) {
 	}
 }
 
-func (p *decoder) disallowedTools(n *node) {
+func readDisallowedTools(p *reader, n *node) {
 	key := p.keyOf(n)
 	words, _ := p.words(key, n)
 	for _, w := range words {
 		name, inside := toolWord(w.text)
 		if inside != "" {
-			p.rule(p.format(), key, permission.Rule{Tool: name, Pattern: inside, Action: permission.Deny}, w.node)
+			addRule(p, p.format(), key, permission.Rule{Tool: name, Pattern: inside, Action: permission.Deny}, w.node)
 			p.names("rule", key, name, w.node.part(name))
 			continue
 		}
@@ -164,10 +162,10 @@ func (p *decoder) disallowedTools(n *node) {
 	}
 }
 
-func (p *decoder) rules(n *node) {
+func readRules(p *reader, n *node) {
 	if n.kind != list {
 		if n.kind == table {
-			p.permissionTable(p.format(), n)
+			readPermissionTable(p, p.format(), n)
 			return
 		}
 		p.expect(n, "rules", "a list of tables with tool, pattern and action")
@@ -183,7 +181,7 @@ func (p *decoder) rules(n *node) {
 			},
 			"pattern": func(v *node) { rule.Pattern, _ = p.string(key+".pattern", v) },
 			"action": func(v *node) {
-				rule.Action = p.action(key+".action", v)
+				rule.Action = readAction(p, key+".action", v)
 			},
 		})
 		if rule.Action == "" {
@@ -196,7 +194,7 @@ func (p *decoder) rules(n *node) {
 	}
 }
 
-func (p *decoder) action(key string, n *node) permission.Action {
+func readAction(p *reader, key string, n *node) permission.Action {
 	s, ok := p.string(key, n)
 	if !ok {
 		return ""
@@ -212,15 +210,15 @@ func (p *decoder) action(key string, n *node) permission.Action {
 	return ""
 }
 
-// permission reads the name of a set of rules, an action for every tool, or rules: a table of tools, or a list. All but
-// a name is meant as opencode means it.
-func (p *decoder) permission(n *node) {
+// readPermission reads the name of a set of rules, an action for every tool, or rules: a table of tools, or a list. All
+// but a name is meant as opencode means it.
+func readPermission(p *reader, n *node) {
 	key := p.keyOf(n)
 	switch n.kind {
 	case table:
-		p.permissionTable(OpenCode, n)
+		readPermissionTable(p, OpenCode, n)
 	case list:
-		p.permissionList(key, n)
+		readPermissionList(p, key, n)
 	default:
 		s, ok := p.string(key, n)
 		s = strings.TrimSpace(s)
@@ -240,16 +238,16 @@ func (p *decoder) permission(n *node) {
 	}
 }
 
-// permissionList reads rules with tool, pattern and action, in any case of letters. Where no tool is named it stands
-// before the pattern: bash:git *.
-func (p *decoder) permissionList(key string, n *node) {
+// readPermissionList reads rules with tool, pattern and action, in any case of letters. Where no tool is named it
+// stands before the pattern: bash:git *.
+func readPermissionList(p *reader, key string, n *node) {
 	for i, item := range n.items {
 		key := fmt.Sprintf("%s.%d", key, i)
 		rule, at := permission.Rule{Tool: "*", Pattern: "*"}, item
 		set := map[string]func(*node){
 			"tool":    func(v *node) { rule.Tool, _ = p.string(key+".tool", v); at = v },
 			"pattern": func(v *node) { rule.Pattern, _ = p.string(key+".pattern", v) },
-			"action":  func(v *node) { rule.Action = p.action(key+".action", lower(v)) },
+			"action":  func(v *node) { rule.Action = readAction(p, key+".action", lower(v)) },
 		}
 		set["permission"] = set["tool"]
 		p.table(key, folded(item), set)
@@ -260,7 +258,7 @@ func (p *decoder) permissionList(key string, n *node) {
 		}
 		switch {
 		case rule.Action != "":
-			p.rule(OpenCode, key, rule, at)
+			addRule(p, OpenCode, key, rule, at)
 			p.names("rule", key, rule.Tool, at)
 		case item.kind == table && folded(item).get("action") == nil:
 			p.wrong(item, failure, key, key+" has no action", "write allow, ask or deny")
@@ -285,27 +283,24 @@ func lower(n *node) *node {
 	return &low
 }
 
-// permissionTable reads rules written as a table of a tool to an action, or to a table of patterns to actions; or of an
-// action to a list of rules as Claude Code's settings have it; or with a list of rules below the key rules.
-func (p *decoder) permissionTable(format Format, n *node) {
+// readPermissionTable reads rules written as a table of a tool to an action, or to a table of patterns to actions; or
+// of an action to a list of rules as Claude Code's settings have it; or with a list of rules below the key rules.
+func readPermissionTable(p *reader, format Format, n *node) {
 	key := p.keyOf(n)
 	for _, pair := range n.pairs {
 		key := key + "." + pair.key
-		at := &node{
-			kind: scalar, start: pair.start, end: pair.end, value: pair.key,
-			literal: pair.end-pair.start == len(pair.key),
-		}
+		at := pair.name()
 		switch action := strings.ToLower(pair.key); {
 		case pair.value.kind != list:
-			p.permissionTool(format, key, pair.key, pair.value)
+			readPermissionTool(p, format, key, pair.key, pair.value)
 			p.names("rule", key, pair.key, at)
 		case action == "rules":
-			p.permissionList(key, pair.value)
+			readPermissionList(p, key, pair.value)
 		case slices.Contains(keyIndex()["rules.*.action"].Values, action):
 			words, _ := p.words(key, pair.value)
 			for _, w := range words {
 				name, inside := toolWord(w.text)
-				p.rule(Claude, key, permission.Rule{Tool: name, Pattern: inside, Action: permission.Action(action)},
+				addRule(p, Claude, key, permission.Rule{Tool: name, Pattern: inside, Action: permission.Action(action)},
 					w.node)
 				p.names("rule", key, name, w.node.part(name))
 			}
@@ -315,8 +310,8 @@ func (p *decoder) permissionTable(format Format, n *node) {
 	}
 }
 
-// permissionTool reads the rules of one tool: an action, or a table of patterns to actions.
-func (p *decoder) permissionTool(format Format, key, name string, n *node) {
+// readPermissionTool reads the rules of one tool: an action, or a table of patterns to actions.
+func readPermissionTool(p *reader, format Format, key, name string, n *node) {
 	rules := []pairOf{{"*", n, key}}
 	if n.kind == table {
 		rules = rules[:0]
@@ -326,7 +321,7 @@ func (p *decoder) permissionTool(format Format, key, name string, n *node) {
 	}
 	denied := false
 	for _, rule := range rules {
-		action := p.action(rule.key, rule.value)
+		action := readAction(p, rule.key, rule.value)
 		if action == "" {
 			continue
 		}
@@ -335,7 +330,7 @@ func (p *decoder) permissionTool(format Format, key, name string, n *node) {
 				"deny what must not be, instead of everything")
 		}
 		denied = denied || action == permission.Deny && rule.pattern == "*"
-		p.rule(format, rule.key, permission.Rule{Tool: name, Pattern: rule.pattern, Action: action}, rule.value)
+		addRule(p, format, rule.key, permission.Rule{Tool: name, Pattern: rule.pattern, Action: action}, rule.value)
 	}
 }
 
@@ -345,11 +340,11 @@ type pairOf struct {
 	key     string
 }
 
-func (p *decoder) mcpServers(n *node) {
+func readMcpServers(p *reader, n *node) {
 	switch n.kind {
 	case table:
 		for _, pair := range n.pairs {
-			p.def.MCPServers = append(p.def.MCPServers, p.mcpServer(pair))
+			p.def.MCPServers = append(p.def.MCPServers, readMcpServer(p, pair))
 		}
 	case list:
 		for i, item := range n.items {
@@ -359,7 +354,7 @@ func (p *decoder) mcpServers(n *node) {
 				p.def.MCPServers = append(p.def.MCPServers, MCPServer{Name: item.value})
 			case table:
 				for _, pair := range item.pairs {
-					p.def.MCPServers = append(p.def.MCPServers, p.mcpServer(pair))
+					p.def.MCPServers = append(p.def.MCPServers, readMcpServer(p, pair))
 				}
 			default:
 				p.expect(item, fmt.Sprintf("mcp_servers.%d", i), "a server's name")
@@ -374,7 +369,7 @@ func (p *decoder) mcpServers(n *node) {
 	}
 }
 
-func (p *decoder) mcpServer(server pair) MCPServer {
+func readMcpServer(p *reader, server pair) MCPServer {
 	name, n := server.key, server.value
 	s := MCPServer{Name: name}
 	key := "mcp_servers." + name
@@ -408,7 +403,7 @@ func (n *node) whole() *node {
 	return &node{kind: list, start: n.start, end: n.end, items: []*node{n}}
 }
 
-func (p *decoder) hooks(n *node) {
+func readHooks(p *reader, n *node) {
 	if n.kind != table {
 		p.table("hooks", n, map[string]func(*node){"an event": nil})
 		return
@@ -416,11 +411,8 @@ func (p *decoder) hooks(n *node) {
 	for _, pair := range n.pairs {
 		key := "hooks." + pair.key
 		if !hook.Known(pair.key) {
-			at := &node{
-				kind: scalar, start: pair.start, end: pair.end, value: pair.key,
-				literal: pair.end-pair.start == len(pair.key),
-			}
-			p.unknown(at, warning, key, fmt.Sprintf("there is no event %q", short(pair.key)), pair.key, hook.Events())
+			p.unknown(pair.name(), warning, key, fmt.Sprintf("there is no event %q", short(pair.key)), pair.key,
+				hook.Events())
 		}
 		items := pair.value.items
 		if pair.value.kind == table {
@@ -430,19 +422,19 @@ func (p *decoder) hooks(n *node) {
 			continue
 		}
 		for i, item := range items {
-			p.hook(fmt.Sprintf("%s.%d", key, i), pair.key, "", item)
+			readHook(p, fmt.Sprintf("%s.%d", key, i), pair.key, "", item)
 		}
 	}
 }
 
-// hook reads one hook, or one matcher with several as Claude Code writes them.
-func (p *decoder) hook(key, event, matcher string, n *node) {
+// readHook reads one hook, or one matcher with several as Claude Code writes them.
+func readHook(p *reader, key, event, matcher string, n *node) {
 	h := Hook{Event: event, Matcher: matcher}
 	var below []*node
 	set := map[string]func(*node){
 		"matcher": func(v *node) {
 			h.Matcher, _ = p.string(key+".matcher", v)
-			p.matcher(key+".matcher", event, h.Matcher, v)
+			checkMatcher(p, key+".matcher", event, h.Matcher, v)
 		},
 		"type": func(*node) {},
 		"timeout": func(v *node) {
@@ -467,7 +459,7 @@ func (p *decoder) hook(key, event, matcher string, n *node) {
 	before := len(p.file.Problems)
 	p.table(key, n, set)
 	for i, item := range below {
-		p.hook(fmt.Sprintf("%s.hooks.%d", key, i), event, h.Matcher, item)
+		readHook(p, fmt.Sprintf("%s.hooks.%d", key, i), event, h.Matcher, item)
 	}
 	if len(h.Command) > 0 {
 		p.def.Hooks = append(p.def.Hooks, h)
@@ -477,8 +469,8 @@ func (p *decoder) hook(key, event, matcher string, n *node) {
 	}
 }
 
-// matcher checks what a hook is for.
-func (p *decoder) matcher(key, event, text string, n *node) {
+// checkMatcher checks what a hook is for.
+func checkMatcher(p *reader, key, event, text string, n *node) {
 	m, err := hook.ParseMatcher(text)
 	if err != nil {
 		severity := failure

@@ -12,7 +12,7 @@ import (
 )
 
 // expect reports a value of the wrong type.
-func (p *decoder) expect(n *node, key, want string) {
+func (p *reader) expect(n *node, key, want string) {
 	got := map[kind]string{null: "nothing", list: "a list", table: "a table"}[n.kind]
 	if n.kind == scalar {
 		got = strconv.Quote(short(n.value))
@@ -29,7 +29,7 @@ func short(s string) string {
 }
 
 // string reads a scalar. Nothing at all counts as absent.
-func (p *decoder) string(key string, n *node) (string, bool) {
+func (p *reader) string(key string, n *node) (string, bool) {
 	switch n.kind {
 	case scalar:
 		return n.value, true
@@ -42,8 +42,8 @@ func (p *decoder) string(key string, n *node) (string, bool) {
 }
 
 // text1 sets a text.
-func text1(field func(*Definition) *string) func(*decoder, *node) {
-	return func(p *decoder, n *node) {
+func text1(field func(*Definition) *string) func(*reader, *node) {
+	return func(p *reader, n *node) {
 		if s, ok := p.string(p.keyOf(n), n); ok {
 			*field(p.def) = strings.TrimSpace(s)
 		}
@@ -51,7 +51,7 @@ func text1(field func(*Definition) *string) func(*decoder, *node) {
 }
 
 // keyOf is the key of a value at the top.
-func (p *decoder) keyOf(n *node) string {
+func (p *reader) keyOf(n *node) string {
 	for _, pair := range p.root.pairs {
 		if pair.value == n {
 			return pair.key
@@ -61,8 +61,8 @@ func (p *decoder) keyOf(n *node) string {
 }
 
 // choice sets a text that is one of the key's values.
-func choice(name string, field func(*Definition) *string) func(*decoder, *node) {
-	return func(p *decoder, n *node) {
+func choice(name string, field func(*Definition) *string) func(*reader, *node) {
+	return func(p *reader, n *node) {
 		if s, ok := p.one(name, n); ok {
 			*field(p.def) = s
 		}
@@ -70,7 +70,7 @@ func choice(name string, field func(*Definition) *string) func(*decoder, *node) 
 }
 
 // one reads one of the values of a native key. Other tools write variants of a type, such as AcceptEdits.
-func (p *decoder) one(name string, n *node) (string, bool) {
+func (p *reader) one(name string, n *node) (string, bool) {
 	s, ok := p.string(name, n)
 	if !ok {
 		return "", false
@@ -91,7 +91,7 @@ func (p *decoder) one(name string, n *node) (string, bool) {
 }
 
 // unknown reports a word that is none of those known, with the nearest as the fix.
-func (p *decoder) unknown(n *node, severity severity, key, message, word string, known []string) {
+func (p *reader) unknown(n *node, severity severity, key, message, word string, known []string) {
 	f := fault{
 		start: n.start, end: n.end, severity: severity, key: key, message: message,
 		hint: "write " + alternatives(known),
@@ -123,7 +123,7 @@ func alternatives(words []string) string {
 }
 
 // integer reads a whole number that is at least least.
-func (p *decoder) integer(key string, n *node, least int64) (int64, bool) {
+func (p *reader) integer(key string, n *node, least int64) (int64, bool) {
 	if n.kind == null {
 		_, ok := p.string(key, n)
 		return 0, ok
@@ -145,7 +145,7 @@ func (p *decoder) integer(key string, n *node, least int64) (int64, bool) {
 	return i, true
 }
 
-func (p *decoder) float(key string, n *node) (float64, bool) {
+func (p *reader) float(key string, n *node) (float64, bool) {
 	if n.kind == null {
 		_, ok := p.string(key, n)
 		return 0, ok
@@ -158,7 +158,7 @@ func (p *decoder) float(key string, n *node) (float64, bool) {
 	return f, true
 }
 
-func (p *decoder) bool(key string, n *node) (value, ok bool) {
+func (p *reader) bool(key string, n *node) (value, ok bool) {
 	if n.kind == null {
 		_, ok := p.string(key, n)
 		return false, ok
@@ -174,14 +174,14 @@ func (p *decoder) bool(key string, n *node) (value, ok bool) {
 }
 
 // not sets the opposite of a boolean.
-func (p *decoder) not(key string, n *node, to *bool) {
+func (p *reader) not(key string, n *node, to *bool) {
 	if b, ok := p.bool(key, n); ok {
 		*to = !b
 	}
 }
 
 // duration sets a time such as "5m" (time.ParseDuration).
-func (p *decoder) duration(key string, n *node, to *time.Duration) {
+func (p *reader) duration(key string, n *node, to *time.Duration) {
 	if n.kind == null {
 		p.string(key, n)
 		return
@@ -206,7 +206,7 @@ func (p *decoder) duration(key string, n *node, to *time.Duration) {
 	p.report(f)
 }
 
-func (p *decoder) maxTurns(key string, n *node, to *Limits) {
+func (p *reader) maxTurns(key string, n *node, to *Limits) {
 	if i, ok := p.integer(key, n, 1); ok {
 		to.MaxTurns = int(i)
 	}
@@ -219,7 +219,7 @@ type word struct {
 }
 
 // words reads a list of strings, or a string of them between commas. ok is false where there is none.
-func (p *decoder) words(key string, n *node) (words []word, ok bool) {
+func (p *reader) words(key string, n *node) (words []word, ok bool) {
 	switch n.kind {
 	case null:
 		p.string(key, n)
@@ -292,7 +292,7 @@ func splitWords(n *node) []word {
 }
 
 // strings reads a list whose elements name things.
-func (p *decoder) strings(key, what string, n *node) ([]string, bool) {
+func (p *reader) strings(key, what string, n *node) ([]string, bool) {
 	words, ok := p.words(key, n)
 	if !ok {
 		return nil, false

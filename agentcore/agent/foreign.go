@@ -18,7 +18,7 @@ type foreignKey struct {
 	// values are those of the key where they are not the native one's.
 	values []string
 	// set reads a value whose meaning differs; nil reads it as the native key's.
-	set func(*decoder, *node)
+	set func(*reader, *node)
 }
 
 // ignored is a key that agentls knows and does not use.
@@ -37,7 +37,7 @@ var claudeKeys = map[string]foreignKey{
 	"permissionMode": {native: "permission_mode", values: []string{
 		"default", "acceptEdits", "bypassPermissions",
 		"plan",
-	}, set: (*decoder).claudeMode},
+	}, set: readClaudeMode},
 	"maxTurns":      {native: "max_turns"},
 	"skills":        {native: "skills"},
 	"mcpServers":    {native: "mcp_servers"},
@@ -57,11 +57,11 @@ var openCodeKeys = map[string]foreignKey{
 	"description": {native: "description"},
 	"mode": {
 		native: "category", values: []string{"primary", "subagent", "all"},
-		set: (*decoder).openCodeMode,
+		set: readOpenCodeMode,
 	},
 	"model":       {native: "model"},
 	"temperature": {native: "temperature"},
-	"prompt":      {native: "prompt", set: (*decoder).openCodePrompt},
+	"prompt":      {native: "prompt", set: readOpenCodePrompt},
 	"tools":       {native: "tools"},
 	"permission":  {native: "permission"},
 	"steps":       {native: "max_turns"},
@@ -69,9 +69,9 @@ var openCodeKeys = map[string]foreignKey{
 	"color":       {native: "color"},
 	"hidden": {
 		native: "visible", doc: "`true` leaves it out of lists; it can still be started by name.",
-		set: func(p *decoder, n *node) { p.def.Unlisted, _ = p.bool("hidden", n) },
+		set: func(p *reader, n *node) { p.def.Unlisted, _ = p.bool("hidden", n) },
 	},
-	"disable":         {doc: "Whether it is switched off.", set: (*decoder).openCodeDisable},
+	"disable":         {doc: "Whether it is switched off.", set: readOpenCodeDisable},
 	"top_p":           ignored("The model's top_p."),
 	"options":         ignored("The provider's own options."),
 	"reasoningEffort": ignored("How much it thinks."),
@@ -91,20 +91,23 @@ var roleKeys = map[string]foreignKey{
 	"CanDelegate":        {native: "can_delegate"},
 	"AllowedDelegations": {native: "subagents"},
 	"MaxIterations":      {native: "max_turns"},
-	"MaxDurationMs":      {native: "timeout", set: func(p *decoder, n *node) { p.milliseconds("MaxDurationMs", n) }},
-	"Tools":              {native: "tools", set: (*decoder).toolConfiguration},
+	"MaxDurationMs": {
+		native: "timeout",
+		set:    func(p *reader, n *node) { readMilliseconds(p, "MaxDurationMs", n) },
+	},
+	"Tools": {native: "tools", set: readToolConfiguration},
 }
 
 // customKeys are the keys of {"Agents": {"Custom": […]}}.
 var customKeys = map[string]foreignKey{
 	"Id":          {native: "id"},
-	"Slug":        {native: "name", set: (*decoder).slug},
-	"Name":        {native: "title", set: (*decoder).fullName},
+	"Slug":        {native: "name", set: readSlug},
+	"Name":        {native: "title", set: readFullName},
 	"Description": {native: "description"},
 	"Category":    {native: "category"},
 	"ProviderId": {
 		native: "model.provider",
-		set:    func(p *decoder, n *node) { p.provider, _ = p.string("ProviderId", n) },
+		set:    func(p *reader, n *node) { p.provider, _ = p.string("ProviderId", n) },
 	},
 	"ModelId":                {native: "model"},
 	"Temperature":            {native: "temperature"},
@@ -112,13 +115,13 @@ var customKeys = map[string]foreignKey{
 	"SystemPrompt":           {native: "prompt"},
 	"PromptVariables":        {native: "variables"},
 	"UseDefaultSystemPrefix": {native: "default_prefix"},
-	"ExecutionMode":          {native: "mode", set: (*decoder).executionMode},
+	"ExecutionMode":          {native: "mode", set: readExecutionMode},
 	"MaxIterations":          {native: "max_turns"},
-	"Timeout":                {native: "timeout", set: (*decoder).timeSpan},
-	"TimeoutSeconds":         {native: "timeout", set: (*decoder).seconds},
+	"Timeout":                {native: "timeout", set: readTimeSpan},
+	"TimeoutSeconds":         {native: "timeout", set: readSeconds},
 	"CanSpawnSubagents":      {native: "can_delegate"},
-	"AllowedSubagentTypes":   {native: "subagents", set: (*decoder).allowedTypes},
-	"Tools":                  {native: "tools", set: (*decoder).toolConfiguration},
+	"AllowedSubagentTypes":   {native: "subagents", set: readAllowedTypes},
+	"Tools":                  {native: "tools", set: readToolConfiguration},
 	"Permissions":            {native: "permissions"},
 	"IconEmoji":              {native: "icon"},
 	"Color":                  {native: "color"},
@@ -138,7 +141,7 @@ var typedKeys = sync.OnceValue(func() map[string]foreignKey {
 		"critical_reminder": {native: "reminder"},
 		"system_prompt":     {native: "prompt"},
 		"source":            ignored("Where it comes from."),
-		"fork_context": {native: "context", set: func(p *decoder, n *node) {
+		"fork_context": {native: "context", set: func(p *reader, n *node) {
 			if forks, ok := p.bool("fork_context", n); ok && forks {
 				p.def.ContextMode = "full"
 			}
@@ -147,21 +150,21 @@ var typedKeys = sync.OnceValue(func() map[string]foreignKey {
 	for _, name := range topKeys() {
 		keys[name] = foreignKey{native: name}
 	}
-	keys["name"] = foreignKey{native: "name", set: (*decoder).typedName}
+	keys["name"] = foreignKey{native: "name", set: readTypedName}
 	return keys
 })
 
-// typedName reads the name of a definition that may have agent_type, beside which it is the name for people.
-func (p *decoder) typedName(n *node) {
+// readTypedName reads the name of a definition that may have agent_type, beside which it is the name for people.
+func readTypedName(p *reader, n *node) {
 	if p.root.get("agent_type") == nil {
-		p.name(n)
+		readName(p, n)
 	} else if s, ok := p.string("name", n); ok {
 		p.def.Title = strings.TrimSpace(s)
 	}
 }
 
-// typed fills in what a definition with agent_type or when_to_use leaves open.
-func (p *decoder) typed() {
+// completeTyped fills in what a definition with agent_type or when_to_use leaves open.
+func completeTyped(p *reader) {
 	d := p.def
 	if d.Categories == nil {
 		d.Categories = []Category{Subagent}
@@ -184,8 +187,8 @@ func foreignKeys(f Format) map[string]foreignKey {
 	return nil
 }
 
-// claudeMode reads permissionMode.
-func (p *decoder) claudeMode(n *node) {
+// readClaudeMode reads permissionMode.
+func readClaudeMode(p *reader, n *node) {
 	s, ok := p.string("permissionMode", n)
 	if !ok {
 		return
@@ -204,8 +207,8 @@ func (p *decoder) claudeMode(n *node) {
 	}
 }
 
-// openCodeMode reads mode: primary, subagent or all.
-func (p *decoder) openCodeMode(n *node) {
+// readOpenCodeMode reads mode: primary, subagent or all.
+func readOpenCodeMode(p *reader, n *node) {
 	s, ok := p.string("mode", n)
 	if !ok {
 		return
@@ -221,8 +224,8 @@ func (p *decoder) openCodeMode(n *node) {
 	}
 }
 
-// openCodePrompt reads prompt, which may be {file:./prompt.txt}.
-func (p *decoder) openCodePrompt(n *node) {
+// readOpenCodePrompt reads prompt, which may be {file:./prompt.txt}.
+func readOpenCodePrompt(p *reader, n *node) {
 	s, ok := p.string("prompt", n)
 	if !ok {
 		return
@@ -235,27 +238,27 @@ func (p *decoder) openCodePrompt(n *node) {
 	p.def.Prompt = s
 }
 
-func (p *decoder) openCodeDisable(n *node) {
+func readOpenCodeDisable(p *reader, n *node) {
 	if off, _ := p.bool("disable", n); off {
 		p.disabled = n
 	}
 }
 
-func (p *decoder) milliseconds(key string, n *node) {
+func readMilliseconds(p *reader, key string, n *node) {
 	if i, ok := p.integer(key, n, 1); ok {
 		p.def.Limits.Timeout = time.Duration(i) * time.Millisecond
 	}
 }
 
-func (p *decoder) seconds(n *node) {
+func readSeconds(p *reader, n *node) {
 	if i, ok := p.integer("TimeoutSeconds", n, 1); ok {
 		p.def.Limits.Timeout = time.Duration(i) * time.Second
 	}
 }
 
-// timeSpan reads hours:minutes:seconds, with days and fractions as .NET's TimeSpan writes them ("c" format); a
+// readTimeSpan reads hours:minutes:seconds, with days and fractions as .NET's TimeSpan writes them ("c" format); a
 // duration as in the native format is understood, too.
-func (p *decoder) timeSpan(n *node) {
+func readTimeSpan(p *reader, n *node) {
 	if n.kind == null {
 		return
 	}
@@ -280,8 +283,8 @@ func (p *decoder) timeSpan(n *node) {
 	p.duration("Timeout", n, &p.def.Limits.Timeout)
 }
 
-// executionMode reads Agentic, SingleShot, Streaming or Planning.
-func (p *decoder) executionMode(n *node) {
+// readExecutionMode reads Agentic, SingleShot, Streaming or Planning.
+func readExecutionMode(p *reader, n *node) {
 	if s, ok := p.string("ExecutionMode", n); ok {
 		for _, mode := range keyIndex()["mode"].Values {
 			if strings.EqualFold(strings.ReplaceAll(mode, "_", ""), strings.ReplaceAll(s, "_", "")) {
@@ -294,17 +297,17 @@ func (p *decoder) executionMode(n *node) {
 	}
 }
 
-// allowedTypes reads a list whose emptiness means all.
-func (p *decoder) allowedTypes(n *node) {
+// readAllowedTypes reads a list whose emptiness means all.
+func readAllowedTypes(p *reader, n *node) {
 	if list, ok := p.strings("AllowedSubagentTypes", "subagent", n); ok && len(list) > 0 {
 		p.def.Subagents = list
 	}
 }
 
-// toolConfiguration reads {"Mode": "AllExcept", "ToolList": […], "Overrides": {…}}, or a plain list.
-func (p *decoder) toolConfiguration(n *node) {
+// readToolConfiguration reads {"Mode": "AllExcept", "ToolList": […], "Overrides": {…}}, or a plain list.
+func readToolConfiguration(p *reader, n *node) {
 	if n.kind != table {
-		p.tools(n)
+		readTools(p, n)
 		return
 	}
 	mode, modeNode := "", n
@@ -313,7 +316,7 @@ func (p *decoder) toolConfiguration(n *node) {
 		"Mode":     func(v *node) { mode, _ = p.string("Tools.Mode", v); modeNode = v },
 		"ToolList": func(v *node) { names, _ = p.words("Tools.ToolList", v) },
 		"Overrides": func(v *node) {
-			p.overrides(v)
+			readOverrides(p, v)
 		},
 	})
 	list := []string{}
@@ -342,7 +345,7 @@ func (p *decoder) toolConfiguration(n *node) {
 	}
 }
 
-func (p *decoder) overrides(n *node) {
+func readOverrides(p *reader, n *node) {
 	if n.kind != table {
 		p.expect(n, "Tools.Overrides", "a table")
 		return
@@ -360,12 +363,12 @@ func (p *decoder) overrides(n *node) {
 			"Timeout": func(v *node) {
 				before := p.def.Limits.Timeout
 				p.def.Limits.Timeout = 0
-				p.timeSpan(v)
+				readTimeSpan(p, v)
 				o.Timeout, p.def.Limits.Timeout = p.def.Limits.Timeout, before
 			},
 			"DefaultArguments": func(v *node) {
 				if v.kind != null {
-					o.Arguments = p.arguments(key+".DefaultArguments", pair.key, v)
+					o.Arguments = readArguments(p, key+".DefaultArguments", pair.key, v)
 				}
 			},
 		})

@@ -190,35 +190,9 @@ func (f *File) parseJSON() {
 		})
 		return
 	}
-	found := false
-	var others []pair
-	for _, pair := range root.pairs {
-		switch {
-		case strings.EqualFold(pair.key, "agents") && pair.value.kind == table && pair.value.like("Custom") != nil &&
-			pair.value.like("Custom").kind == list:
-			found = true
-			f.shapedAgents(pair.value, customConfiguration)
-		case pair.key == "agents":
-			found = true
-			f.jsonAgents(pair.value, nil)
-		case pair.key == "agent" && pair.value.kind == table:
-			found = true
-			f.jsonAgents(pair.value, openCodeShape)
-		case strings.EqualFold(pair.key, "AgentRoles"):
-			found = true
-			f.shapedAgents(pair.value, roleConfiguration)
-		case pair.key == "Agents" && pair.value.kind == list:
-			found = true
-			f.jsonAgents(pair.value, profileShape)
-		case pair.key == "Agents":
-			found = true
-			f.shapedAgents(pair.value, customConfiguration)
-		default:
-			others = append(others, pair)
-		}
-	}
+	others := slices.DeleteFunc(slices.Clone(root.pairs), f.jsonKey)
 	switch {
-	case found:
+	case len(others) < len(root.pairs):
 		for _, pair := range others {
 			if pair.key != "$schema" && !f.isSettings() {
 				f.report(fault{
@@ -239,6 +213,28 @@ func (f *File) parseJSON() {
 	case bad == nil:
 		f.noAgents(root)
 	}
+}
+
+// jsonKey reads the definitions below a key at the top. It reports whether there can be any.
+func (f *File) jsonKey(pair pair) bool {
+	switch {
+	case strings.EqualFold(pair.key, "agents") && pair.value.kind == table && pair.value.like("Custom") != nil &&
+		pair.value.like("Custom").kind == list:
+		f.shapedAgents(pair.value, customConfiguration)
+	case pair.key == "agents":
+		f.jsonAgents(pair.value, nil)
+	case pair.key == "agent" && pair.value.kind == table:
+		f.jsonAgents(pair.value, openCodeShape)
+	case strings.EqualFold(pair.key, "AgentRoles"):
+		f.shapedAgents(pair.value, roleConfiguration)
+	case pair.key == "Agents" && pair.value.kind == list:
+		f.jsonAgents(pair.value, profileShape)
+	case pair.key == "Agents":
+		f.shapedAgents(pair.value, customConfiguration)
+	default:
+		return false
+	}
+	return true
 }
 
 // isSettings tells whether the file is one of settings, in which definitions are among others.
@@ -400,14 +396,13 @@ func (f *File) shapedAgent(item, around *node, s *shape) {
 // for Source.
 func (d *Definition) MarshalJSON() ([]byte, error) {
 	w := definitionJSON{
-		Name: d.Slug, ID: d.ID, Title: d.Title, Description: d.Description, Category: d.Categories, Mode: d.Mode,
-		Model: d.Model, Temperature: d.Temperature, MaxTokens: d.MaxTokens, Tools: optional(d.Tools),
-		Disallowed: d.DisallowedTools,
-		Subagents:  optional(d.Subagents), Permissions: d.Permissions, PermissionMode: d.PermissionMode,
-		Context:  d.ContextMode,
-		Reminder: d.Reminder, Skills: d.Skills, Aliases: d.Aliases, Icon: d.Icon, Color: d.Color, Order: d.Order,
-		Prompt: d.Prompt, PromptFile: d.PromptFile, Variables: d.Variables,
-		MaxTurns: d.Limits.MaxTurns, Timeout: durationText(d.Limits.Timeout), Budget: budgetOf(d.Limits),
+		identityJSON: identityJSON{d.Slug, d.ID, d.Title, d.Description, d.Categories},
+		Mode:         d.Mode, Model: d.Model, Temperature: d.Temperature, MaxTokens: d.MaxTokens,
+		limitsJSON: limitsOf(d.Limits), Tools: optional(d.Tools), Disallowed: d.DisallowedTools,
+		Subagents: optional(d.Subagents), Permissions: d.Permissions, PermissionMode: d.PermissionMode,
+		Context: d.ContextMode, Reminder: d.Reminder, Skills: d.Skills, Aliases: d.Aliases,
+		looksJSON:  looksJSON{Icon: d.Icon, Color: d.Color, Order: d.Order},
+		promptJSON: promptJSON{Prompt: d.Prompt, PromptFile: d.PromptFile, Variables: d.Variables},
 	}
 	no := false
 	if d.Unlisted {
@@ -416,10 +411,7 @@ func (d *Definition) MarshalJSON() ([]byte, error) {
 	if d.NoDefaultPrefix {
 		w.DefaultPrefix = &no
 	}
-	child := childJSON{
-		MaxTurns: d.AsChild.MaxTurns, Timeout: durationText(d.AsChild.Timeout),
-		Budget: budgetOf(d.AsChild.Limits), Subagents: optional(d.AsChild.Subagents), Agent: d.AsChild.Agent,
-	}
+	child := childJSON{limitsOf(d.AsChild.Limits), optional(d.AsChild.Subagents), d.AsChild.Agent}
 	if child != (childJSON{}) {
 		w.AsChild = &child
 	}

@@ -7,18 +7,12 @@ import (
 
 // definitionJSON is a Definition with the keys of the native format.
 type definitionJSON struct {
-	Name           string                     `json:"name"`
-	ID             string                     `json:"id,omitempty"`
-	Title          string                     `json:"title,omitempty"`
-	Description    string                     `json:"description,omitempty"`
-	Category       []Category                 `json:"category"`
-	Mode           Mode                       `json:"mode,omitempty"`
-	Model          string                     `json:"model,omitempty"`
-	Temperature    *float64                   `json:"temperature,omitempty"`
-	MaxTokens      int                        `json:"max_tokens,omitempty"`
-	MaxTurns       int                        `json:"max_turns,omitempty"`
-	Timeout        string                     `json:"timeout,omitempty"`
-	Budget         *budgetJSON                `json:"budget,omitempty"`
+	identityJSON
+	Mode        Mode     `json:"mode,omitempty"`
+	Model       string   `json:"model,omitempty"`
+	Temperature *float64 `json:"temperature,omitempty"`
+	MaxTokens   int      `json:"max_tokens,omitempty"`
+	limitsJSON
 	AsChild        *childJSON                 `json:"as_child,omitempty"`
 	Tools          *[]string                  `json:"tools,omitempty"`
 	Disallowed     []string                   `json:"disallowed_tools,omitempty"`
@@ -33,14 +27,36 @@ type definitionJSON struct {
 	MCPServers     []map[string]*serverJSON   `json:"mcp_servers,omitempty"`
 	Hooks          map[string][]hookJSON      `json:"hooks,omitempty"`
 	Aliases        []string                   `json:"aliases,omitempty"`
-	Icon           string                     `json:"icon,omitempty"`
-	Color          string                     `json:"color,omitempty"`
-	Order          int                        `json:"order,omitempty"`
-	Visible        *bool                      `json:"visible,omitempty"`
-	Prompt         string                     `json:"prompt,omitempty"`
-	PromptFile     string                     `json:"prompt_file,omitempty"`
-	Variables      map[string]string          `json:"variables,omitempty"`
-	DefaultPrefix  *bool                      `json:"default_prefix,omitempty"`
+	looksJSON
+	promptJSON
+}
+
+type identityJSON struct {
+	Name        string     `json:"name"`
+	ID          string     `json:"id,omitempty"`
+	Title       string     `json:"title,omitempty"`
+	Description string     `json:"description,omitempty"`
+	Category    []Category `json:"category"`
+}
+
+type looksJSON struct {
+	Icon    string `json:"icon,omitempty"`
+	Color   string `json:"color,omitempty"`
+	Order   int    `json:"order,omitempty"`
+	Visible *bool  `json:"visible,omitempty"`
+}
+
+type promptJSON struct {
+	Prompt        string            `json:"prompt,omitempty"`
+	PromptFile    string            `json:"prompt_file,omitempty"`
+	Variables     map[string]string `json:"variables,omitempty"`
+	DefaultPrefix *bool             `json:"default_prefix,omitempty"`
+}
+
+type limitsJSON struct {
+	MaxTurns int         `json:"max_turns,omitempty"`
+	Timeout  string      `json:"timeout,omitempty"`
+	Budget   *budgetJSON `json:"budget,omitempty"`
 }
 
 type budgetJSON struct {
@@ -49,11 +65,9 @@ type budgetJSON struct {
 }
 
 type childJSON struct {
-	MaxTurns  int         `json:"max_turns,omitempty"`
-	Timeout   string      `json:"timeout,omitempty"`
-	Budget    *budgetJSON `json:"budget,omitempty"`
-	Subagents *[]string   `json:"subagents,omitempty"`
-	Agent     string      `json:"agent,omitempty"`
+	limitsJSON
+	Subagents *[]string `json:"subagents,omitempty"`
+	Agent     string    `json:"agent,omitempty"`
 }
 
 type toolOptionsJSON struct {
@@ -82,11 +96,12 @@ type hookJSON struct {
 	Timeout string   `json:"timeout,omitempty"`
 }
 
-func budgetOf(l Limits) *budgetJSON {
-	if l.Tokens == 0 && l.Cost == 0 {
-		return nil
+func limitsOf(l Limits) limitsJSON {
+	w := limitsJSON{MaxTurns: l.MaxTurns, Timeout: durationText(l.Timeout)}
+	if l.Tokens != 0 || l.Cost != 0 {
+		w.Budget = &budgetJSON{l.Tokens, l.Cost}
 	}
-	return &budgetJSON{l.Tokens, l.Cost}
+	return w
 }
 
 func durationText(d time.Duration) string {

@@ -73,35 +73,8 @@ func (f *File) parseMarkdown() {
 	s := f.text.string
 	h := splitHead(s)
 	body := s[h.body:]
-	if h.missing {
-		end := h.start + max(0, strings.IndexByte(s[h.start:], '\n'))
-		switch {
-		case !f.Format.Foreign():
-			f.report(fault{
-				start: h.start, end: end, severity: failure,
-				message: "the file does not begin with a line of ---",
-				hint:    "write the keys between two lines of --- at the top, at least name and category",
-			})
-			return
-		case isDocument(f.Path):
-			f.report(fault{
-				start: h.start, end: end, severity: information,
-				message: "this is taken for a document, not for an agent",
-				hint:    "to make it an agent, begin it with name and description between two lines of ---",
-			})
-			return
-		case strings.TrimSpace(body) == "":
-			f.report(fault{
-				start: h.start, end: end, severity: failure, message: "the file is empty",
-				hint: "write name and description between two lines of ---, and the prompt below",
-			})
-			return
-		}
-		f.report(fault{
-			start: h.start, end: end, severity: warning,
-			message: "the file has no frontmatter; its name is taken from the file's",
-			hint:    "begin it with name and description between two lines of ---",
-		})
+	if h.missing && !f.headless(h, body) {
+		return
 	}
 	root, faults := readHead(s, h, f.keyTest())
 	guessed := f.Format == Native && root.get("category") == nil && f.guessForm(root, body)
@@ -118,32 +91,9 @@ func (f *File) parseMarkdown() {
 		p.report(fault)
 	}
 	f.addFields("", root, p.index)
-	if d.Prompt != "" {
-		start := h.body + len(body) - len(strings.TrimLeftFunc(body, unicode.IsSpace))
-		end := h.body + len(strings.TrimRightFunc(body, unicode.IsSpace))
-		f.prompts[d] = place{start, end}
-		f.Fields = append(f.Fields,
-			Field{
-				Key: "prompt", KeySpan: f.text.span(start, start), ValueSpan: f.text.span(start, end),
-				Value: d.Prompt, Definition: p.index,
-			})
-	}
-	for _, key := range []string{"prompt_file", "prompt"} {
-		if value := root.get(key); value != nil && d.Prompt == "" {
-			f.prompts[d] = place{value.start, value.end}
-		}
-	}
+	p.placePrompt(h.body, body)
 	if guessed {
-		p.report(fault{
-			start: p.at.start, end: p.at.end, severity: information, key: "category",
-			hint: "write category to have the form of agentls's own",
-			message: "without a category this is read as an agent of " + toolNames[f.Format] +
-				", whose prompt is no template",
-			fix: &edit{
-				title: "Add the category subagent", start: root.start, end: root.start,
-				new: "category: [subagent]\n",
-			},
-		})
+		p.reportGuess()
 	}
 	p.decode(foreignKeys(f.Format))
 	p.swallowed()
@@ -152,6 +102,73 @@ func (f *File) parseMarkdown() {
 	}
 	p.finish()
 	f.keep(p)
+}
+
+// headless reports a file without frontmatter, and whether its body can be read as a definition.
+func (f *File) headless(h head, body string) bool {
+	end := h.start + max(0, strings.IndexByte(f.text.string[h.start:], '\n'))
+	switch {
+	case !f.Format.Foreign():
+		f.report(fault{
+			start: h.start, end: end, severity: failure,
+			message: "the file does not begin with a line of ---",
+			hint:    "write the keys between two lines of --- at the top, at least name and category",
+		})
+		return false
+	case isDocument(f.Path):
+		f.report(fault{
+			start: h.start, end: end, severity: information,
+			message: "this is taken for a document, not for an agent",
+			hint:    "to make it an agent, begin it with name and description between two lines of ---",
+		})
+		return false
+	case strings.TrimSpace(body) == "":
+		f.report(fault{
+			start: h.start, end: end, severity: failure, message: "the file is empty",
+			hint: "write name and description between two lines of ---, and the prompt below",
+		})
+		return false
+	}
+	f.report(fault{
+		start: h.start, end: end, severity: warning,
+		message: "the file has no frontmatter; its name is taken from the file's",
+		hint:    "begin it with name and description between two lines of ---",
+	})
+	return true
+}
+
+// placePrompt notes where the prompt of a definition stands: in the body, which begins at a place, or in a key.
+func (p *decoder) placePrompt(at int, body string) {
+	f := p.file
+	if p.def.Prompt != "" {
+		start := at + len(body) - len(strings.TrimLeftFunc(body, unicode.IsSpace))
+		end := at + len(strings.TrimRightFunc(body, unicode.IsSpace))
+		f.prompts[p.def] = place{start, end}
+		f.Fields = append(f.Fields,
+			Field{
+				Key: "prompt", KeySpan: f.text.span(start, start), ValueSpan: f.text.span(start, end),
+				Value: p.def.Prompt, Definition: p.index,
+			})
+	}
+	for _, key := range []string{"prompt_file", "prompt"} {
+		if value := p.root.get(key); value != nil && p.def.Prompt == "" {
+			f.prompts[p.def] = place{value.start, value.end}
+		}
+	}
+}
+
+// reportGuess says which tool's agent a definition without a category was taken for.
+func (p *decoder) reportGuess() {
+	p.report(fault{
+		start: p.at.start, end: p.at.end, severity: information, key: "category",
+		hint: "write category to have the form of agentls's own",
+		message: "without a category this is read as an agent of " + toolNames[p.file.Format] +
+			", whose prompt is no template",
+		fix: &edit{
+			title: "Add the category subagent", start: p.root.start, end: p.root.start,
+			new: "category: [subagent]\n",
+		},
+	})
 }
 
 // usualKeys are what people add to the frontmatter of other tools' files, without a meaning to these.
@@ -215,7 +232,7 @@ func (f *File) keyTest() func(string) bool {
 
 func (f *File) decoder(d *Definition, root *node) *decoder {
 	d.Source.Path = f.Path
-	p := &decoder{file: f, def: d, index: f.count, root: root, at: root, wrongs: map[string]bool{}}
+	p := &decoder{reader: reader{file: f, def: d, index: f.count, root: root, wrongs: map[string]bool{}}, at: root}
 	f.count++
 	if root.cut { // what bounds the agent may be lost
 		p.report(fault{

@@ -93,6 +93,11 @@ type pair struct {
 	value      *node
 }
 
+// name is the key as a text with its place.
+func (p pair) name() *node {
+	return &node{kind: scalar, start: p.start, end: p.end, value: p.key, literal: p.end-p.start == len(p.key)}
+}
+
 // get returns the last value of a key, or nil.
 func (n *node) get(key string) *node {
 	for _, p := range slices.Backward(n.pairs) {

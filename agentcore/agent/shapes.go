@@ -15,7 +15,7 @@ type shape struct {
 	// keys returns the keys, those of ours among them where the shape has them.
 	keys func() map[string]foreignKey
 	// complete fills in what the shape leaves open.
-	complete func(*decoder)
+	complete func(*reader)
 	// format is that of the tool's Markdown files, as which rules and tables of tools are read; "" for our own.
 	format Format
 	// anyCase says that the case of letters does not count in keys, as in settings of .NET programs.
@@ -43,18 +43,18 @@ func (s *shape) keysOf() map[string]foreignKey {
 // A typed one says agent_type, a spec systemPrompt, or it lies in .claude/agents.
 var (
 	roleShape = &shape{
-		keys: func() map[string]foreignKey { return roleKeys }, complete: (*decoder).role,
+		keys: func() map[string]foreignKey { return roleKeys }, complete: completeRole,
 		anyCase: true,
 	}
 	customShape = &shape{
-		keys: func() map[string]foreignKey { return customKeys }, complete: (*decoder).custom,
+		keys: func() map[string]foreignKey { return customKeys }, complete: completeCustom,
 		anyCase: true,
 	}
-	profileShape  = &shape{keys: profileKeys, complete: (*decoder).profile, anyCase: true}
-	typedShape    = &shape{keys: typedKeys, complete: (*decoder).typed}
-	specShape     = &shape{keys: specKeys, complete: (*decoder).spec, format: Claude}
+	profileShape  = &shape{keys: profileKeys, complete: completeProfile, anyCase: true}
+	typedShape    = &shape{keys: typedKeys, complete: completeTyped}
+	specShape     = &shape{keys: specKeys, complete: completeSpec, format: Claude}
 	openCodeShape = &shape{
-		keys: func() map[string]foreignKey { return openCodeKeys }, complete: (*decoder).spec,
+		keys: func() map[string]foreignKey { return openCodeKeys }, complete: completeSpec,
 		format: OpenCode,
 	}
 )
@@ -82,7 +82,7 @@ func (f *File) shapeOf(n *node) *shape {
 }
 
 // format is how the definition writes rules and tables of tools.
-func (p *decoder) format() Format {
+func (p *reader) format() Format {
 	if p.shape != nil && p.shape.format != "" {
 		return p.shape.format
 	}
@@ -132,29 +132,29 @@ var profileKeys = sync.OnceValue(func() map[string]foreignKey {
 	return keys
 })
 
-// profile fills in what a profile leaves open. It may have no other name than that for people.
-func (p *decoder) profile() {
+// completeProfile fills in what a profile leaves open. It may have no other name than that for people.
+func completeProfile(p *reader) {
 	if n := p.root.get("Name"); n != nil && p.root.get("Slug") == nil && p.root.get("Type") == nil {
-		p.name(n)
+		readName(p, n)
 	}
 	if p.def.Categories == nil && p.root.get("Type") != nil {
 		p.def.Categories = []Category{Subagent} // it describes a type of subagents
 	}
-	p.role()
+	completeRole(p)
 }
 
-// custom fills in what a custom agent leaves open: only the user starts one that does not say otherwise.
-func (p *decoder) custom() {
+// completeCustom fills in what a custom agent leaves open: only the user starts one that does not say otherwise.
+func completeCustom(p *reader) {
 	if p.def.Categories == nil {
 		p.def.Categories = []Category{Primary}
 	}
-	p.role()
+	completeRole(p)
 }
 
-// role fills in what a role leaves open, and what is the same in the shapes that are like it.
-func (p *decoder) role() {
+// completeRole fills in what a role leaves open, and what is the same in the shapes that are like it.
+func completeRole(p *reader) {
 	d := p.def
-	p.qualify()
+	qualify(p)
 	if d.Categories == nil {
 		d.Categories = []Category{Primary, Subagent}
 	}
@@ -169,7 +169,7 @@ func (p *decoder) role() {
 }
 
 // qualify puts the provider, where it is named apart, before the model.
-func (p *decoder) qualify() {
+func qualify(p *reader) {
 	d := p.def
 	if p.provider == "" || d.Model == "" || strings.HasPrefix(d.Model, p.provider+"/") {
 		return
@@ -182,8 +182,9 @@ func (p *decoder) qualify() {
 	}
 }
 
-// spec fills in what an object that is one agent leaves open: its name is that of the file, and others start it.
-func (p *decoder) spec() {
+// completeSpec fills in what an object that is one agent leaves open: its name is that of the file, and others start
+// it.
+func completeSpec(p *reader) {
 	d := p.def
 	if home, _ := folderFormat(p.file.Path); d.Slug == "" && (home == Claude || home == OpenCode) {
 		d.Slug = Slug(stem(p.file.Path))
@@ -196,18 +197,18 @@ func (p *decoder) spec() {
 	}
 }
 
-// slug reads a name that must be one already.
-func (p *decoder) slug(n *node) {
+// readSlug reads a name that must be one already.
+func readSlug(p *reader, n *node) {
 	if s, ok := p.string("Slug", n); ok {
 		p.file.slugs[p.def] = place{n.start, n.end}
 		if p.def.Slug = strings.TrimSpace(s); !validSlug(p.def.Slug) {
-			p.wrongName("Slug", p.def.Slug, n)
+			reportName(p, "Slug", p.def.Slug, n)
 		}
 	}
 }
 
-// fullName reads the name for people of a shape that must have one.
-func (p *decoder) fullName(n *node) {
+// readFullName reads the name for people of a shape that must have one.
+func readFullName(p *reader, n *node) {
 	s, ok := p.string("Name", n)
 	if p.def.Title = strings.TrimSpace(s); ok && p.def.Title == "" {
 		p.wrong(n, failure, "Name", "Name is empty", "write a name for people")
@@ -222,7 +223,7 @@ var connections = map[string]string{
 
 // connection reports a key or an address of a model's provider: neither is taken from a definition, which may be
 // anybody's. It returns false for any other key.
-func (p *decoder) connection(key string, pair pair) bool {
+func (p *reader) connection(key string, pair pair) bool {
 	what := connections[foldKey(pair.key)]
 	hint := "write it as base_url of [providers.NAME] in your config.toml, and name the model as NAME/model"
 	switch what {
@@ -256,8 +257,8 @@ func folderFormat(name string) (format Format, ok bool) {
 	return "", false
 }
 
-// rememberedName is a name that is no slug, as the definition keeps it.
-func (p *decoder) rememberedName(s, slug string) {
+// rememberName is a name that is no slug, as the definition keeps it.
+func rememberName(p *reader, s, slug string) {
 	p.def.Slug = slug
 	if s == "" || slug == "" || strings.ContainsFunc(s, unicode.IsControl) {
 		return

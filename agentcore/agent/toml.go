@@ -101,7 +101,7 @@ func (f *File) definition(n *node, s *shape) *decoder {
 	special := p.shape.keysOf()
 	p.decode(special)
 	if p.shape != nil {
-		p.shape.complete(p)
+		p.shape.complete(&p.reader)
 	}
 	for key, own := range special {
 		if (own.native == "prompt" || own.native == "prompt_file") && n.get(key) != nil {

@@ -109,43 +109,53 @@ func (r *yamlReader) node(y *yaml.Node, depth, indent int) (*node, bool) {
 		n.end = end + r.base
 		n.literal = !n.quoted && r.text[start:end] == y.Value
 	case yaml.SequenceNode:
-		n.kind = list
-		n.end = n.start
-		for _, c := range y.Content {
-			item, ok := r.node(c, depth+1, indent)
-			if !ok {
-				return nil, false
-			}
-			n.items = append(n.items, item)
-			n.end = max(n.end, item.end)
-		}
-		if y.Style&yaml.FlowStyle != 0 {
-			n.end = r.closing(n.end, ']')
-		}
+		return n, r.sequence(n, y, depth, indent)
 	case yaml.MappingNode:
-		n.kind = table
-		for i := 0; i+1 < len(y.Content); i += 2 {
-			k := y.Content[i]
-			key, ok := r.node(k, depth+1, indent)
-			if !ok {
-				return nil, false
-			}
-			value, ok := r.node(y.Content[i+1], depth+1, k.Column-1)
-			if !ok {
-				return nil, false
-			}
-			if value.kind == null && value.end <= value.start {
-				value.start = r.behindColon(key.end)
-				value.end = value.start
-			}
-			n.pairs = append(n.pairs, pair{key: key.value, start: key.start, end: key.end, value: value})
-			n.end = max(n.end, value.end)
-		}
-		if y.Style&yaml.FlowStyle != 0 {
-			n.end = r.closing(n.end, '}')
-		}
+		return n, r.mapping(n, y, depth, indent)
 	}
 	return n, true
+}
+
+func (r *yamlReader) sequence(n *node, y *yaml.Node, depth, indent int) bool {
+	n.kind = list
+	n.end = n.start
+	for _, c := range y.Content {
+		item, ok := r.node(c, depth+1, indent)
+		if !ok {
+			return false
+		}
+		n.items = append(n.items, item)
+		n.end = max(n.end, item.end)
+	}
+	if y.Style&yaml.FlowStyle != 0 {
+		n.end = r.closing(n.end, ']')
+	}
+	return true
+}
+
+func (r *yamlReader) mapping(n *node, y *yaml.Node, depth, indent int) bool {
+	n.kind = table
+	for i := 0; i+1 < len(y.Content); i += 2 {
+		k := y.Content[i]
+		key, ok := r.node(k, depth+1, indent)
+		if !ok {
+			return false
+		}
+		value, ok := r.node(y.Content[i+1], depth+1, k.Column-1)
+		if !ok {
+			return false
+		}
+		if value.kind == null && value.end <= value.start {
+			value.start = r.behindColon(key.end)
+			value.end = value.start
+		}
+		n.pairs = append(n.pairs, pair{key: key.value, start: key.start, end: key.end, value: value})
+		n.end = max(n.end, value.end)
+	}
+	if y.Style&yaml.FlowStyle != 0 {
+		n.end = r.closing(n.end, '}')
+	}
+	return true
 }
 
 // behindColon is the place of an absent value: behind the colon of its key.
@@ -305,59 +315,69 @@ func readHead(s string, h head, known func(string) bool) (*node, []fault) {
 			}
 			continue
 		}
-		one, blockErr := readYAML(block, start)
-		tabs := ""
-		if blockErr != nil {
-			if tabs = tabbed(block); tabs != block {
-				one, blockErr = readYAML(tabs, start)
-			}
-		}
-		if blockErr == nil && one.kind == table && len(one.pairs) == 1 && one.pairs[0].key == b.key {
-			if tabs != "" {
-				faults = append(faults, fault{
-					start: start, end: start + len(strings.TrimRight(block, " \t\r\n")), severity: warning, key: b.key,
-					message: b.key + " is indented with tabs, which YAML does not allow", hint: "indent it with spaces",
-				})
-			}
-			result.pairs = append(result.pairs, one.pairs[0])
-			continue
-		}
-		raw := strings.TrimSpace(block[b.value:])
-		at := start + b.value + strings.Index(block[b.value:], raw)
-		value := &node{kind: scalar, start: at, end: at + len(raw), value: unindent(raw), quoted: true}
-		value.literal = value.value == raw
-		reason := "it is no YAML value"
-		if blockErr != nil {
-			_, reason = yamlError(blockErr)
-		}
-		faults = append(faults, fault{
-			start: at, end: at + len(raw), severity: warning, key: b.key,
-			message: fmt.Sprintf("%s is not valid YAML (%s) and was read as plain text", b.key, reason),
-			hint:    "put it in quotes",
-			fix:     &edit{title: "Quote the value", start: at, end: at + len(raw), new: quoteYAML(value.value)},
-		})
-		result.pairs = append(result.pairs, pair{key: b.key, start: start, end: start + b.keyEnd, value: value})
+		one, bad := readBlock(b, block, start)
+		result.pairs, faults = append(result.pairs, one), append(faults, bad...)
 	}
 	if len(faults) == 0 {
-		reason := "it is no list of keys and values"
-		line := 0
-		if err != nil {
-			line, reason = yamlError(err)
-		}
-		at, end := h.start, h.end
-		for i, l := range strings.SplitAfter(text, "\n") {
-			if i == line-1 {
-				end = at + len(strings.TrimRight(l, "\r\n"))
-				break
-			} else if line > 0 {
-				at += len(l)
-			}
-		}
-		faults = append(faults,
-			fault{start: min(at, h.end), end: end, severity: warning, message: "the frontmatter is not valid YAML (" +
-				reason + ") and was read key by key", hint: "check this line"})
+		faults = []fault{badHead(h, text, err)}
 	}
 	return result, faults
+}
+
+// readBlock reads the text of one key: as YAML, or else with spaces for its tabs, or else as plain text.
+func readBlock(b block, block string, start int) (pair, []fault) {
+	one, blockErr := readYAML(block, start)
+	tabs := ""
+	if blockErr != nil {
+		if tabs = tabbed(block); tabs != block {
+			one, blockErr = readYAML(tabs, start)
+		}
+	}
+	if blockErr == nil && one.kind == table && len(one.pairs) == 1 && one.pairs[0].key == b.key {
+		if tabs == "" {
+			return one.pairs[0], nil
+		}
+		return one.pairs[0], []fault{{
+			start: start, end: start + len(strings.TrimRight(block, " \t\r\n")), severity: warning, key: b.key,
+			message: b.key + " is indented with tabs, which YAML does not allow", hint: "indent it with spaces",
+		}}
+	}
+	raw := strings.TrimSpace(block[b.value:])
+	at := start + b.value + strings.Index(block[b.value:], raw)
+	value := &node{kind: scalar, start: at, end: at + len(raw), value: unindent(raw), quoted: true}
+	value.literal = value.value == raw
+	reason := "it is no YAML value"
+	if blockErr != nil {
+		_, reason = yamlError(blockErr)
+	}
+	return pair{key: b.key, start: start, end: start + b.keyEnd, value: value}, []fault{{
+		start: at, end: at + len(raw), severity: warning, key: b.key,
+		message: fmt.Sprintf("%s is not valid YAML (%s) and was read as plain text", b.key, reason),
+		hint:    "put it in quotes",
+		fix:     &edit{title: "Quote the value", start: at, end: at + len(raw), new: quoteYAML(value.value)},
+	}}
+}
+
+// badHead says in which line of frontmatter YAML, whose error it is, finds no list of keys.
+func badHead(h head, text string, err error) fault {
+	reason := "it is no list of keys and values"
+	line := 0
+	if err != nil {
+		line, reason = yamlError(err)
+	}
+	at, end := h.start, h.end
+	for i, l := range strings.SplitAfter(text, "\n") {
+		if i == line-1 {
+			end = at + len(strings.TrimRight(l, "\r\n"))
+			break
+		} else if line > 0 {
+			at += len(l)
+		}
+	}
+	return fault{
+		start: min(at, h.end), end: end, severity: warning, hint: "check this line",
+		message: "the frontmatter is not valid YAML (" + reason + ") and was read key by key",
+	}
 }
 
 // block is the text of one key at the start of a line, up to the next one.

@@ -94,108 +94,108 @@ func (f *field) assign(owner any, n node) error {
 			return err
 		}
 	}
-	wrong := func(want, hint string) error {
-		return &fault{at: n.at, message: "expected " + want + ", found " + n.describe(), hint: hint}
-	}
 	switch p := f.at(owner).(type) {
 	case *bool:
 		v, ok := n.value.(bool)
 		if !ok {
-			return wrong("true or false", "")
+			return n.not("true or false", "")
 		}
 		*p = v
+		return nil
 	case *int:
 		v, err := f.integer(n)
-		if err != nil {
-			return err
-		}
-		*p = int(v)
+		return put(p)(int(v), err)
 	case *int64:
 		if text, ok := n.value.(string); ok && f.size {
-			v, err := parseSize(text)
-			if err != nil {
-				return &fault{at: n.at, message: err.Error(), hint: `write a size like "512MiB" or "1GiB"`}
-			}
-			*p = v
-			return nil
+			return put(p)(sizeOf(text, n.at))
 		}
-		v, err := f.integer(n)
-		if err != nil {
-			return err
-		}
-		*p = v
+		return put(p)(f.integer(n))
 	case *float64:
-		v, err := f.number(n)
-		if err != nil {
-			return err
-		}
-		*p = v
+		return put(p)(f.number(n))
 	case **float64:
 		v, err := f.number(n)
-		if err != nil {
-			return err
-		}
-		*p = &v
+		return put(p)(&v, err)
 	case *time.Duration:
-		text, ok := n.value.(string)
-		if !ok {
-			return wrong("a duration in quotes", `write a duration like "90s" or "5m"`)
-		}
-		v, err := time.ParseDuration(text)
-		if err != nil {
-			return &fault{
-				at: n.at, message: fmt.Sprintf("%.40q is not a duration", text),
-				hint: `write a duration like "90s" or "5m"`,
-			}
-		}
-		if err := f.bounds(float64(v), n.at, func(x float64) string { return time.Duration(x).String() }); err != nil {
-			return err
-		}
-		*p = v
+		return put(p)(f.duration(n))
 	case *[]string:
-		v, err := f.words(n)
-		if err != nil {
-			return err
-		}
-		*p = v
+		return put(p)(f.words(n))
 	case *Command:
-		if text, ok := n.value.(string); ok {
-			if strings.TrimSpace(text) == "" {
-				return &fault{at: n.at, message: "the command is empty"}
-			}
-			*p = Command{"sh", "-c", text}
-			return nil
-		}
-		v, err := f.words(n)
-		if err != nil {
-			return err
-		}
-		if len(v) == 0 || v[0] == "" {
-			return &fault{at: n.at, message: "the command is empty"}
-		}
-		*p = v
+		return put(p)(f.command(n))
 	case *map[string]string:
-		t, ok := n.value.(table)
-		if !ok {
-			return wrong("a table of strings", "")
-		}
-		m := make(map[string]string, len(t))
-		for _, e := range t {
-			text, err := f.text(e.node)
-			if err != nil {
-				return err
-			}
-			m[e.name] = text
-		}
-		*p = m
+		return put(p)(f.texts(n))
 	default: // a kind of string
 		text, err := f.text(n)
-		if err != nil {
-			return err
+		if err == nil {
+			reflect.ValueOf(p).Elem().SetString(text)
 		}
-		reflect.ValueOf(p).Elem().SetString(text)
+		return err
 	}
-	return nil
+}
+
+// put returns what puts a value at p, unless there is an error.
+func put[T any](p *T) func(T, error) error {
+	return func(v T, err error) error {
+		if err == nil {
+			*p = v
+		}
+		return err
+	}
+}
+
+// not says that a value is of another kind than wanted.
+func (n node) not(want, hint string) error {
+	return &fault{at: n.at, message: "expected " + want + ", found " + n.describe(), hint: hint}
+}
+
+func sizeOf(text string, at place) (int64, error) {
+	v, err := parseSize(text)
+	if err != nil {
+		return 0, &fault{at: at, message: err.Error(), hint: `write a size like "512MiB" or "1GiB"`}
+	}
+	return v, nil
+}
+
+func (f *field) duration(n node) (time.Duration, error) {
+	const hint = `write a duration like "90s" or "5m"`
+	text, ok := n.value.(string)
+	if !ok {
+		return 0, n.not("a duration in quotes", hint)
+	}
+	v, err := time.ParseDuration(text)
+	if err != nil {
+		return 0, &fault{at: n.at, message: fmt.Sprintf("%.40q is not a duration", text), hint: hint}
+	}
+	return v, f.bounds(float64(v), n.at, func(x float64) string { return time.Duration(x).String() })
+}
+
+// command reads words, or a text for the shell.
+func (f *field) command(n node) (Command, error) {
+	if text, ok := n.value.(string); ok && strings.TrimSpace(text) != "" {
+		return Command{"sh", "-c", text}, nil
+	} else if ok {
+		return nil, &fault{at: n.at, message: "the command is empty"}
+	}
+	v, err := f.words(n)
+	if err == nil && (len(v) == 0 || v[0] == "") {
+		err = &fault{at: n.at, message: "the command is empty"}
+	}
+	return v, err
+}
+
+func (f *field) texts(n node) (map[string]string, error) {
+	t, ok := n.value.(table)
+	if !ok {
+		return nil, n.not("a table of strings", "")
+	}
+	m := make(map[string]string, len(t))
+	for _, e := range t {
+		text, err := f.text(e.node)
+		if err != nil {
+			return nil, err
+		}
+		m[e.name] = text
+	}
+	return m, nil
 }
 
 // interpret reads the text of a variable or flag by the type of the field.

@@ -282,7 +282,31 @@ func risk(args []word) string {
 	if p.always || !ok {
 		return fmt.Sprintf("%s can run or write anything", name)
 	}
-	for i, a := range texts[1:] {
+	if why := p.riskOfOptions(name, texts[1:]); why != "" {
+		return why
+	}
+	if len(p.subcommands) > 0 {
+		words := texts[1:]
+		if len(words) > 1 && !strings.HasPrefix(words[0], "-") {
+			words = words[:1] // behind an option any word could be the subcommand
+		}
+		for _, a := range words {
+			if slices.Contains(p.subcommands, a) {
+				return fmt.Sprintf("%s %s runs or changes what its words do not tell", name, a)
+			}
+		}
+	}
+	if p.check != nil {
+		if why := p.check(texts[1:]); why != "" {
+			return name + " " + why
+		}
+	}
+	return ""
+}
+
+// riskOfOptions returns why one of the arguments may make a program do more than its name tells, or "".
+func (p program) riskOfOptions(name string, arguments []string) string {
+	for i, a := range arguments {
 		if p.until && !strings.HasPrefix(a, "-") {
 			break
 		}
@@ -300,22 +324,6 @@ func risk(args []word) string {
 			return fmt.Sprintf("%s with %s does more than its name tells", name, a)
 		} else if path.Base(name) == "tar" && i == 0 && strings.ContainsAny(a, p.short) {
 			return fmt.Sprintf("%s with %s does more than its name tells", name, a)
-		}
-	}
-	if len(p.subcommands) > 0 {
-		words := texts[1:]
-		if len(words) > 1 && !strings.HasPrefix(words[0], "-") {
-			words = words[:1] // behind an option any word could be the subcommand
-		}
-		for _, a := range words {
-			if slices.Contains(p.subcommands, a) {
-				return fmt.Sprintf("%s %s runs or changes what its words do not tell", name, a)
-			}
-		}
-	}
-	if p.check != nil {
-		if why := p.check(texts[1:]); why != "" {
-			return name + " " + why
 		}
 	}
 	return ""

@@ -196,26 +196,12 @@ func (g *gate) command(c syntax.Command) {
 		g.stmts(c.Cond)
 		g.stmts(c.Do)
 	case *syntax.ForClause:
-		if loop, ok := c.Loop.(*syntax.WordIter); !ok || c.Select {
-			g.doubt(c, "its loop calculates or asks")
-		} else if loop.Name != nil {
-			// What the loop sets, such as PATH or IFS, changes how the rest is read.
-			name := loop.Name.Value
-			if strings.ToUpper(name) == name && name != "_" {
-				g.doubt(loop, "it sets the variable "+name)
-			}
-			for _, w := range loop.Items {
-				g.data(w)
-			}
-			g.loops[name] = true
-		}
+		g.loop(c)
 		g.stmts(c.Do)
 	case *syntax.CaseClause:
 		g.data(c.Word)
 		for _, item := range c.Items {
-			for _, w := range item.Patterns {
-				g.data(w)
-			}
+			g.data(item.Patterns...)
 			g.stmts(item.Stmts)
 		}
 	case *syntax.TimeClause:
@@ -246,6 +232,21 @@ func (g *gate) command(c syntax.Command) {
 	}
 }
 
+// loop takes what a for sets and goes through.
+func (g *gate) loop(c *syntax.ForClause) {
+	if loop, ok := c.Loop.(*syntax.WordIter); !ok || c.Select {
+		g.doubt(c, "its loop calculates or asks")
+	} else if loop.Name != nil {
+		// What the loop sets, such as PATH or IFS, changes how the rest is read.
+		name := loop.Name.Value
+		if strings.ToUpper(name) == name && name != "_" {
+			g.doubt(loop, "it sets the variable "+name)
+		}
+		g.data(loop.Items...)
+		g.loops[name] = true
+	}
+}
+
 // inside adds the commands of the substitutions below a node, so that rules that deny see them.
 func (g *gate) inside(n syntax.Node) {
 	syntax.Walk(n, func(n syntax.Node) bool {
@@ -261,10 +262,12 @@ func (g *gate) inside(n syntax.Node) {
 	})
 }
 
-// data looks at a word that nothing takes for a file or an option.
-func (g *gate) data(w *syntax.Word) {
-	if _, why := g.read(w); why != "" {
-		g.doubt(w, why)
+// data looks at words that nothing takes for files or options.
+func (g *gate) data(words ...*syntax.Word) {
+	for _, w := range words {
+		if _, why := g.read(w); why != "" {
+			g.doubt(w, why)
+		}
 	}
 }
 

@@ -273,101 +273,121 @@ func (c *compiled) reaches(s *simple, loose bool) bool {
 	return reached(s.args) || slices.ContainsFunc(s.outer, reached) || slices.ContainsFunc(s.inner, reached)
 }
 
+// judgement is one level's decision on a part as it comes about.
+type judgement struct {
+	verdict
+	run    event.RunID
+	it     *item
+	tell   func(Step)
+	denied *compiled
+	kept   *compiled // a rule that denies what a command may start
+	// mightDeny and mightAsk tell that a command could be one that a rule denies or asks for.
+	mightDeny, mightAsk bool
+}
+
+func (j *judgement) step(rule *compiled, note string) {
+	s := Step{What: j.it.what, Run: j.run, Layer: "default", Action: j.action, Note: note}
+	if rule != nil {
+		copied := rule.Rule
+		s.Layer, s.Rule = rule.layer, &copied
+	}
+	j.tell(s)
+}
+
 // judge is one level's decision on a part.
 func (l *level) judge(it *item, tell func(Step)) verdict {
-	v := verdict{}
-	v.action, v.note = it.fallback()
-	step := func(rule *compiled, note string) {
-		s := Step{What: it.what, Run: l.run, Layer: "default", Action: v.action, Note: note}
-		if rule != nil {
-			copied := rule.Rule
-			s.Layer, s.Rule = rule.layer, &copied
-		}
-		tell(s)
-	}
-	step(nil, v.note)
-	var denied, kept *compiled // kept is a rule that denies what a command may start
-	mightDeny, mightAsk := false, false
+	j := &judgement{run: l.run, it: it, tell: tell}
+	j.action, j.note = it.fallback()
+	j.step(nil, j.note)
 	for i := range l.rules {
-		c := &l.rules[i]
-		if it.fix && c.set {
-			continue
-		}
-		if !c.matchesTool(it.tool) && !(it.shell && c.all && c.matchesTool("bash")) {
-			if it.command != nil && c.Action == Deny && !c.all && c.matchesTool("read") &&
-				slices.ContainsFunc(it.args, c.matchesPath) {
-				denied = c
-			}
-			continue
-		}
-		if it.command != nil && it.command.unsure != "" && !c.all {
-			switch c.Action {
-			case Allow:
-			case Ask:
-				mightAsk = true
-			default:
-				mightDeny = true
-			}
-		}
-		if !c.matches(it) {
-			if it.command != nil && c.Action == Deny && len(c.words.words) > 0 {
-				mightDeny = mightDeny || c.reaches(it.command, true)
-				if kept == nil && (it.command.any ||
-					slices.ContainsFunc(it.command.may, func(args []word) bool { return c.words.reach(args, true) })) {
-					kept = c
-				}
-			}
-			continue
-		}
-		switch {
-		case c.Action.rank() == Deny.rank():
-			denied = c
-		case it.full && c.Action == Ask:
-			step(c, "does not bind in a full sandbox")
-			continue
-		case c.narrow && c.Action.rank() >= v.action.rank():
-			step(c, "is not used, since its layer can only take away")
-			continue
-		case it.shell && it.file.write && c.Action == Allow && c.all && !c.matchesTool("bash"):
-			step(c, "does not name the file, which would be written without a proposal")
-			continue
-		case it.secret && c.Action != Deny && !c.namesSecret():
-			step(c, "does not name the file, which looks like one that holds keys or passwords")
-			continue
-		}
-		if c.Action == Allow && c.all {
-			mightAsk = false
-		}
-		v.action, v.rule, v.note = c.Action, c, fmt.Sprintf("by %s (%s)", c.Text(), c.layer)
-		step(c, "matches")
+		j.weigh(&l.rules[i])
 	}
-	if denied != nil {
-		v.action, v.rule, v.note = Deny, denied, fmt.Sprintf("by %s (%s)", denied.Text(), denied.layer)
-		step(denied, "a deny wins over all others")
-		return v
+	if j.denied != nil {
+		j.action, j.rule, j.note = Deny, j.denied, fmt.Sprintf("by %s (%s)", j.denied.Text(), j.denied.layer)
+		j.step(j.denied, "a deny wins over all others")
+		return j.verdict
 	}
-	if s := it.command; s != nil && v.action == Allow && kept != nil && !mightDeny {
-		v.action, v.rule, v.note = Ask, nil, fmt.Sprintf("since it may start a command that %s (%s) keeps from running",
-			kept.Text(), kept.layer)
-		step(nil, v.note)
-	} else if s != nil && v.action == Allow && (mightDeny || mightAsk && !it.full) {
-		v.action, v.rule, v.note = Ask, nil, "since "+cmp.Or(s.unsure,
+	j.doubt()
+	l.applyMode(it, &j.verdict, j.step)
+	if it.guard != "" && j.action == Allow {
+		j.action, j.rule, j.note = Ask, nil, "since it "+it.guard
+		j.step(nil, j.note)
+	}
+	return j.verdict
+}
+
+// weigh takes a rule into account. A later one counts more than those before, but for a deny, which wins over all.
+func (j *judgement) weigh(c *compiled) {
+	if j.it.fix && c.set {
+		return
+	}
+	if !c.matchesTool(j.it.tool) && !(j.it.shell && c.all && c.matchesTool("bash")) {
+		if j.it.command != nil && c.Action == Deny && !c.all && c.matchesTool("read") &&
+			slices.ContainsFunc(j.it.args, c.matchesPath) {
+			j.denied = c
+		}
+		return
+	}
+	if j.it.command != nil && j.it.command.unsure != "" && !c.all {
+		switch c.Action {
+		case Allow:
+		case Ask:
+			j.mightAsk = true
+		default:
+			j.mightDeny = true
+		}
+	}
+	if !c.matches(j.it) {
+		if j.it.command != nil && c.Action == Deny && len(c.words.words) > 0 {
+			j.mightDeny = j.mightDeny || c.reaches(j.it.command, true)
+			if j.kept == nil && (j.it.command.any ||
+				slices.ContainsFunc(j.it.command.may, func(args []word) bool { return c.words.reach(args, true) })) {
+				j.kept = c
+			}
+		}
+		return
+	}
+	switch {
+	case c.Action.rank() == Deny.rank():
+		j.denied = c
+	case j.it.full && c.Action == Ask:
+		j.step(c, "does not bind in a full sandbox")
+		return
+	case c.narrow && c.Action.rank() >= j.action.rank():
+		j.step(c, "is not used, since its layer can only take away")
+		return
+	case j.it.shell && j.it.file.write && c.Action == Allow && c.all && !c.matchesTool("bash"):
+		j.step(c, "does not name the file, which would be written without a proposal")
+		return
+	case j.it.secret && c.Action != Deny && !c.namesSecret():
+		j.step(c, "does not name the file, which looks like one that holds keys or passwords")
+		return
+	}
+	if c.Action == Allow && c.all {
+		j.mightAsk = false
+	}
+	j.action, j.rule, j.note = c.Action, c, fmt.Sprintf("by %s (%s)", c.Text(), c.layer)
+	j.step(c, "matches")
+}
+
+// doubt asks for a command that is allowed though it could be another one, and says why one is asked for.
+func (j *judgement) doubt() {
+	if s := j.it.command; s != nil && j.action == Allow && j.kept != nil && !j.mightDeny {
+		j.action, j.rule, j.note = Ask, nil, fmt.Sprintf("since it may start a command that %s (%s) keeps from running",
+			j.kept.Text(), j.kept.layer)
+		j.step(nil, j.note)
+	} else if s != nil && j.action == Allow && (j.mightDeny || j.mightAsk && !j.it.full) {
+		j.action, j.rule, j.note = Ask, nil, "since "+cmp.Or(s.unsure,
 			"it holds a wildcard")+", so that it could be a command that a rule keeps from running"
-		step(nil, v.note)
-	} else if s != nil && v.action == Ask && v.rule == nil {
+		j.step(nil, j.note)
+	} else if s != nil && j.action == Ask && j.rule == nil {
 		switch {
 		case s.unsure != "":
-			v.note = "since " + s.unsure
+			j.note = "since " + s.unsure
 		case s.risk != "":
-			v.note = "since " + s.risk
+			j.note = "since " + s.risk
 		}
 	}
-	l.applyMode(it, &v, step)
-	if it.guard != "" && v.action == Allow {
-		v.action, v.rule, v.note = Ask, nil, "since it "+it.guard
-		step(nil, v.note)
-	}
-	return v
 }
 
 func (l *level) applyMode(it *item, v *verdict, step func(*compiled, string)) {

@@ -23,8 +23,43 @@ func programName(text string) string {
 // read: then the shell needs a rule, too.
 func unwrapShell(name string, bash bool, rest []word) wrapped {
 	reads := wrapped{unsure: name + " runs what it reads"}
-	var scripts []string
-	command, stdin, plain := false, false, bash
+	o, rest, known := readShellOptions(name, bash, rest)
+	if !known {
+		return reads
+	}
+	if o.command && len(rest) > 0 {
+		if rest[0].glob {
+			return reads
+		}
+		o.scripts, rest = append(o.scripts, rest[0].text), rest[1:]
+		o.plain = o.plain && len(rest) == 0
+		if o.plain && len(o.scripts) == 1 {
+			return wrapped{scripts: o.scripts, exact: true}
+		}
+	}
+	switch {
+	case len(o.scripts) > 0:
+		return wrapped{
+			scripts: o.scripts, risk: name + " gets options or words that may change what it runs",
+			exact: len(rest) == 0,
+		}
+	case len(rest) == 0 || o.stdin || o.command:
+		return reads
+	}
+	return wrapped{risk: name + " runs a script"}
+}
+
+// shellOptions are what the options of a shell say.
+type shellOptions struct {
+	scripts        []string // that options hold
+	command, stdin bool     // the script is the next word, or on standard input
+	plain          bool     // nothing changes how bash reads it
+}
+
+// readShellOptions reads the options of a shell, and returns the words behind them. known is false for a wildcard,
+// which could be any option.
+func readShellOptions(name string, bash bool, rest []word) (o shellOptions, behind []word, known bool) {
+	o.plain = bash
 	i := 0
 	for ; i < len(rest); i++ {
 		a := rest[i]
@@ -33,7 +68,7 @@ func unwrapShell(name string, bash bool, rest []word) wrapped {
 			text, dash = strings.CutPrefix(a.text, "+")
 		}
 		if a.glob {
-			return reads
+			return o, nil, false
 		}
 		if !dash || a.text == "-" || a.text == "--" {
 			if a.text == "-" || a.text == "--" {
@@ -42,53 +77,33 @@ func unwrapShell(name string, bash bool, rest []word) wrapped {
 			break
 		}
 		if long, ok := strings.CutPrefix(text, "-"); ok {
-			plain = false
+			o.plain = false
 			option, value, has := strings.Cut(long, "=")
 			switch {
 			case has && slices.Contains([]string{"command", "init-command", "commands"}, option):
-				scripts = append(scripts, value)
+				o.scripts = append(o.scripts, value)
 			case option == "command" || option == "commands":
-				command = true
+				o.command = true
 			case option == "rcfile", option == "init-file", option == "init-command", option == "emulate",
 				option == "config", option == "env-config":
 				i++
 			}
 			continue
 		}
-		plain = plain && slices.Contains([]string{"c", "ec", "ce"}, text)
+		o.plain = o.plain && slices.Contains([]string{"c", "ec", "ce"}, text)
 		for _, c := range text {
 			switch c {
 			case 'c':
-				command = true
+				o.command = true
 			case 's':
-				stdin = true
+				o.stdin = true
 			case 'o', 'O':
 				i++ // the name of a setting
 			}
 		}
 		if name == "fish" && strings.ContainsAny(text, "cC") && !strings.HasSuffix(text, "c") { // glued, or run first
-			scripts = append(scripts, text[strings.IndexAny(text, "cC")+1:])
+			o.scripts = append(o.scripts, text[strings.IndexAny(text, "cC")+1:])
 		}
 	}
-	rest = rest[min(i, len(rest)):]
-	if command && len(rest) > 0 {
-		if rest[0].glob {
-			return reads
-		}
-		scripts, rest = append(scripts, rest[0].text), rest[1:]
-		plain = plain && len(rest) == 0
-		if plain && len(scripts) == 1 {
-			return wrapped{scripts: scripts, exact: true}
-		}
-	}
-	switch {
-	case len(scripts) > 0:
-		return wrapped{
-			scripts: scripts, risk: name + " gets options or words that may change what it runs",
-			exact: len(rest) == 0,
-		}
-	case len(rest) == 0 || stdin || command:
-		return reads
-	}
-	return wrapped{risk: name + " runs a script"}
+	return o, rest[min(i, len(rest)):], true
 }

@@ -34,63 +34,17 @@ func (g *gate) read(w *syntax.Word) (word, string) {
 // word returns the text of a word, or why it could be anything. A word that only says something, such as the output of
 // a command, is harmless where its program is ([takesAny]), and has a reason of its own.
 func (g *gate) word(w *syntax.Word) (word, string) {
-	var out word
-	var b strings.Builder
+	r := wordReader{gate: g}
 	if w == nil {
-		return out, ""
-	}
-	expand := func(part syntax.WordPart, first bool) string {
-		e, why := g.expansion(part)
-		out.home = out.home || e.home && first
-		if e.home && !first {
-			e.said = "it holds a variable"
-		}
-		out.said = cmp.Or(out.said, e.said)
-		b.WriteString(e.text)
-		return why
+		return r.out, ""
 	}
 	for i, part := range w.Parts {
-		switch part := part.(type) {
-		case *syntax.Lit:
-			if strings.Contains(g.text(part), "\\\n") {
-				return word{}, "it hides text behind a backslash at the end of a line"
-			}
-			value := part.Value
-			if i == 0 && (strings.HasPrefix(value, "~/") || value == "~" && len(w.Parts) == 1) {
-				out.home, value = true, value[1:]
-				b.WriteByte('~')
-			}
-			text, glob, why := plainLiteral(value, i == 0)
-			if why != "" {
-				return word{}, why
-			}
-			out.glob = out.glob || glob
-			b.WriteString(text)
-		case *syntax.SglQuoted:
-			if part.Dollar {
-				out.said = "it hides text in $'…'"
-			}
-			b.WriteString(part.Value)
-		case *syntax.DblQuoted:
-			if part.Dollar {
-				return word{}, `it hides text in $"…"`
-			}
-			for k, p := range part.Parts {
-				if lit, ok := p.(*syntax.Lit); ok {
-					b.WriteString(quotedLiteral(lit.Value))
-				} else if why := expand(p, i == 0 && k == 0); why != "" {
-					return word{}, "it holds something that the shell works out"
-				}
-			}
-		case *syntax.ExtGlob:
-			return word{}, "it holds an extended wildcard"
-		default:
-			if why := expand(part, i == 0); why != "" {
-				return word{}, why
-			}
+		if why := r.part(part, i == 0, len(w.Parts) == 1); why != "" {
+			return word{}, why
 		}
 	}
-	out.text = b.String()
+	out := r.out
+	out.text = r.text.String()
 	out.glob = out.glob && out.text != "[" // the program
 	if out.home && out.text != "~" && !strings.HasPrefix(out.text, "~/") {
 		out.said = cmp.Or(out.said, "it holds a variable")
@@ -99,6 +53,69 @@ func (g *gate) word(w *syntax.Word) (word, string) {
 		return word{glob: true, said: out.said}, ""
 	}
 	return out, ""
+}
+
+// wordReader puts the text of a word together.
+type wordReader struct {
+	gate *gate
+	out  word
+	text strings.Builder
+}
+
+// expand adds what the shell puts in the place of a part.
+func (r *wordReader) expand(part syntax.WordPart, first bool) string {
+	e, why := r.gate.expansion(part)
+	r.out.home = r.out.home || e.home && first
+	if e.home && !first {
+		e.said = "it holds a variable"
+	}
+	r.out.said = cmp.Or(r.out.said, e.said)
+	r.text.WriteString(e.text)
+	return why
+}
+
+// part adds a part of the word, the first or the only one perhaps, or returns why it could be anything.
+func (r *wordReader) part(part syntax.WordPart, first, alone bool) string {
+	switch part := part.(type) {
+	case *syntax.Lit:
+		if strings.Contains(r.gate.text(part), "\\\n") {
+			return "it hides text behind a backslash at the end of a line"
+		}
+		value := part.Value
+		if first && (strings.HasPrefix(value, "~/") || value == "~" && alone) {
+			r.out.home, value = true, value[1:]
+			r.text.WriteByte('~')
+		}
+		text, glob, why := plainLiteral(value, first)
+		if why != "" {
+			return why
+		}
+		r.out.glob = r.out.glob || glob
+		r.text.WriteString(text)
+	case *syntax.SglQuoted:
+		if part.Dollar {
+			r.out.said = "it hides text in $'…'"
+		}
+		r.text.WriteString(part.Value)
+	case *syntax.DblQuoted:
+		if part.Dollar {
+			return `it hides text in $"…"`
+		}
+		for k, p := range part.Parts {
+			if lit, ok := p.(*syntax.Lit); ok {
+				r.text.WriteString(quotedLiteral(lit.Value))
+			} else if why := r.expand(p, first && k == 0); why != "" {
+				return "it holds something that the shell works out"
+			}
+		}
+	case *syntax.ExtGlob:
+		return "it holds an extended wildcard"
+	default:
+		if why := r.expand(part, first); why != "" {
+			return why
+		}
+	}
+	return ""
 }
 
 // telling are variables of which the text may be shown: the shell sets them, or whoever logs in.

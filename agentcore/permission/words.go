@@ -62,6 +62,18 @@ func parsePattern(pattern string) (wordPattern, error) {
 		return p, fmt.Errorf("a quote in %q is not closed", pattern)
 	}
 	end()
+	p.endStar()
+	if len(p.words) == 0 {
+		return p, fmt.Errorf("%q holds no word: write * for every command", pattern)
+	}
+	for _, w := range p.words {
+		p.plain = append(p.plain, strings.ReplaceAll(w, star, "*"))
+	}
+	return p, nil
+}
+
+// endStar takes a * at the end of a pattern for any rest.
+func (p *wordPattern) endStar() {
 	if n := len(p.words) - 1; n >= 0 && strings.HasSuffix(p.words[n], "*") {
 		p.rest = true
 		p.stem = strings.HasSuffix(p.words[n], "**")
@@ -73,13 +85,6 @@ func parsePattern(pattern string) (wordPattern, error) {
 			p.stem = true
 		}
 	}
-	if len(p.words) == 0 {
-		return p, fmt.Errorf("%q holds no word: write * for every command", pattern)
-	}
-	for _, w := range p.words {
-		p.plain = append(p.plain, strings.ReplaceAll(w, star, "*"))
-	}
-	return p, nil
 }
 
 // matchWord matches one word of a command. A word pattern with * never matches one with .. in it, which would lead

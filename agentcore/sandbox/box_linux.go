@@ -129,31 +129,9 @@ func (b *Box) spec(c Command, roots []folder) (spec, error) {
 	if s.Mask, err = newMask(b.dir); err != nil {
 		return spec{}, err
 	}
-	home := ""
-	if info, err := os.Stat(o.Home); err == nil && info.IsDir() {
-		if home, err = filepath.EvalSymlinks(o.Home); err != nil {
-			return spec{}, err
-		}
-	}
-	if home == "/" {
-		home = ""
-	}
-	for _, blank := range blanks {
-		if info, err := os.Lstat(blank); err == nil && info.IsDir() && blank != home {
-			s.Blank = append(s.Blank, blank)
-		}
-	}
-	tmp := filepath.Join(b.dir, "tmp")
-	s.Binds = append(s.Binds, bind{tmp, "/tmp", true}, bind{tmp, "/var/tmp", true})
-	s.Writable = append(s.Writable, "/tmp", "/var/tmp", "/dev", "/proc")
-	envHome := "/tmp"
-	if home != "" {
-		envHome = o.Home
-		s.Binds = append(s.Binds, bind{filepath.Join(b.dir, "home"), home, true})
-		s.Writable = append(s.Writable, home)
-		if home != o.Home {
-			s.Links[o.Home] = home
-		}
+	envHome, err := s.furnish(o.Home, b.dir)
+	if err != nil {
+		return spec{}, err
 	}
 	for _, tool := range o.Tools {
 		// What is not hidden is there anyway.
@@ -174,46 +152,8 @@ func (b *Box) spec(c Command, roots []folder) (spec, error) {
 		s.Writable = append(s.Writable, l.Target)
 	}
 	for _, f := range roots {
-		switch v := f.view.(type) {
-		case *overlayView:
-			secrets, foreign, err := v.scan(o.Secret)
-			if err != nil {
-				return spec{}, err
-			}
-			s.Masks = append(s.Masks, secrets...)
-			if err := v.adopt(foreign, o.Limits.Copy); err != nil {
-				return spec{}, err
-			}
-			if c.renames() {
-				if err := v.copyUp(o.Limits.Copy); errors.Is(err, errTooLarge) {
-					b.notes = append(b.notes, err.Error())
-				} else if err != nil {
-					return spec{}, err
-				}
-			}
-			l, err := v.layer()
-			if err != nil {
-				return spec{}, err
-			}
-			s.Layers = append(s.Layers, l)
-		case *copyView:
-			s.Binds = append(s.Binds, bind{v.dir, f.real, true})
-		case *liveView:
-			secrets, _, err := (&overlayView{view: v.view}).scan(o.Secret)
-			if err != nil {
-				return spec{}, err
-			}
-			s.Masks, s.Binds = append(s.Masks, secrets...), append(s.Binds, bind{f.real, f.real, false})
-		}
-		if f.given != f.real {
-			s.Links[f.given] = f.real
-		}
-		if _, live := f.view.(*liveView); live {
-			continue // it is read-only as a whole
-		}
-		s.Writable = append(s.Writable, f.real)
-		for _, p := range o.Protected {
-			s.ReadOnly = append(s.ReadOnly, filepath.Join(f.real, p))
+		if err := b.addRoot(&s, c, f); err != nil {
+			return spec{}, err
 		}
 	}
 	s.Env = b.environ(c, dir, envHome, "/tmp")
@@ -222,6 +162,83 @@ func (b *Box) spec(c Command, roots []folder) (spec, error) {
 		s.Gate, s.Env = &gate, append(s.Env, gate.Env...)
 	}
 	return s, nil
+}
+
+// furnish puts empty folders over those that are nobody's business, and folders of the box in the places of the
+// temporary ones and of the home. It returns what the home is called inside.
+func (s *spec) furnish(machineHome, dir string) (envHome string, err error) {
+	home := ""
+	if info, err := os.Stat(machineHome); err == nil && info.IsDir() {
+		if home, err = filepath.EvalSymlinks(machineHome); err != nil {
+			return "", err
+		}
+	}
+	if home == "/" {
+		home = ""
+	}
+	for _, blank := range blanks {
+		if info, err := os.Lstat(blank); err == nil && info.IsDir() && blank != home {
+			s.Blank = append(s.Blank, blank)
+		}
+	}
+	tmp := filepath.Join(dir, "tmp")
+	s.Binds = append(s.Binds, bind{tmp, "/tmp", true}, bind{tmp, "/var/tmp", true})
+	s.Writable = append(s.Writable, "/tmp", "/var/tmp", "/dev", "/proc")
+	if home == "" {
+		return "/tmp", nil
+	}
+	s.Binds = append(s.Binds, bind{filepath.Join(dir, "home"), home, true})
+	s.Writable = append(s.Writable, home)
+	if home != machineHome {
+		s.Links[machineHome] = home
+	}
+	return machineHome, nil
+}
+
+// addRoot shows a workspace folder in the sandbox.
+func (b *Box) addRoot(s *spec, c Command, f folder) error {
+	switch v := f.view.(type) {
+	case *overlayView:
+		secrets, foreign, err := v.scan(b.options.Secret)
+		if err != nil {
+			return err
+		}
+		s.Masks = append(s.Masks, secrets...)
+		if err := v.adopt(foreign, b.options.Limits.Copy); err != nil {
+			return err
+		}
+		if c.renames() {
+			if err := v.copyUp(b.options.Limits.Copy); errors.Is(err, errTooLarge) {
+				b.notes = append(b.notes, err.Error())
+			} else if err != nil {
+				return err
+			}
+		}
+		l, err := v.layer()
+		if err != nil {
+			return err
+		}
+		s.Layers = append(s.Layers, l)
+	case *copyView:
+		s.Binds = append(s.Binds, bind{v.dir, f.real, true})
+	case *liveView:
+		secrets, _, err := (&overlayView{view: v.view}).scan(b.options.Secret)
+		if err != nil {
+			return err
+		}
+		s.Masks, s.Binds = append(s.Masks, secrets...), append(s.Binds, bind{f.real, f.real, false})
+	}
+	if f.given != f.real {
+		s.Links[f.given] = f.real
+	}
+	if _, live := f.view.(*liveView); live {
+		return nil // it is read-only as a whole
+	}
+	s.Writable = append(s.Writable, f.real)
+	for _, p := range b.options.Protected {
+		s.ReadOnly = append(s.ReadOnly, filepath.Join(f.real, p))
+	}
+	return nil
 }
 
 // hides tells whether a path lies in a folder that is covered.

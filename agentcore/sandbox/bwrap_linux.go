@@ -71,6 +71,15 @@ func (s *spec) wrap(bwrap string) []string {
 			args = append(args, "--symlink", target, name)
 		}
 	}
+	args = append(args, s.covers()...)
+	for _, blank := range s.Blank {
+		args = append(args, "--remount-ro", blank)
+	}
+	return append(args, "--", fmt.Sprintf("/proc/self/fd/%d", programFD), marker)
+}
+
+// covers are the arguments that keep what is read-only from being written, and what is masked from being seen.
+func (s *spec) covers() (args []string) {
 	for _, path := range slices.Concat(s.ReadOnly, frozenKernel) {
 		// A path that is not there needs nothing. What a link leads to is protected by its own name, if at all.
 		if source := s.outside(path); source != "" {
@@ -96,10 +105,7 @@ func (s *spec) wrap(bwrap string) []string {
 			args = append(args, "--ro-bind", s.Mask.File, real)
 		}
 	}
-	for _, blank := range s.Blank {
-		args = append(args, "--remount-ro", blank)
-	}
-	return append(args, "--", fmt.Sprintf("/proc/self/fd/%d", programFD), marker)
+	return args
 }
 
 // startWrapped starts a command in bubblewrap, on views that are copies.

@@ -1,8 +1,11 @@
 package sandbox
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -82,18 +85,18 @@ func (v *copyView) seedOne(rel string, text Text) error {
 	if err != nil {
 		return err
 	}
-	f, err := v.copy.OpenFile(rel, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode|0o600)
+	return writeFile(v.copy, rel, mode|0o600, mode, bytes.NewReader(text.Content))
+}
+
+// writeFile makes a file that is not there, with what from holds; it is created with one mode and left with another.
+func writeFile(root *os.Root, name string, created, mode fs.FileMode, from io.Reader) error {
+	f, err := root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, created)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(text.Content)
-	if cerr := f.Chmod(mode); err == nil {
-		err = cerr
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	return err
+	// Where the file system can, the kernel shares the blocks.
+	_, err = io.Copy(f, from)
+	return cmp.Or(err, f.Chmod(mode), f.Close())
 }
 
 // sync makes a folder of the copy what it is on disk, but for what version control ignores and what is kept.

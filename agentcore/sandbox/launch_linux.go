@@ -119,47 +119,140 @@ type confined struct {
 // program and its marker as its last arguments. Where in is not nil, all of it is in that cgroup, which goes with it.
 func (l *launcher) launch(s spec, wrap []string, in *counted, stdin io.Reader, output *spool) (c *confined, err error) {
 	s.Counted = in != nil
-	if in != nil {
-		defer func() {
-			if err != nil {
-				err = errors.Join(err, removeCgroup(in.dir))
-			}
-		}()
+	var ends pipes
+	stopGate := func() []string { return nil }
+	defer func() {
+		if err == nil {
+			return
+		}
+		ends.control.Close()
+		ends.status.Close()
+		stopGate()
+		if in != nil {
+			err = errors.Join(err, removeCgroup(in.dir))
+		}
+	}()
+	text, err := s.written()
+	if err == nil {
+		ends, err = newPipes()
 	}
+	if err != nil {
+		return nil, err
+	}
+	defer ends.inside()
+	cmd := s.attendant(ends.controlRead, ends.statusWrite)
+	if len(wrap) > 0 {
+		program, err := os.Open("/proc/self/exe")
+		if err != nil {
+			return nil, fmt.Errorf("open this program: %w", err)
+		}
+		defer program.Close()
+		cmd.Path, cmd.Args, cmd.ExtraFiles = wrap[0], wrap, append(cmd.ExtraFiles, program)
+	} else if !s.Bare {
+		s.unshare(cmd.SysProcAttr)
+	}
+	if s.Gate != nil {
+		socket, stop, err := s.Gate.serve()
+		if err != nil {
+			return nil, fmt.Errorf("open the way to single hosts: %w", err)
+		}
+		defer socket.Close()
+		closed := make([]*os.File, max(0, offerFD-3-len(cmd.ExtraFiles)))
+		stopGate, cmd.ExtraFiles = stop, append(append(cmd.ExtraFiles, closed...), socket)
+	}
+	if cmd.Stdin = stdin; output != nil {
+		cmd.Stdout, cmd.Stderr = output.stdout(), output.stderr()
+	}
+	if err := l.start(cmd, in, s.starting(wrap)); err != nil {
+		return nil, err
+	}
+	c = &confined{
+		in: in, cmd: cmd, stopGate: stopGate, control: ends.control, started: make(chan struct{}),
+		ended: make(chan struct{}), patient: len(wrap) > 0 || s.Bare, variable: s.tag(),
+	}
+	go c.read(ends.status)
+	// A process that has died does not read; what it said tells why.
+	_, _ = ends.control.Write(append(text, '\n'))
+	return c, nil
+}
+
+// written is the spec as the attendant reads it.
+func (s *spec) written() (text []byte, err error) {
 	for kind, to := range map[string]*string{"user": &s.Users, "net": &s.Net} {
 		if *to, err = os.Readlink("/proc/self/ns/" + kind); err != nil {
 			return nil, fmt.Errorf("look for the namespaces of this process: %w", err)
 		}
 	}
-	text, err := json.Marshal(s)
-	if err != nil {
+	if text, err = json.Marshal(s); err != nil {
 		return nil, fmt.Errorf("write down the sandbox: %w", err)
 	}
-	controlRead, control, err := os.Pipe()
-	if err != nil {
-		return nil, fmt.Errorf("make a pipe: %w", err)
-	}
-	defer controlRead.Close()
-	statusRead, statusWrite, err := os.Pipe()
-	if err != nil {
-		control.Close()
-		return nil, fmt.Errorf("make a pipe: %w", err)
-	}
-	defer statusWrite.Close()
-	stopGate := func() []string { return nil }
-	defer func() {
-		if err != nil {
-			control.Close()
-			statusRead.Close()
-			stopGate()
-		}
-	}()
+	return text, nil
+}
 
+// pipes lead to a sandbox, and from it.
+type pipes struct{ controlRead, control, status, statusWrite *os.File }
+
+func newPipes() (p pipes, err error) {
+	if p.controlRead, p.control, err = os.Pipe(); err == nil {
+		if p.status, p.statusWrite, err = os.Pipe(); err != nil {
+			p.controlRead.Close()
+			p.control.Close()
+		}
+	}
+	if err != nil {
+		return pipes{}, fmt.Errorf("make a pipe: %w", err)
+	}
+	return p, nil
+}
+
+// inside closes the ends that the sandbox has.
+func (p pipes) inside() {
+	p.controlRead.Close()
+	p.statusWrite.Close()
+}
+
+// start starts a process, in a cgroup if it has one. what says in errors what its start does first.
+func (l *launcher) start(cmd *exec.Cmd, in *counted, what string) (err error) {
+	if in != nil {
+		folder, err := os.Open(in.dir)
+		if err != nil {
+			return fmt.Errorf("open the cgroup: %w", err)
+		}
+		defer folder.Close()
+		cmd.SysProcAttr.UseCgroupFD, cmd.SysProcAttr.CgroupFD = true, int(folder.Fd())
+	}
+	if l.do(func() { err = cmd.Start() }); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
+}
+
+// tag is the variable that finds what outlives the attendant of a command without walls; empty elsewhere.
+func (s *spec) tag() string {
+	if !s.Bare || len(s.Env) == 0 {
+		return ""
+	}
+	return s.Env[len(s.Env)-1]
+}
+
+// starting says what the start of a sandbox does first.
+func (s *spec) starting(wrap []string) string {
+	switch {
+	case len(wrap) > 0:
+		return "start " + wrap[0]
+	case s.Bare:
+		return "start this program again"
+	}
+	return "make the namespaces"
+}
+
+// attendant is the command that builds the walls and attends to what runs behind them: this program again.
+func (s *spec) attendant(control, status *os.File) *exec.Cmd {
 	cmd := &exec.Cmd{
 		Path:        "/proc/self/exe",
 		Args:        []string{marker},
 		Env:         []string{"GOMAXPROCS=2", "GOTRACEBACK=none"},
-		ExtraFiles:  []*os.File{controlRead, statusWrite},
+		ExtraFiles:  []*os.File{control, status},
 		SysProcAttr: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL},
 		WaitDelay:   waitDelay,
 	}
@@ -168,71 +261,24 @@ func (l *launcher) launch(s spec, wrap []string, in *counted, stdin io.Reader, o
 			cmd.Env = append(cmd.Env, pair)
 		}
 	}
-	if len(wrap) > 0 {
-		program, err := os.Open("/proc/self/exe")
-		if err != nil {
-			return nil, fmt.Errorf("open this program: %w", err)
-		}
-		defer program.Close()
-		cmd.Path, cmd.Args, cmd.ExtraFiles = wrap[0], wrap, append(cmd.ExtraFiles, program)
-	} else if s.Bare {
+	if s.Bare {
 		// It ends what the command has left before it ends itself.
 		cmd.SysProcAttr.Pdeathsig = 0
-	} else {
-		cmd.SysProcAttr.Cloneflags = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID |
-			unix.CLONE_NEWIPC | unix.CLONE_NEWUTS
-		if !s.NetworkOpen {
-			cmd.SysProcAttr.Cloneflags |= unix.CLONE_NEWNET
-		}
-		var all bool
-		cmd.SysProcAttr.UidMappings, cmd.SysProcAttr.GidMappings, all = idMaps()
-		cmd.SysProcAttr.GidMappingsEnableSetgroups = all
-		cmd.SysProcAttr.AmbientCaps = ambient
 	}
-	if s.Gate != nil {
-		socket, stop, err := s.Gate.serve()
-		if err != nil {
-			return nil, fmt.Errorf("open the way to single hosts: %w", err)
-		}
-		defer socket.Close()
-		for len(cmd.ExtraFiles) < offerFD-3 {
-			cmd.ExtraFiles = append(cmd.ExtraFiles, nil) // closed
-		}
-		stopGate, cmd.ExtraFiles = stop, append(cmd.ExtraFiles, socket)
+	return cmd
+}
+
+// unshare gives a process namespaces of its own.
+func (s *spec) unshare(attributes *syscall.SysProcAttr) {
+	attributes.Cloneflags = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID |
+		unix.CLONE_NEWIPC | unix.CLONE_NEWUTS
+	if !s.NetworkOpen {
+		attributes.Cloneflags |= unix.CLONE_NEWNET
 	}
-	cmd.Stdin = stdin
-	if output != nil {
-		cmd.Stdout, cmd.Stderr = output.stdout(), output.stderr()
-	}
-	if in != nil {
-		folder, err := os.Open(in.dir)
-		if err != nil {
-			return nil, fmt.Errorf("open the cgroup: %w", err)
-		}
-		defer folder.Close()
-		cmd.SysProcAttr.UseCgroupFD, cmd.SysProcAttr.CgroupFD = true, int(folder.Fd())
-	}
-	l.do(func() { err = cmd.Start() })
-	switch {
-	case err != nil && len(wrap) > 0:
-		return nil, fmt.Errorf("start %s: %w", wrap[0], err)
-	case err != nil && s.Bare:
-		return nil, fmt.Errorf("start this program again: %w", err)
-	case err != nil:
-		return nil, fmt.Errorf("make the namespaces: %w", err)
-	}
-	c = &confined{
-		in: in, cmd: cmd, stopGate: stopGate, control: control, started: make(chan struct{}),
-		ended:   make(chan struct{}),
-		patient: len(wrap) > 0 || s.Bare,
-	}
-	if s.Bare && len(s.Env) > 0 {
-		c.variable = s.Env[len(s.Env)-1]
-	}
-	go c.read(statusRead)
-	// A process that has died does not read; what it said tells why.
-	_, _ = control.Write(append(text, '\n'))
-	return c, nil
+	var all bool
+	attributes.UidMappings, attributes.GidMappings, all = idMaps()
+	attributes.GidMappingsEnableSetgroups = all
+	attributes.AmbientCaps = ambient
 }
 
 // read takes what the sandbox says, until its first process has ended.

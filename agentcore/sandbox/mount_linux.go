@@ -25,39 +25,9 @@ type mounted struct {
 func (s *spec) mount() error {
 	unix.Umask(0)
 	defer unix.Umask(0o022)
-	var ready []mounted
-	add := func(step, target string, dir bool, fd int, err error) error {
-		if err != nil {
-			return failed(step, fmt.Errorf("%s: %w", target, err))
-		}
-		ready = append(ready, mounted{target, fd, dir})
-		return nil
-	}
-	fd, err := newMount("proc", unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV|unix.MOUNT_ATTR_NOEXEC)
-	if err := add("proc", "/proc", true, fd, err); err != nil {
+	ready, err := s.make()
+	if err != nil {
 		return err
-	}
-	for _, blank := range s.Blank {
-		fd, err := newMount("tmpfs", unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV, "mode=755", "size=16m")
-		if err := add("blank", blank, true, fd, err); err != nil {
-			return err
-		}
-	}
-	for _, l := range s.Layers {
-		fd, err := overlay(l)
-		if err := add(stepOverlay, l.Target, true, fd, err); err != nil {
-			return err
-		}
-	}
-	for _, b := range s.Binds {
-		info, err := os.Stat(b.Source)
-		if err != nil {
-			return failed("bind", err)
-		}
-		fd, err := clone(b.Source, b.Write)
-		if err := add("bind", b.Target, info.IsDir(), fd, err); err != nil {
-			return err
-		}
 	}
 	devices, err := cloneDevices()
 	if err != nil {
@@ -110,6 +80,44 @@ func (s *spec) mount() error {
 		}
 	}
 	return nil
+}
+
+// make makes the mounts, which are attached later.
+func (s *spec) make() (ready []mounted, err error) {
+	add := func(step, target string, dir bool, fd int, err error) error {
+		if err != nil {
+			return failed(step, fmt.Errorf("%s: %w", target, err))
+		}
+		ready = append(ready, mounted{target, fd, dir})
+		return nil
+	}
+	fd, err := newMount("proc", unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV|unix.MOUNT_ATTR_NOEXEC)
+	if err := add("proc", "/proc", true, fd, err); err != nil {
+		return nil, err
+	}
+	for _, blank := range s.Blank {
+		fd, err := newMount("tmpfs", unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV, "mode=755", "size=16m")
+		if err := add("blank", blank, true, fd, err); err != nil {
+			return nil, err
+		}
+	}
+	for _, l := range s.Layers {
+		fd, err := overlay(l)
+		if err := add(stepOverlay, l.Target, true, fd, err); err != nil {
+			return nil, err
+		}
+	}
+	for _, b := range s.Binds {
+		info, err := os.Stat(b.Source)
+		if err != nil {
+			return nil, failed("bind", err)
+		}
+		fd, err := clone(b.Source, b.Write)
+		if err := add("bind", b.Target, info.IsDir(), fd, err); err != nil {
+			return nil, err
+		}
+	}
+	return ready, nil
 }
 
 // frozenKernel is where root could change the kernel without any capability.

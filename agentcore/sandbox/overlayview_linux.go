@@ -3,6 +3,7 @@
 package sandbox
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -114,18 +115,7 @@ func (v *overlayView) seedOne(rel string, text Text) error {
 	if onDisk && info.Mode().IsRegular() {
 		mode = info.Mode().Perm()
 	}
-	f, err := v.upper.OpenFile(rel, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text.Content)
-	if cerr := f.Chmod(mode); err == nil {
-		err = cerr
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
+	if err := writeFile(v.upper, rel, 0o600, mode, bytes.NewReader(text.Content)); err != nil {
 		return err
 	}
 	hash := sha256.Sum256(text.Content)

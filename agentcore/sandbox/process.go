@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -59,32 +58,8 @@ func (b *Box) background(ctx context.Context, c Command) (p *Process, err error)
 			err = errors.Join(err, clean())
 		}
 	}()
-	for i, texts := range b.split(c.Overlay) {
-		f := b.roots[i]
-		if c.Live && (b.report.Level == Full || b.report.Level == Bubblewrap) {
-			base, err := b.newBaseView(f.real)
-			if err != nil {
-				return nil, err
-			}
-			roots = append(roots, folder{f.given, f.real, &liveView{base}})
-			continue
-		}
-		view, err := b.newCopyView(f.real, filepath.Join(dir, fmt.Sprintf("root%d", i)), b.report.Level == Copy)
-		if err != nil {
-			return nil, err
-		}
-		roots = append(roots, folder{f.given, f.real, view})
-		if err := view.sync("."); err != nil {
-			return nil, fmt.Errorf("copy %s: %w", f.real, err)
-		}
-		if err := f.view.layOver(view); err != nil {
-			return nil, fmt.Errorf("copy what earlier commands left in %s: %w", f.real, err)
-		}
-		for rel, text := range texts {
-			if err := view.seedOne(rel, text); err != nil {
-				return nil, err
-			}
-		}
+	if roots, err = b.backgroundRoots(c, dir); err != nil {
+		return nil, err
 	}
 	output := b.newSpool()
 	output.pipe = c.Output
@@ -95,17 +70,57 @@ func (b *Box) background(ctx context.Context, c Command) (p *Process, err error)
 		return nil, err
 	}
 	p = &Process{child: ch, output: output, done: make(chan struct{})}
-	stop := context.AfterFunc(b.ctx, ch.kill)
+	b.attend(p, c, started, clean)
+	return p, nil
+}
+
+// backgroundRoots makes the workspace folders that a command in the background sees; those that were made are returned
+// with an error, too.
+func (b *Box) backgroundRoots(c Command, dir string) (roots []folder, err error) {
+	for i, texts := range b.split(c.Overlay) {
+		f := b.roots[i]
+		if c.Live && (b.report.Level == Full || b.report.Level == Bubblewrap) {
+			base, err := b.newBaseView(f.real)
+			if err != nil {
+				return roots, err
+			}
+			roots = append(roots, folder{f.given, f.real, &liveView{base}})
+			continue
+		}
+		view, err := b.newCopyView(f.real, filepath.Join(dir, fmt.Sprintf("root%d", i)), b.report.Level == Copy)
+		if err != nil {
+			return roots, err
+		}
+		roots = append(roots, folder{f.given, f.real, view})
+		if err := view.sync("."); err != nil {
+			return roots, fmt.Errorf("copy %s: %w", f.real, err)
+		}
+		if err := f.view.layOver(view); err != nil {
+			return roots, fmt.Errorf("copy what earlier commands left in %s: %w", f.real, err)
+		}
+		for rel, text := range texts {
+			if err := view.seedOne(rel, text); err != nil {
+				return roots, err
+			}
+		}
+	}
+	return roots, nil
+}
+
+// attend waits for the end of a process that was started, which comes with the box's end or the time limit at the
+// latest.
+func (b *Box) attend(p *Process, c Command, started time.Time, clean func() error) {
+	stop := context.AfterFunc(b.ctx, p.child.kill)
 	var timer *time.Timer
 	if c.Timeout > 0 {
-		timer = time.AfterFunc(c.Timeout, ch.kill)
+		timer = time.AfterFunc(c.Timeout, p.child.kill)
 	}
 	go func() {
 		defer b.users.Done()
 		defer close(p.done)
-		s, err := ch.wait()
+		s, err := p.child.wait()
 		stop()
-		p.result, p.err = b.result(s, output)
+		p.result, p.err = b.result(s, p.output)
 		p.result.Duration = time.Since(started)
 		if timer != nil && !timer.Stop() && !s.Done {
 			p.result.TimedOut, err = true, nil
@@ -119,7 +134,6 @@ func (b *Box) background(ctx context.Context, c Command) (p *Process, err error)
 		}
 		p.err = errors.Join(p.err, err, clean())
 	}()
-	return p, nil
 }
 
 // liveView shows a workspace folder as it is on the disk.
@@ -234,19 +248,7 @@ func copyRegular(from *os.Root, rel string, to *os.Root, name string, info fs.Fi
 		return err
 	}
 	defer source.Close()
-	target, err := to.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	// Where the file system can, the kernel shares the blocks.
-	_, err = io.Copy(target, source)
-	if cerr := target.Chmod(info.Mode().Perm() | 0o400); err == nil {
-		err = cerr
-	}
-	if cerr := target.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
+	if err := writeFile(to, name, 0o600, info.Mode().Perm()|0o400, source); err != nil {
 		return err
 	}
 	return to.Chtimes(name, info.ModTime(), info.ModTime())

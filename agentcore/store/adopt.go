@@ -210,23 +210,23 @@ func belowRuns(runs []event.RunID) (string, []any) {
 }
 
 // Waiting returns the sessions in which edits of these runs, or of those below them, wait for the user.
-func (s *Store) Waiting(ctx context.Context, runs []event.RunID) ([]event.SessionID, error) {
+func (r *runReader) Waiting(ctx context.Context, runs []event.RunID) ([]event.SessionID, error) {
 	condition, args := belowRuns(runs)
-	rows, err := s.readers.QueryContext(ctx, `SELECT DISTINCT p.session FROM hunk AS h JOIN proposal AS p ON p.id = h.proposal
+	rows, err := r.readers.QueryContext(ctx, `SELECT DISTINCT p.session FROM hunk AS h JOIN proposal AS p ON p.id = h.proposal
 		WHERE h.state IN ('open', 'conflict') AND h.`+condition, args...)
 	if err != nil {
-		return nil, s.explain("find the edits that wait", err)
+		return nil, r.explain("find the edits that wait", err)
 	}
 	defer rows.Close()
 	var list []event.SessionID
 	for rows.Next() {
 		var id event.SessionID
 		if err := rows.Scan(&id); err != nil {
-			return nil, s.explain("find the edits that wait", err)
+			return nil, r.explain("find the edits that wait", err)
 		}
 		list = append(list, id)
 	}
-	return list, s.explain("find the edits that wait", rows.Err())
+	return list, r.explain("find the edits that wait", rows.Err())
 }
 
 // boundHunks removes the oldest settled hunks of a proposal.

@@ -186,17 +186,17 @@ func (o Owner) String() string {
 
 // Owner returns the process that has a session open, the zero Owner for none, or ErrNotFound where there is no such
 // session.
-func (s *Store) Owner(ctx context.Context, session event.SessionID) (Owner, error) {
+func (r *reader) Owner(ctx context.Context, session event.SessionID) (Owner, error) {
 	var id string
-	err := s.readers.QueryRowContext(ctx, "SELECT ifnull(owner, '') FROM session WHERE id = ?", session).Scan(&id)
+	err := r.readers.QueryRowContext(ctx, "SELECT ifnull(owner, '') FROM session WHERE id = ?", session).Scan(&id)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = ErrNotFound
 	}
 	if err != nil || id == "" {
-		return Owner{}, s.explain(fmt.Sprintf("read who has the session %s open", session), err)
+		return Owner{}, r.explain(fmt.Sprintf("read who has the session %s open", session), err)
 	}
-	folder := ownerFolder(s.path)
-	owner := Owner{Own: id == s.owner.id, Alive: id == s.owner.id, Name: folder.name(id)}
+	folder := ownerFolder(r.path)
+	owner := Owner{Own: id == r.owner.id, Alive: id == r.owner.id, Name: folder.name(id)}
 	pid, _, _ := strings.Cut(id, "-")
 	if owner.PID, err = strconv.Atoi(pid); err != nil {
 		owner.PID = 0
@@ -268,21 +268,21 @@ func (w *writer) takeInterrupted(roots []string) ([]Run, error) {
 }
 
 // Resumable reports whether a run has a conversation to go on with.
-func (s *Store) Resumable(ctx context.Context, run event.RunID) (bool, error) {
+func (r *runReader) Resumable(ctx context.Context, run event.RunID) (bool, error) {
 	var has bool
-	err := s.readers.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM message WHERE run = ?)", run).Scan(&has)
-	return has, s.explain(fmt.Sprintf("look for messages of run %s", run), err)
+	err := r.readers.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM message WHERE run = ?)", run).Scan(&has)
+	return has, r.explain(fmt.Sprintf("look for messages of run %s", run), err)
 }
 
 // SessionOf returns the session that a run, proposal, ask or session of this id belongs to, or ErrNotFound.
-func (s *Store) SessionOf(ctx context.Context, id string) (event.SessionID, error) {
+func (r *reader) SessionOf(ctx context.Context, id string) (event.SessionID, error) {
 	var session event.SessionID
-	err := s.readers.QueryRowContext(ctx, `SELECT session FROM run WHERE id = ?1 UNION ALL SELECT session FROM proposal WHERE id = ?1
+	err := r.readers.QueryRowContext(ctx, `SELECT session FROM run WHERE id = ?1 UNION ALL SELECT session FROM proposal WHERE id = ?1
 		UNION ALL SELECT session FROM ask WHERE id = ?1 UNION ALL SELECT id FROM session WHERE id = ?1 LIMIT 1`, id).Scan(&session)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = ErrNotFound
 	}
-	return session, s.explain("find the session of "+id, err)
+	return session, r.explain("find the session of "+id, err)
 }
 
 // register makes this process's file, which tells others its name.

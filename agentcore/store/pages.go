@@ -11,14 +11,14 @@ import (
 )
 
 // Message returns one message, or ErrNotFound.
-func (s *Store) Message(ctx context.Context, id event.MessageID) (Message, error) {
-	return one[Message](ctx, s, messageTable, fmt.Sprintf("message %s", id), "WHERE id = ?", id)
+func (r *runReader) Message(ctx context.Context, id event.MessageID) (Message, error) {
+	return one[Message](ctx, r.reader, messageTable, fmt.Sprintf("message %s", id), "WHERE id = ?", id)
 }
 
 // MessagesBetween returns the messages of a run whose numbers are above from and not above to, in order, at most limit
 // of them (0 for all).
-func (s *Store) MessagesBetween(ctx context.Context, run event.RunID, from, to, limit int) ([]Message, error) {
-	return many[Message](ctx, s, messageTable, fmt.Sprintf("the messages of run %s", run),
+func (r *runReader) MessagesBetween(ctx context.Context, run event.RunID, from, to, limit int) ([]Message, error) {
+	return many[Message](ctx, r.reader, messageTable, fmt.Sprintf("the messages of run %s", run),
 		"WHERE run = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?", run, from, to, orAll(limit))
 }
 
@@ -26,7 +26,7 @@ func (s *Store) MessagesBetween(ctx context.Context, run event.RunID, from, to, 
 const maxNamed = 500
 
 // CallsOf returns the calls that messages made, those of each message in the order of their intents.
-func (s *Store) CallsOf(ctx context.Context, messages []Message) ([]ToolCall, error) {
+func (r *runReader) CallsOf(ctx context.Context, messages []Message) ([]ToolCall, error) {
 	var all []ToolCall
 	for len(messages) > 0 {
 		n := min(len(messages), maxNamed)
@@ -34,7 +34,7 @@ func (s *Store) CallsOf(ctx context.Context, messages []Message) ([]ToolCall, er
 		for i, m := range messages[:n] {
 			args[i] = m.ID
 		}
-		calls, err := many[ToolCall](ctx, s, toolCallTable, "the tool calls of messages",
+		calls, err := many[ToolCall](ctx, r.reader, toolCallTable, "the tool calls of messages",
 			"WHERE message IN (?"+strings.Repeat(", ?", n-1)+") ORDER BY rowid", args...)
 		if err != nil {
 			return nil, err
@@ -45,34 +45,34 @@ func (s *Store) CallsOf(ctx context.Context, messages []Message) ([]ToolCall, er
 }
 
 // UnlinkedCalls reports whether a run has calls that do not name their message, as older versions stored them.
-func (s *Store) UnlinkedCalls(ctx context.Context, run event.RunID) (bool, error) {
+func (r *runReader) UnlinkedCalls(ctx context.Context, run event.RunID) (bool, error) {
 	var one int
-	err := s.readers.QueryRowContext(ctx, "SELECT 1 FROM tool_call WHERE run = ? AND message IS NULL LIMIT 1",
+	err := r.readers.QueryRowContext(ctx, "SELECT 1 FROM tool_call WHERE run = ? AND message IS NULL LIMIT 1",
 		run).Scan(&one)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
-	return err == nil, s.explain(fmt.Sprintf("read the tool calls of run %s", run), err)
+	return err == nil, r.explain(fmt.Sprintf("read the tool calls of run %s", run), err)
 }
 
 // StartedBy returns the runs that the calls of a run started, by the calls, but for those of a role.
-func (s *Store) StartedBy(ctx context.Context, run event.RunID, but string) (map[event.CallID]event.RunID, error) {
+func (r *runReader) StartedBy(ctx context.Context, run event.RunID, but string) (map[event.CallID]event.RunID, error) {
 	started := map[event.CallID]event.RunID{}
-	err := s.each(ctx, func(rows *sql.Rows) error {
+	err := r.each(ctx, func(rows *sql.Rows) error {
 		var call event.CallID
 		var child event.RunID
 		err := rows.Scan(&call, &child)
 		started[call] = child
 		return err
 	}, "SELECT parent_call, id FROM run WHERE parent_run = ? AND parent_call IS NOT NULL AND role <> ?", run, but)
-	return started, s.explain(fmt.Sprintf("read the children of run %s", run), err)
+	return started, r.explain(fmt.Sprintf("read the children of run %s", run), err)
 }
 
 // Resumed returns of the runs of a session that go on with another one which that is, where it is still there: the run
 // of the message behind which their first one stands.
-func (s *Store) Resumed(ctx context.Context, session event.SessionID) (map[event.RunID]event.RunID, error) {
+func (r *runReader) Resumed(ctx context.Context, session event.SessionID) (map[event.RunID]event.RunID, error) {
 	resumed := map[event.RunID]event.RunID{}
-	err := s.each(ctx, func(rows *sql.Rows) error {
+	err := r.each(ctx, func(rows *sql.Rows) error {
 		var run, before event.RunID
 		err := rows.Scan(&run, &before)
 		resumed[run] = before
@@ -81,7 +81,7 @@ func (s *Store) Resumed(ctx context.Context, session event.SessionID) (map[event
 		JOIN message AS first ON first.run = run.id AND first.seq = (SELECT min(own.seq) FROM message AS own WHERE own.run = run.id)
 		JOIN message AS former ON former.id = first.parent_message AND former.run <> run.id
 		WHERE run.session = ? AND run.request_type = 'continuation'`, session)
-	return resumed, s.explain(fmt.Sprintf("read which runs of session %s were resumed", session), err)
+	return resumed, r.explain(fmt.Sprintf("read which runs of session %s were resumed", session), err)
 }
 
 // Resumption is a run that goes on with another one.
@@ -93,9 +93,9 @@ type Resumption struct {
 }
 
 // Resumptions returns what goes on with the runs of a session, in whatever session, in the order of its creation.
-func (s *Store) Resumptions(ctx context.Context, session event.SessionID) (map[event.RunID][]Resumption, error) {
+func (r *runReader) Resumptions(ctx context.Context, session event.SessionID) (map[event.RunID][]Resumption, error) {
 	found := map[event.RunID][]Resumption{}
-	err := s.each(ctx, func(rows *sql.Rows) error {
+	err := r.each(ctx, func(rows *sql.Rows) error {
 		var before event.RunID
 		var r Resumption
 		err := rows.Scan(&before, &r.Run, &r.Session, &r.Root)
@@ -106,14 +106,14 @@ func (s *Store) Resumptions(ctx context.Context, session event.SessionID) (map[e
 		JOIN message AS former ON former.id = first.parent_message AND former.run <> run.id
 		JOIN run AS before ON before.id = former.run
 		WHERE before.session = ? AND run.request_type = 'continuation' ORDER BY run.rowid`, session)
-	return found, s.explain(fmt.Sprintf("read what goes on with session %s", session), err)
+	return found, r.explain(fmt.Sprintf("read what goes on with session %s", session), err)
 }
 
 // CopiedTurns returns of the copies among the runs of a session how many answers of models are in their conversations.
 // They have asked for none themselves, and their rows count none.
-func (s *Store) CopiedTurns(ctx context.Context, session event.SessionID) (map[event.RunID]int, error) {
+func (r *runReader) CopiedTurns(ctx context.Context, session event.SessionID) (map[event.RunID]int, error) {
 	turns := map[event.RunID]int{}
-	err := s.each(ctx, func(rows *sql.Rows) error {
+	err := r.each(ctx, func(rows *sql.Rows) error {
 		var run event.RunID
 		var n int
 		err := rows.Scan(&run, &n)
@@ -121,7 +121,7 @@ func (s *Store) CopiedTurns(ctx context.Context, session event.SessionID) (map[e
 		return err
 	}, `SELECT run.id, count(*) FROM run JOIN message ON message.run = run.id AND message.role = 'assistant'
 		WHERE run.session = ? AND run.copied <> 0 GROUP BY run.id`, session)
-	return turns, s.explain(fmt.Sprintf("count the answers in the copies of session %s", session), err)
+	return turns, r.explain(fmt.Sprintf("count the answers in the copies of session %s", session), err)
 }
 
 // Overview is what a list says of the runs of a session.
@@ -136,7 +136,7 @@ type Overview struct {
 }
 
 // Overviews returns those of the sessions that have runs of another role than the given one, which is not counted.
-func (s *Store) Overviews(ctx context.Context, sessions []event.SessionID,
+func (r *reader) Overviews(ctx context.Context, sessions []event.SessionID,
 	but string,
 ) (map[event.SessionID]Overview, error) {
 	all := map[event.SessionID]Overview{}
@@ -148,7 +148,7 @@ func (s *Store) Overviews(ctx context.Context, sessions []event.SessionID,
 		args[i] = id
 	}
 	named := "(?" + strings.Repeat(", ?", len(args)-1) + ")"
-	err := s.each(ctx, func(rows *sql.Rows) error {
+	err := r.each(ctx, func(rows *sql.Rows) error {
 		var id event.SessionID
 		var root bool
 		var status event.Status
@@ -171,7 +171,7 @@ func (s *Store) Overviews(ctx context.Context, sessions []event.SessionID,
 			"session IN "+named+
 			" AND role <> ? ORDER BY rowid", append(args, but)...)
 	if err == nil {
-		err = s.each(ctx, func(rows *sql.Rows) error {
+		err = r.each(ctx, func(rows *sql.Rows) error {
 			var id event.SessionID
 			var open int
 			err := rows.Scan(&id, &open)
@@ -184,12 +184,12 @@ func (s *Store) Overviews(ctx context.Context, sessions []event.SessionID,
 			"SELECT p.session, count(*) FROM proposal AS p JOIN hunk AS h ON h.proposal = p.id WHERE "+
 				"p.session IN "+named+" AND h.state = 'open' GROUP BY p.session", args...)
 	}
-	return all, s.explain("read what was done in sessions", err)
+	return all, r.explain("read what was done in sessions", err)
 }
 
 // each calls take for each row of a query.
-func (s *Store) each(ctx context.Context, take func(*sql.Rows) error, query string, args ...any) error {
-	rows, err := s.readers.QueryContext(ctx, query, args...)
+func (r *reader) each(ctx context.Context, take func(*sql.Rows) error, query string, args ...any) error {
+	rows, err := r.readers.QueryContext(ctx, query, args...)
 	if err != nil {
 		return err
 	}

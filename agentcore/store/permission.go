@@ -158,22 +158,22 @@ func (w *writer) expireAsks(run event.RunID, now time.Time) ([]event.Body, error
 
 // ProjectGrants returns what was granted for all projects, the oldest first, also what was taken back or has expired: a
 // process that read it before learns so. Grants of sessions and runs are of no use to another process.
-func (s *Store) ProjectGrants(ctx context.Context) ([]Grant, error) {
-	return many[Grant](ctx, s, grantTable, "the grants", "WHERE scope = 'project' ORDER BY created, id")
+func (r *reader) ProjectGrants(ctx context.Context) ([]Grant, error) {
+	return many[Grant](ctx, r, grantTable, "the grants", "WHERE scope = 'project' ORDER BY created, id")
 }
 
 // Asks returns the asks of a session, the oldest first.
-func (s *Store) Asks(ctx context.Context, session event.SessionID) ([]Ask, error) {
-	return many[Ask](ctx, s, askTable, "the asks of session "+string(session),
+func (r *runReader) Asks(ctx context.Context, session event.SessionID) ([]Ask, error) {
+	return many[Ask](ctx, r.reader, askTable, "the asks of session "+string(session),
 		"WHERE session = ? ORDER BY opened, id", session)
 }
 
 // Trust returns what is stored of the trust in a folder: the decision on the folder first, then its files by path.
-func (s *Store) Trust(ctx context.Context, root string) ([]Trusted, error) {
-	return many[Trusted](ctx, s, trustTable, "the trust in "+root, "WHERE root = ? ORDER BY path", root)
+func (r *reader) Trust(ctx context.Context, root string) ([]Trusted, error) {
+	return many[Trusted](ctx, r, trustTable, "the trust in "+root, "WHERE root = ? ORDER BY path", root)
 }
 
 // TrustedRoots returns the decisions on folders, by path.
-func (s *Store) TrustedRoots(ctx context.Context) ([]Trusted, error) {
-	return many[Trusted](ctx, s, trustTable, "the trusted folders", "WHERE path = '' ORDER BY root")
+func (r *reader) TrustedRoots(ctx context.Context) ([]Trusted, error) {
+	return many[Trusted](ctx, r, trustTable, "the trusted folders", "WHERE path = '' ORDER BY root")
 }

@@ -22,60 +22,60 @@ type SessionFilter struct {
 }
 
 // Session returns one session, or ErrNotFound.
-func (s *Store) Session(ctx context.Context, id event.SessionID) (Session, error) {
-	return one[Session](ctx, s, sessionTable, fmt.Sprintf("session %s", id), "WHERE id = ?", id)
+func (r *reader) Session(ctx context.Context, id event.SessionID) (Session, error) {
+	return one[Session](ctx, r, sessionTable, fmt.Sprintf("session %s", id), "WHERE id = ?", id)
 }
 
 // Sessions returns the sessions, the one updated last first.
-func (s *Store) Sessions(ctx context.Context, filter SessionFilter) ([]Session, error) {
-	return many[Session](ctx, s, sessionTable, "sessions",
+func (r *reader) Sessions(ctx context.Context, filter SessionFilter) ([]Session, error) {
+	return many[Session](ctx, r, sessionTable, "sessions",
 		`WHERE ?1 = '' OR EXISTS (SELECT 1 FROM json_each(session.roots) WHERE value = ?1)
 		ORDER BY updated DESC, id DESC LIMIT ?2`, filter.Root, orAll(filter.Limit))
 }
 
 // Run returns one run, or ErrNotFound.
-func (s *Store) Run(ctx context.Context, id event.RunID) (Run, error) {
-	return one[Run](ctx, s, runTable, fmt.Sprintf("run %s", id), "WHERE id = ?", id)
+func (r *runReader) Run(ctx context.Context, id event.RunID) (Run, error) {
+	return one[Run](ctx, r.reader, runTable, fmt.Sprintf("run %s", id), "WHERE id = ?", id)
 }
 
 // Runs returns the runs of a session, in the order of their creation.
-func (s *Store) Runs(ctx context.Context, session event.SessionID) ([]Run, error) {
-	return many[Run](ctx, s, runTable, fmt.Sprintf("the runs of session %s", session),
+func (r *runReader) Runs(ctx context.Context, session event.SessionID) ([]Run, error) {
+	return many[Run](ctx, r.reader, runTable, fmt.Sprintf("the runs of session %s", session),
 		"WHERE session = ? ORDER BY rowid", session) // the clock may jump
 }
 
 // Prompt returns the text of a system prompt, or ErrNotFound.
-func (s *Store) Prompt(ctx context.Context, id PromptID) (Prompt, error) {
-	return one[Prompt](ctx, s, promptTable, fmt.Sprintf("prompt %s", id), "WHERE id = ?", id)
+func (r *reader) Prompt(ctx context.Context, id PromptID) (Prompt, error) {
+	return one[Prompt](ctx, r, promptTable, fmt.Sprintf("prompt %s", id), "WHERE id = ?", id)
 }
 
 // Children returns the runs that a run made, in the order of their creation.
-func (s *Store) Children(ctx context.Context, run event.RunID) ([]Run, error) {
-	return many[Run](ctx, s, runTable, fmt.Sprintf("the children of run %s", run),
+func (r *runReader) Children(ctx context.Context, run event.RunID) ([]Run, error) {
+	return many[Run](ctx, r.reader, runTable, fmt.Sprintf("the children of run %s", run),
 		"WHERE parent_run = ? ORDER BY rowid", run)
 }
 
 // Messages returns the conversation of a run, in order.
-func (s *Store) Messages(ctx context.Context, run event.RunID) ([]Message, error) {
-	return many[Message](ctx, s, messageTable, fmt.Sprintf("the messages of run %s", run),
+func (r *runReader) Messages(ctx context.Context, run event.RunID) ([]Message, error) {
+	return many[Message](ctx, r.reader, messageTable, fmt.Sprintf("the messages of run %s", run),
 		"WHERE run = ? ORDER BY seq", run)
 }
 
 // MessageRun returns the run that a message belongs to, or ErrNotFound.
-func (s *Store) MessageRun(ctx context.Context, id event.MessageID) (event.RunID, error) {
-	m, err := one[Message](ctx, s, messageTable, fmt.Sprintf("message %s", id), "WHERE id = ?", id)
+func (r *runReader) MessageRun(ctx context.Context, id event.MessageID) (event.RunID, error) {
+	m, err := one[Message](ctx, r.reader, messageTable, fmt.Sprintf("message %s", id), "WHERE id = ?", id)
 	return m.Run, err
 }
 
 // ToolCalls returns the calls of a run, in the order of their intents.
-func (s *Store) ToolCalls(ctx context.Context, run event.RunID) ([]ToolCall, error) {
-	return many[ToolCall](ctx, s, toolCallTable, fmt.Sprintf("the tool calls of run %s", run),
+func (r *runReader) ToolCalls(ctx context.Context, run event.RunID) ([]ToolCall, error) {
+	return many[ToolCall](ctx, r.reader, toolCallTable, fmt.Sprintf("the tool calls of run %s", run),
 		"WHERE run = ? ORDER BY rowid", run)
 }
 
 // LayerFiles returns the files of all layers of a session: its own first, then its runs'.
-func (s *Store) LayerFiles(ctx context.Context, session event.SessionID) ([]LayerFile, error) {
-	return many[LayerFile](ctx, s, layerFileTable, fmt.Sprintf("the layers of session %s", session),
+func (r *reader) LayerFiles(ctx context.Context, session event.SessionID) ([]LayerFile, error) {
+	return many[LayerFile](ctx, r, layerFileTable, fmt.Sprintf("the layers of session %s", session),
 		"WHERE session = ? ORDER BY ifnull(run, ''), path", session)
 }
 
@@ -89,7 +89,7 @@ type FindingFilter struct {
 }
 
 // Findings returns findings by file, then by place.
-func (s *Store) Findings(ctx context.Context, filter FindingFilter) ([]Finding, error) {
+func (r *reader) Findings(ctx context.Context, filter FindingFilter) ([]Finding, error) {
 	var conditions []string
 	var args []any
 	add := func(condition string, values ...any) {
@@ -109,11 +109,11 @@ func (s *Store) Findings(ctx context.Context, filter FindingFilter) ([]Finding, 
 		condition, values := below(filter.Root)
 		add(condition, values...)
 	}
-	return s.findings(ctx, conditions, args)
+	return r.findings(ctx, conditions, args)
 }
 
 // OpenFindings returns the findings below any of the folders that still hold, from all sessions.
-func (s *Store) OpenFindings(ctx context.Context, roots []string) ([]Finding, error) {
+func (r *reader) OpenFindings(ctx context.Context, roots []string) ([]Finding, error) {
 	if len(roots) == 0 {
 		return nil, nil
 	}
@@ -124,15 +124,15 @@ func (s *Store) OpenFindings(ctx context.Context, roots []string) ([]Finding, er
 		places = append(places, condition)
 		args = append(args, values...)
 	}
-	return s.findings(ctx, []string{"state = ?", "(" + strings.Join(places, " OR ") + ")"}, args)
+	return r.findings(ctx, []string{"state = ?", "(" + strings.Join(places, " OR ") + ")"}, args)
 }
 
-func (s *Store) findings(ctx context.Context, conditions []string, args []any) ([]Finding, error) {
+func (r *reader) findings(ctx context.Context, conditions []string, args []any) ([]Finding, error) {
 	rest := "ORDER BY uri, start_line, start_column, id"
 	if len(conditions) > 0 {
 		rest = "WHERE " + strings.Join(conditions, " AND ") + " " + rest
 	}
-	return many[Finding](ctx, s, findingTable, "findings", rest, args...)
+	return many[Finding](ctx, r, findingTable, "findings", rest, args...)
 }
 
 // below is the condition that a URI is that of a path or lies under it.
@@ -143,27 +143,27 @@ func below(path string) (string, []any) {
 }
 
 // Proposals returns the proposals of a session, in the order of their creation.
-func (s *Store) Proposals(ctx context.Context, session event.SessionID) ([]Proposal, error) {
-	return many[Proposal](ctx, s, proposalTable, fmt.Sprintf("the proposals of session %s", session),
+func (r *reader) Proposals(ctx context.Context, session event.SessionID) ([]Proposal, error) {
+	return many[Proposal](ctx, r, proposalTable, fmt.Sprintf("the proposals of session %s", session),
 		"WHERE session = ? ORDER BY created, id", session)
 }
 
 // Hunks returns the hunks of a session's proposals by file, then by place; an empty state means all.
-func (s *Store) Hunks(ctx context.Context, session event.SessionID, state event.ProposalState) ([]Hunk, error) {
-	return many[Hunk](ctx, s, hunkTable, fmt.Sprintf("the hunks of session %s", session),
+func (r *reader) Hunks(ctx context.Context, session event.SessionID, state event.ProposalState) ([]Hunk, error) {
+	return many[Hunk](ctx, r, hunkTable, fmt.Sprintf("the hunks of session %s", session),
 		`WHERE proposal IN (SELECT id FROM proposal WHERE session = ?1) AND (?2 = '' OR state = ?2)
 		ORDER BY path, start_line, id`, session, state)
 }
 
 // Agents returns the agents that were registered at run time, by slug.
-func (s *Store) Agents(ctx context.Context) ([]Agent, error) {
-	return many[Agent](ctx, s, agentTable, "the registered agents", "ORDER BY slug")
+func (r *reader) Agents(ctx context.Context) ([]Agent, error) {
+	return many[Agent](ctx, r, agentTable, "the registered agents", "ORDER BY slug")
 }
 
 // Todos returns the list of a run.
-func (s *Store) Todos(ctx context.Context, run event.RunID) ([]event.Todo, error) {
+func (r *runReader) Todos(ctx context.Context, run event.RunID) ([]event.Todo, error) {
 	items, err := func() ([]event.Todo, error) {
-		rows, err := s.readers.QueryContext(ctx, "SELECT text, state FROM todo WHERE run = ? ORDER BY position", run)
+		rows, err := r.readers.QueryContext(ctx, "SELECT text, state FROM todo WHERE run = ? ORDER BY position", run)
 		if err != nil {
 			return nil, err
 		}
@@ -178,19 +178,19 @@ func (s *Store) Todos(ctx context.Context, run event.RunID) ([]event.Todo, error
 		}
 		return items, rows.Err()
 	}()
-	return items, s.explain(fmt.Sprintf("read the todos of run %s", run), err)
+	return items, r.explain(fmt.Sprintf("read the todos of run %s", run), err)
 }
 
 // Events returns the events of a session with a number above after, in order, at most limit of them (0
 // for all). If the first one's number is not after+1, or there is none although LastSeq is above after,
 // the events between were trimmed.
-func (s *Store) Events(ctx context.Context, session event.SessionID, after uint64, limit int) ([]event.Event, error) {
-	events, err := s.events(ctx, session, after, limit)
-	return events, s.explain(fmt.Sprintf("read the events of session %s", session), err)
+func (r *reader) Events(ctx context.Context, session event.SessionID, after uint64, limit int) ([]event.Event, error) {
+	events, err := r.events(ctx, session, after, limit)
+	return events, r.explain(fmt.Sprintf("read the events of session %s", session), err)
 }
 
-func (s *Store) events(ctx context.Context, session event.SessionID, after uint64, limit int) ([]event.Event, error) {
-	rows, err := s.readers.QueryContext(ctx,
+func (r *reader) events(ctx context.Context, session event.SessionID, after uint64, limit int) ([]event.Event, error) {
+	rows, err := r.readers.QueryContext(ctx,
 		"SELECT seq, run, time, type, body FROM event WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?",
 		session, int64(min(after, math.MaxInt64)), orAll(limit))
 	if err != nil {
@@ -215,24 +215,24 @@ func (s *Store) events(ctx context.Context, session event.SessionID, after uint6
 
 // LastSeq returns the number of the newest event of a session, 0 before the first, or ErrNotFound.
 // Numbers are not used again after TrimEvents.
-func (s *Store) LastSeq(ctx context.Context, session event.SessionID) (uint64, error) {
+func (r *reader) LastSeq(ctx context.Context, session event.SessionID) (uint64, error) {
 	var last uint64
-	err := s.readers.QueryRowContext(ctx, "SELECT last_seq FROM session WHERE id = ?", session).Scan(&last)
+	err := r.readers.QueryRowContext(ctx, "SELECT last_seq FROM session WHERE id = ?", session).Scan(&last)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = ErrNotFound
 	}
-	return last, s.explain(fmt.Sprintf("read the last event number of session %s", session), err)
+	return last, r.explain(fmt.Sprintf("read the last event number of session %s", session), err)
 }
 
 // SeqRange returns the number of the oldest stored event of a session, which is one above the newest where none is
 // stored, and that of the newest event, stored or trimmed. The error is ErrNotFound where there is no such session.
-func (s *Store) SeqRange(ctx context.Context, session event.SessionID) (first, last uint64, err error) {
-	err = s.readers.QueryRowContext(ctx, `SELECT ifnull((SELECT min(seq) FROM event WHERE session = ?1), last_seq + 1), last_seq
+func (r *reader) SeqRange(ctx context.Context, session event.SessionID) (first, last uint64, err error) {
+	err = r.readers.QueryRowContext(ctx, `SELECT ifnull((SELECT min(seq) FROM event WHERE session = ?1), last_seq + 1), last_seq
 		FROM session WHERE id = ?1`, session).Scan(&first, &last)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = ErrNotFound
 	}
-	return first, last, s.explain(fmt.Sprintf("read the event numbers of session %s", session), err)
+	return first, last, r.explain(fmt.Sprintf("read the event numbers of session %s", session), err)
 }
 
 // trimStep is how many events are removed in one transaction, which holds up other commits for a moment only.
@@ -292,13 +292,13 @@ func (s *Store) MarkInterrupted(ctx context.Context) ([]Run, error) {
 
 // Deserted reports whether a session has runs that count as alive although their process has ended, for
 // MarkInterrupted.
-func (s *Store) Deserted(ctx context.Context, session event.SessionID) (bool, error) {
-	deserted, err := s.deserted(ctx, session)
-	return deserted, s.explain(fmt.Sprintf("look whether the runs of session %s are alive", session), err)
+func (r *reader) Deserted(ctx context.Context, session event.SessionID) (bool, error) {
+	deserted, err := r.deserted(ctx, session)
+	return deserted, r.explain(fmt.Sprintf("look whether the runs of session %s are alive", session), err)
 }
 
-func (s *Store) deserted(ctx context.Context, session event.SessionID) (bool, error) {
-	rows, err := s.readers.QueryContext(ctx,
+func (r *reader) deserted(ctx context.Context, session event.SessionID) (bool, error) {
+	rows, err := r.readers.QueryContext(ctx,
 		"SELECT DISTINCT ifnull(owner, '') FROM run WHERE status IN ('pending', 'running', 'waiting') AND session = ?",
 		session)
 	if err != nil {
@@ -310,7 +310,7 @@ func (s *Store) deserted(ctx context.Context, session event.SessionID) (bool, er
 		if err := rows.Scan(&owner); err != nil {
 			return false, err
 		}
-		if alive, err := ownerFolder(s.path).alive(owner); err != nil || !alive {
+		if alive, err := ownerFolder(r.path).alive(owner); err != nil || !alive {
 			return err == nil, err
 		}
 	}
@@ -414,21 +414,21 @@ func (s *Store) submitOwn(own func(*writer) ([]event.Event, error), after func(*
 	return j.commit
 }
 
-func one[T any, P row[T]](ctx context.Context, s *Store, t table, what, rest string, args ...any) (T, error) {
-	found, err := selectRows[T, P](ctx, s.readers, t, rest, args...)
+func one[T any, P row[T]](ctx context.Context, r *reader, t table, what, rest string, args ...any) (T, error) {
+	found, err := selectRows[T, P](ctx, r.readers, t, rest, args...)
 	if err == nil && len(found) == 0 {
 		err = ErrNotFound
 	}
 	if err != nil {
 		var none T
-		return none, s.explain("read "+what, err)
+		return none, r.explain("read "+what, err)
 	}
 	return found[0], nil
 }
 
-func many[T any, P row[T]](ctx context.Context, s *Store, t table, what, rest string, args ...any) ([]T, error) {
-	found, err := selectRows[T, P](ctx, s.readers, t, rest, args...)
-	return found, s.explain("read "+what, err)
+func many[T any, P row[T]](ctx context.Context, r *reader, t table, what, rest string, args ...any) ([]T, error) {
+	found, err := selectRows[T, P](ctx, r.readers, t, rest, args...)
+	return found, r.explain("read "+what, err)
 }
 
 // orAll is a LIMIT; SQLite takes a negative one for none.

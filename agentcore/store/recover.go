@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io"
@@ -214,53 +215,57 @@ func (r *Recovery) salvageTable(ctx context.Context, source, target *connection,
 	if len(columns) == 0 {
 		return r.unreadable(ctx, "table "+name, errors.New("its definition is another one"))
 	}
-	list := strings.Join(columns, ", ")
-	insert := fmt.Sprintf(`INSERT OR IGNORE INTO "%s" (%s) VALUES (?%s)`, name, list,
-		strings.Repeat(", ?", len(columns)-1))
 	tx, err := target.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }() // does nothing after the commit
-	copyRows := func(order string) (read, write error) {
-		rows, err := source.QueryContext(ctx, fmt.Sprintf(`SELECT %s FROM "%s" ORDER BY rowid %s`, list, name, order))
-		if err != nil {
-			return err, nil
-		}
-		defer rows.Close()
-		for rows.Next() {
-			values := make([]any, len(columns))
-			pointers := make([]any, len(columns))
-			for i := range values {
-				pointers[i] = &values[i]
-			}
-			if err := rows.Scan(pointers...); err != nil {
-				return err, nil
-			}
-			result, err := tx.ExecContext(ctx, insert, values...)
-			if err != nil {
-				return nil, err
-			}
-			count, err := result.RowsAffected()
-			if err != nil {
-				return nil, err
-			}
-			r.Saved += int(count)
-		}
-		return rows.Err(), nil
-	}
-	read, write := copyRows("ASC")
+	read, write := r.copyRows(ctx, source, tx, name, columns, "ASC")
 	if read != nil && write == nil {
 		if err := r.unreadable(ctx, "table "+name, read); err != nil {
 			return err
 		}
 		// The same damage is met from the other side.
-		_, write = copyRows("DESC")
+		_, write = r.copyRows(ctx, source, tx, name, columns, "DESC")
 	}
 	if write != nil {
 		return write
 	}
 	return tx.Commit()
+}
+
+// copyRows copies the rows of a table in an order, up to the first that cannot be read.
+func (r *Recovery) copyRows(ctx context.Context, source *connection, tx *sql.Tx, name string, columns []string,
+	order string,
+) (read, write error) {
+	list := strings.Join(columns, ", ")
+	insert := fmt.Sprintf(`INSERT OR IGNORE INTO "%s" (%s) VALUES (?%s)`, name, list,
+		strings.Repeat(", ?", len(columns)-1))
+	rows, err := source.QueryContext(ctx, fmt.Sprintf(`SELECT %s FROM "%s" ORDER BY rowid %s`, list, name, order))
+	if err != nil {
+		return err, nil
+	}
+	defer rows.Close()
+	for rows.Next() {
+		values := make([]any, len(columns))
+		pointers := make([]any, len(columns))
+		for i := range values {
+			pointers[i] = &values[i]
+		}
+		if err := rows.Scan(pointers...); err != nil {
+			return err, nil
+		}
+		result, err := tx.ExecContext(ctx, insert, values...)
+		if err != nil {
+			return nil, err
+		}
+		count, err := result.RowsAffected()
+		if err != nil {
+			return nil, err
+		}
+		r.Saved += int(count)
+	}
+	return rows.Err(), nil
 }
 
 // removeOrphans deletes rows whose owner was lost, and makes the event numbers go on where they ended.

@@ -42,39 +42,9 @@ func redactValue(v reflect.Value, redact func(string) string) (reflect.Value, bo
 		if v.Type().Elem().Kind() == reflect.Uint8 {
 			return v, false
 		}
-		copied := false
-		for i := range v.Len() {
-			clean, changed := redactValue(v.Index(i), redact)
-			if !changed {
-				continue
-			}
-			if !copied {
-				next := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
-				reflect.Copy(next, v)
-				v, copied = next, true
-			}
-			v.Index(i).Set(clean)
-		}
-		return v, copied
+		return redactList(v, redact)
 	case reflect.Struct:
-		var next reflect.Value
-		for i := range v.NumField() {
-			if !v.Type().Field(i).IsExported() {
-				continue
-			}
-			clean, changed := redactValue(v.Field(i), redact)
-			if !changed {
-				continue
-			}
-			if !next.IsValid() {
-				next = reflect.New(v.Type()).Elem()
-				next.Set(v)
-			}
-			next.Field(i).Set(clean)
-		}
-		if next.IsValid() {
-			return next, true
-		}
+		return redactStruct(v, redact)
 	case reflect.Pointer:
 		if v.IsNil() {
 			break
@@ -90,22 +60,65 @@ func redactValue(v reflect.Value, redact func(string) string) (reflect.Value, bo
 		}
 		return redactValue(v.Elem(), redact)
 	case reflect.Map:
-		copied := false
-		for _, key := range v.MapKeys() {
-			clean, changed := redactValue(v.MapIndex(key), redact)
-			if !changed {
-				continue
-			}
-			if !copied {
-				next := reflect.MakeMap(v.Type())
-				for _, k := range v.MapKeys() {
-					next.SetMapIndex(k, v.MapIndex(k))
-				}
-				v, copied = next, true
-			}
-			v.SetMapIndex(key, clean)
-		}
-		return v, copied
+		return redactMap(v, redact)
 	}
 	return v, false
+}
+
+func redactList(v reflect.Value, redact func(string) string) (reflect.Value, bool) {
+	copied := false
+	for i := range v.Len() {
+		clean, changed := redactValue(v.Index(i), redact)
+		if !changed {
+			continue
+		}
+		if !copied {
+			next := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
+			reflect.Copy(next, v)
+			v, copied = next, true
+		}
+		v.Index(i).Set(clean)
+	}
+	return v, copied
+}
+
+func redactStruct(v reflect.Value, redact func(string) string) (reflect.Value, bool) {
+	var next reflect.Value
+	for i := range v.NumField() {
+		if !v.Type().Field(i).IsExported() {
+			continue
+		}
+		clean, changed := redactValue(v.Field(i), redact)
+		if !changed {
+			continue
+		}
+		if !next.IsValid() {
+			next = reflect.New(v.Type()).Elem()
+			next.Set(v)
+		}
+		next.Field(i).Set(clean)
+	}
+	if next.IsValid() {
+		return next, true
+	}
+	return v, false
+}
+
+func redactMap(v reflect.Value, redact func(string) string) (reflect.Value, bool) {
+	copied := false
+	for _, key := range v.MapKeys() {
+		clean, changed := redactValue(v.MapIndex(key), redact)
+		if !changed {
+			continue
+		}
+		if !copied {
+			next := reflect.MakeMap(v.Type())
+			for _, k := range v.MapKeys() {
+				next.SetMapIndex(k, v.MapIndex(k))
+			}
+			v, copied = next, true
+		}
+		v.SetMapIndex(key, clean)
+	}
+	return v, copied
 }

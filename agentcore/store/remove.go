@@ -42,23 +42,23 @@ func (s *Store) DeleteSession(ctx context.Context, id event.SessionID) error {
 
 // Finished returns the sessions that are open in no living process and were last updated before a time, the oldest
 // first; a zero time means all. Those of this process count as open until they are stored as closed.
-func (s *Store) Finished(ctx context.Context, before time.Time) ([]Session, error) {
-	finished, err := s.finished(ctx, before)
-	return finished, s.explain("look for finished sessions", err)
+func (r *runReader) Finished(ctx context.Context, before time.Time) ([]Session, error) {
+	finished, err := r.finished(ctx, before)
+	return finished, r.explain("look for finished sessions", err)
 }
 
-func (s *Store) finished(ctx context.Context, before time.Time) ([]Session, error) {
-	owned, err := selectRows[ownedSession](ctx, s.readers, ownedTable,
+func (r *runReader) finished(ctx context.Context, before time.Time) ([]Session, error) {
+	owned, err := selectRows[ownedSession](ctx, r.readers, ownedTable,
 		"WHERE ?1 IS NULL OR ifnull(updated, 0) < ?1 ORDER BY updated, id", micros{&before})
 	if err != nil {
 		return nil, err
 	}
-	alive := map[string]bool{s.owner.id: true, "": false}
+	alive := map[string]bool{r.owner.id: true, "": false}
 	var finished []Session
 	for _, row := range owned {
 		lives, known := alive[row.owner]
 		if !known {
-			if lives, err = ownerFolder(s.path).alive(row.owner); err != nil {
+			if lives, err = ownerFolder(r.path).alive(row.owner); err != nil {
 				return nil, err
 			}
 			alive[row.owner] = lives
@@ -71,12 +71,12 @@ func (s *Store) finished(ctx context.Context, before time.Time) ([]Session, erro
 }
 
 // Size returns how many bytes of the file are in use; what was deleted does not count.
-func (s *Store) Size(ctx context.Context) (int64, error) {
+func (r *reader) Size(ctx context.Context) (int64, error) {
 	var size int64
-	err := s.readers.QueryRowContext(ctx,
+	err := r.readers.QueryRowContext(ctx,
 		"SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count, "+
 			"pragma_page_size").Scan(&size)
-	return size, s.explain("read the size", err)
+	return size, r.explain("read the size", err)
 }
 
 // vacuumStep is how many pages are given back in one transaction: about a megabyte, which holds up other commits for

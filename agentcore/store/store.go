@@ -70,17 +70,14 @@ type Options struct {
 
 // Store is an open file. Its methods may be called from any goroutine, unless they say otherwise.
 type Store struct {
-	path     string
+	*reader
+	runReader
 	options  Options
 	queue    *queue
 	writer   *writer
-	readers  *sql.DB
-	owner    *owner
 	recovery *Recovery
 	// opened is the file as it was opened.
 	opened os.FileInfo
-	// suspect is set when SQLite reported damage: the next Open then checks the file.
-	suspect atomic.Bool
 	// checking is the check of a large file beside the work; stopCheck ends it, and checked is closed at its end.
 	stopCheck context.CancelFunc
 	checked   chan struct{}
@@ -88,6 +85,18 @@ type Store struct {
 	closing  sync.Once
 	closeErr error // set by closing
 }
+
+// reader reads what is stored.
+type reader struct {
+	path    string
+	readers *sql.DB
+	owner   *owner
+	// suspect is set when SQLite reported damage: the next Open then checks the file.
+	suspect atomic.Bool
+}
+
+// runReader reads what is stored of runs: they, their messages and calls, and what they used.
+type runReader struct{ *reader }
 
 // Open opens the store at path, and makes the file (0600) and its folder (0700) if there is none. It
 // brings an older schema up to date, after a copy of the file was put beside it; a newer one is refused
@@ -114,7 +123,8 @@ func open(ctx context.Context, path string, options Options, steps []migration) 
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &Store{path: path, options: options, queue: newQueue()}
+	r := &reader{path: path}
+	s := &Store{reader: r, runReader: runReader{r}, options: options, queue: newQueue()}
 	// From here to the end other processes wait: what is checked, moved and migrated is ours alone.
 	owners := ownerFolder(path)
 	release, err := owners.lockOpening(ctx)
@@ -129,8 +139,7 @@ func open(ctx context.Context, path string, options Options, steps []migration) 
 	if err != nil {
 		return nil, err
 	}
-	s.owner, err = owners.register(options.Name)
-	if err != nil {
+	if s.owner, err = owners.register(options.Name); err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -144,19 +153,7 @@ func open(ctx context.Context, path string, options Options, steps []migration) 
 	later := len(dead) > 0 && isLarge(path) && !slices.Contains(dead, damageMark)
 	conn, err := s.connect(ctx, len(dead) > 0 && !later, steps)
 	if isDamage(err) {
-		if living > 0 {
-			return nil,
-				fmt.Errorf(
-					"%w, and %d other agentls processes have it open: end them and start again, then it is "+
-						"repaired: %w",
-					ErrDamaged, living, err)
-		}
-		if s.recovery, err = recoverFile(ctx, path, steps, err, options.Crash); err != nil {
-			return nil, err
-		}
-		options.Logger.Warn("the store was damaged and has been replaced", "movedTo", s.recovery.MovedTo,
-			"saved", s.recovery.Saved, "detail", s.recovery.Detail)
-		conn, err = s.connect(ctx, false, steps)
+		conn, err = s.replace(ctx, err, living, steps)
 	}
 	if err != nil {
 		return nil, err
@@ -165,14 +162,19 @@ func open(ctx context.Context, path string, options Options, steps []migration) 
 		owners.forget(dead)
 	}
 
-	s.readers, err = openDatabase(path, options.BusyTimeout, reading)
-	if err != nil {
+	if s.readers, err = openDatabase(path, options.BusyTimeout, reading); err != nil {
 		conn.close()
 		return nil, err
 	}
 	if s.opened, err = os.Stat(path); err != nil {
 		return nil, errors.Join(err, conn.close(), s.readers.Close())
 	}
+	s.begin(ctx, conn, later, dead)
+	return s, nil
+}
+
+// begin starts the writer and, where the file is to be checked later, that check.
+func (s *Store) begin(ctx context.Context, conn *connection, later bool, dead []string) {
 	s.writer = newWriter(s, conn)
 	go s.writer.run()
 	s.checked = make(chan struct{})
@@ -184,7 +186,26 @@ func open(ctx context.Context, path string, options Options, steps []migration) 
 			s.checkLater(checking, dead)
 		}
 	}()
-	return s, nil
+}
+
+// replace moves a damaged file aside, keeps what can be read of it, and connects to the new one. living is how many
+// other processes have the old one open.
+func (s *Store) replace(ctx context.Context, damage error, living int,
+	steps []migration,
+) (conn *connection, err error) {
+	if living > 0 {
+		return nil,
+			fmt.Errorf(
+				"%w, and %d other agentls processes have it open: end them and start again, then it is "+
+					"repaired: %w",
+				ErrDamaged, living, damage)
+	}
+	if s.recovery, err = recoverFile(ctx, s.path, steps, damage, s.options.Crash); err != nil {
+		return nil, err
+	}
+	s.options.Logger.Warn("the store was damaged and has been replaced", "movedTo", s.recovery.MovedTo,
+		"saved", s.recovery.Saved, "detail", s.recovery.Detail)
+	return s.connect(ctx, false, steps)
 }
 
 // makeFile makes an empty file if there is none, so that the file is never readable to others.

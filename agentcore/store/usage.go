@@ -106,12 +106,12 @@ type UsageReport struct {
 }
 
 // Usage sums up the stored runs but for copies. A key that is none of the constants is an error.
-func (s *Store) Usage(ctx context.Context, filter UsageFilter) (UsageReport, error) {
-	report, err := s.usage(ctx, filter)
-	return report, s.explain(fmt.Sprintf("sum up the usage by %s", filter.By), err)
+func (r *runReader) Usage(ctx context.Context, filter UsageFilter) (UsageReport, error) {
+	report, err := r.usage(ctx, filter)
+	return report, r.explain(fmt.Sprintf("sum up the usage by %s", filter.By), err)
 }
 
-func (s *Store) usage(ctx context.Context, filter UsageFilter) (UsageReport, error) {
+func (r *runReader) usage(ctx context.Context, filter UsageFilter) (UsageReport, error) {
 	key, ok := usageKeys[filter.By]
 	if !ok {
 		return UsageReport{}, fmt.Errorf("usage cannot be summed up by %q", filter.By)
@@ -120,11 +120,11 @@ func (s *Store) usage(ctx context.Context, filter UsageFilter) (UsageReport, err
 	if filter.By == UsageByRun {
 		columns = wholeUsage
 	}
-	rows, err := s.usageRows(ctx, key, columns, filter)
+	rows, err := r.usageRows(ctx, key, columns, filter)
 	if err != nil {
 		return UsageReport{}, err
 	}
-	total, err := s.usageRows(ctx, "''", ownUsage, filter)
+	total, err := r.usageRows(ctx, "''", ownUsage, filter)
 	if err != nil {
 		return UsageReport{}, err
 	}
@@ -184,9 +184,9 @@ func usageQuery(key, columns string, filter UsageFilter) (string, []any) {
 		" FROM run WHERE " + strings.Join(conditions, " AND ") + " GROUP BY key", args
 }
 
-func (s *Store) usageRows(ctx context.Context, key, columns string, filter UsageFilter) ([]UsageRow, error) {
+func (r *runReader) usageRows(ctx context.Context, key, columns string, filter UsageFilter) ([]UsageRow, error) {
 	query, args := usageQuery(key, columns, filter)
-	rows, err := s.readers.QueryContext(ctx, query, args...)
+	rows, err := r.readers.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -224,13 +224,17 @@ const delegatedRuns = `SELECT run.succeeded, run.turns, run.duration_ms FROM run
 
 // DelegatedRuns returns the latest children of an agent type, at most limit, that came to an end by themselves in
 // sessions on the same folders. Copies of runs, which asked no model, do not count.
-func (s *Store) DelegatedRuns(ctx context.Context, agent string, roots []string, limit int) ([]DelegatedRun, error) {
-	runs, err := s.delegatedRuns(ctx, agent, roots, limit)
-	return runs, s.explain("read how runs of "+agent+" went", err)
+func (r *runReader) DelegatedRuns(ctx context.Context, agent string, roots []string,
+	limit int,
+) ([]DelegatedRun, error) {
+	runs, err := r.delegatedRuns(ctx, agent, roots, limit)
+	return runs, r.explain("read how runs of "+agent+" went", err)
 }
 
-func (s *Store) delegatedRuns(ctx context.Context, agent string, roots []string, limit int) ([]DelegatedRun, error) {
-	rows, err := s.readers.QueryContext(ctx, delegatedRuns, agent, textArray{&roots}, orAll(limit))
+func (r *runReader) delegatedRuns(ctx context.Context, agent string, roots []string,
+	limit int,
+) ([]DelegatedRun, error) {
+	rows, err := r.readers.QueryContext(ctx, delegatedRuns, agent, textArray{&roots}, orAll(limit))
 	if err != nil {
 		return nil, err
 	}

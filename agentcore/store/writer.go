@@ -261,82 +261,115 @@ func (n *numbering) save() error {
 	return nil
 }
 
+// forEach applies each row of a list, up to the first error.
+func forEach[R any](rows []R, apply func(*R) error) error {
+	for i := range rows {
+		if err := apply(&rows[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// applyRows stores the rows of a batch, those before what refers to them.
 func (w *writer) applyRows(b *Batch) error {
-	for i := range b.Sessions {
-		session := ownedSession{Session: b.Sessions[i]}
-		if session.State != SessionClosed {
-			session.owner = w.store.owner.id
-		}
-		if err := w.insert(ownedTable, "session", string(session.ID), session.fields()); err != nil {
+	for _, apply := range []func() error{
+		func() error { return forEach(b.Sessions, w.applySession) },
+		func() error {
+			return forEach(b.Prompts, func(p *Prompt) error {
+				return w.insert(promptTable, "prompt", string(p.ID), p.fields())
+			})
+		},
+		func() error { return forEach(b.Runs, w.applyRun) },
+		func() error { return forEach(b.Usages, func(used *RunUsage) error { return w.applyUsage(*used) }) },
+		func() error { return forEach(b.Unreads, w.applyUnread) },
+		func() error {
+			return forEach(b.Messages, func(m *Message) error {
+				return w.insert(messageTable, "message", string(m.ID), m.fields())
+			})
+		},
+		func() error {
+			return forEach(b.ToolCalls, func(c *ToolCall) error {
+				return w.insert(toolCallTable, "tool call", string(c.ID), c.fields())
+			})
+		},
+		func() error { return forEach(b.LayerFilesRemoved, w.removeLayerFile) },
+		func() error {
+			return forEach(b.LayerFiles, func(f *LayerFile) error {
+				return w.insert(layerFileTable, "layer file", f.Path, f.fields())
+			})
+		},
+		func() error {
+			return forEach(b.Findings, func(f *Finding) error {
+				return w.insert(findingTable, "finding", string(f.ID), f.fields())
+			})
+		},
+		func() error { return forEach(b.FindingsCleared, w.clearFinding) },
+		func() error { return w.applyProposals(b) },
+		func() error { return forEach(b.Todos, w.applyTodos) },
+		func() error { return w.applyPermissions(b) },
+		func() error { return forEach(b.AgentsRemoved, w.removeAgent) },
+		func() error {
+			return forEach(b.Agents, func(a *Agent) error { return w.insert(agentTable, "agent", a.Slug, a.fields()) })
+		},
+	} {
+		if err := apply(); err != nil {
 			return err
 		}
 	}
-	for i := range b.Prompts {
-		if err := w.insert(promptTable, "prompt", string(b.Prompts[i].ID), b.Prompts[i].fields()); err != nil {
+	return nil
+}
+
+func (w *writer) applySession(s *Session) error {
+	session := ownedSession{Session: *s}
+	if session.State != SessionClosed {
+		session.owner = w.store.owner.id
+	}
+	return w.insert(ownedTable, "session", string(session.ID), session.fields())
+}
+
+func (w *writer) applyRun(r *Run) error {
+	run := ownedRun{Run: *r}
+	run.Usage, run.Own = run.Usage.Bounded(), run.Own.Bounded()
+	if !run.Status.Final() {
+		run.owner = w.store.owner.id
+	}
+	return w.insert(ownedRunTable, "run", string(run.ID), run.fields())
+}
+
+func (w *writer) applyUnread(u *Unread) error {
+	if err := w.exec("UPDATE run SET unread = ? WHERE id = ?", jsonText{&u.Texts}, u.Run); err != nil {
+		return fmt.Errorf("store what run %s has not read: %w", u.Run, err)
+	}
+	return nil
+}
+
+func (w *writer) removeLayerFile(key *LayerKey) error {
+	err := w.exec("DELETE FROM layer_file WHERE session = ? AND ifnull(run, '') = ? AND (? = '' OR path = ?)",
+		key.Session, key.Run, key.Path, key.Path)
+	if err != nil {
+		return fmt.Errorf("remove %s from a layer of session %s: %w", key.Path, key.Session, err)
+	}
+	return nil
+}
+
+func (w *writer) clearFinding(cleared *ClearedFinding) error {
+	err := w.exec("UPDATE finding SET state = ?, reason = ?, updated = ? WHERE id = ?",
+		FindingCleared, cleared.Reason, micros{&cleared.Time}, cleared.ID)
+	if err != nil {
+		return fmt.Errorf("clear finding %s: %w", cleared.ID, err)
+	}
+	return nil
+}
+
+func (w *writer) applyProposals(b *Batch) error {
+	for _, p := range b.Proposals {
+		if err := w.insert(proposalTable, "proposal", string(p.ID), p.fields()); err != nil {
 			return err
 		}
 	}
-	for i := range b.Runs {
-		run := ownedRun{Run: b.Runs[i]}
-		run.Usage, run.Own = run.Usage.Bounded(), run.Own.Bounded()
-		if !run.Status.Final() {
-			run.owner = w.store.owner.id
-		}
-		if err := w.insert(ownedRunTable, "run", string(run.ID), run.fields()); err != nil {
-			return err
-		}
-	}
-	for _, used := range b.Usages {
-		if err := w.applyUsage(used); err != nil {
-			return err
-		}
-	}
-	for _, u := range b.Unreads {
-		if err := w.exec("UPDATE run SET unread = ? WHERE id = ?", jsonText{&u.Texts}, u.Run); err != nil {
-			return fmt.Errorf("store what run %s has not read: %w", u.Run, err)
-		}
-	}
-	for i := range b.Messages {
-		if err := w.insert(messageTable, "message", string(b.Messages[i].ID), b.Messages[i].fields()); err != nil {
-			return err
-		}
-	}
-	for i := range b.ToolCalls {
-		if err := w.insert(toolCallTable, "tool call", string(b.ToolCalls[i].ID), b.ToolCalls[i].fields()); err != nil {
-			return err
-		}
-	}
-	for _, key := range b.LayerFilesRemoved {
-		err := w.exec("DELETE FROM layer_file WHERE session = ? AND ifnull(run, '') = ? AND (? = '' OR path = ?)",
-			key.Session, key.Run, key.Path, key.Path)
-		if err != nil {
-			return fmt.Errorf("remove %s from a layer of session %s: %w", key.Path, key.Session, err)
-		}
-	}
-	for i := range b.LayerFiles {
-		if err := w.insert(layerFileTable, "layer file", b.LayerFiles[i].Path, b.LayerFiles[i].fields()); err != nil {
-			return err
-		}
-	}
-	for i := range b.Findings {
-		if err := w.insert(findingTable, "finding", string(b.Findings[i].ID), b.Findings[i].fields()); err != nil {
-			return err
-		}
-	}
-	for _, cleared := range b.FindingsCleared {
-		err := w.exec("UPDATE finding SET state = ?, reason = ?, updated = ? WHERE id = ?",
-			FindingCleared, cleared.Reason, micros{&cleared.Time}, cleared.ID)
-		if err != nil {
-			return fmt.Errorf("clear finding %s: %w", cleared.ID, err)
-		}
-	}
-	for i := range b.Proposals {
-		if err := w.insert(proposalTable, "proposal", string(b.Proposals[i].ID), b.Proposals[i].fields()); err != nil {
-			return err
-		}
-	}
-	for i := range b.Hunks {
-		if err := w.insert(hunkTable, "hunk", string(b.Hunks[i].ID), b.Hunks[i].fields()); err != nil {
+	for _, h := range b.Hunks {
+		if err := w.insert(hunkTable, "hunk", string(h.ID), h.fields()); err != nil {
 			return err
 		}
 	}
@@ -345,37 +378,26 @@ func (w *writer) applyRows(b *Batch) error {
 			return err
 		}
 	}
-	for _, list := range b.Todos {
-		if err := w.applyTodos(list); err != nil {
-			return fmt.Errorf("store the todos of run %s: %w", list.Run, err)
-		}
-	}
-	if err := w.applyPermissions(b); err != nil {
-		return err
-	}
-	for _, slug := range b.AgentsRemoved {
-		if err := w.exec("DELETE FROM agent WHERE slug = ?", slug); err != nil {
-			return fmt.Errorf("remove the agent %s: %w", slug, err)
-		}
-	}
-	for i := range b.Agents {
-		if err := w.insert(agentTable, "agent", b.Agents[i].Slug, b.Agents[i].fields()); err != nil {
-			return err
-		}
+	return nil
+}
+
+func (w *writer) removeAgent(slug *string) error {
+	if err := w.exec("DELETE FROM agent WHERE slug = ?", *slug); err != nil {
+		return fmt.Errorf("remove the agent %s: %w", *slug, err)
 	}
 	return nil
 }
 
-func (w *writer) applyTodos(list TodoList) error {
-	if err := w.exec("DELETE FROM todo WHERE run = ?", list.Run); err != nil {
-		return err
-	}
+func (w *writer) applyTodos(list *TodoList) error {
+	err := w.exec("DELETE FROM todo WHERE run = ?", list.Run)
 	for i, item := range list.Items {
-		err := w.exec("INSERT INTO todo (run, position, text, state) VALUES (?, ?, ?, ?)", list.Run, i,
-			item.Text, item.State)
-		if err != nil {
-			return err
+		if err == nil {
+			err = w.exec("INSERT INTO todo (run, position, text, state) VALUES (?, ?, ?, ?)", list.Run, i,
+				item.Text, item.State)
 		}
+	}
+	if err != nil {
+		return fmt.Errorf("store the todos of run %s: %w", list.Run, err)
 	}
 	return nil
 }
@@ -443,19 +465,19 @@ func (w *writer) wipe(busy time.Duration) {
 }
 
 // explain turns SQLite's error into one that says what to do, and notes damage.
-func (s *Store) explain(what string, err error) error {
+func (r *reader) explain(what string, err error) error {
 	if err == nil {
 		return nil
 	}
-	if isDamage(err) && !s.suspect.Swap(true) {
-		if marked := ownerFolder(s.path).markDamage(); marked != nil {
+	if isDamage(err) && !r.suspect.Swap(true) {
+		if marked := ownerFolder(r.path).markDamage(); marked != nil {
 			err = errors.Join(err, marked)
 		}
 	}
 	if errors.Is(err, ErrGone) {
 		return fmt.Errorf(
 			"%s: %w: %s was deleted or replaced while agentls used it, and nothing is saved any more: restart "+
-				"agentls, it begins a new one: %w", what, ErrGone, s.path, err)
+				"agentls, it begins a new one: %w", what, ErrGone, r.path, err)
 	}
 	code := sqliteCode(err)
 	if code == 0 && isDamage(err) {
@@ -463,9 +485,9 @@ func (s *Store) explain(what string, err error) error {
 	}
 	if code == sqlite3.SQLITE_CORRUPT || code == sqlite3.SQLITE_NOTADB {
 		return fmt.Errorf("%s: %w (%s): start agentls again, it repairs the file then: %w", what,
-			ErrDamaged, s.path, err)
+			ErrDamaged, r.path, err)
 	}
-	return refused(what, s.path, err)
+	return refused(what, r.path, err)
 }
 
 // refused says what the system or another process refused, and what to do.

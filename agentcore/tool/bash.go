@@ -165,31 +165,7 @@ func (r CommandResult) report(view *workspace.View) string {
 	if r.Whole != "" {
 		fmt.Fprintf(&b, "the output has %d bytes; all of it is in %s, see parts of it with read\n", r.Size, r.Whole)
 	}
-	var changed []string
-	more := 0
-	for _, file := range r.Files {
-		if !file.Changed {
-			continue
-		}
-		if len(changed) == namedMax {
-			more++
-			continue
-		}
-		name := view.Shown(file.Path)
-		switch {
-		case file.MovedFrom != "":
-			name += fmt.Sprintf(" (moved from %s)", view.Shown(file.MovedFrom))
-		case file.Created:
-			name += " (new)"
-		case file.Deleted:
-			name += " (deleted)"
-		}
-		changed = append(changed, name)
-	}
-	if more > 0 {
-		changed = append(changed, fmt.Sprintf("and %d more", more))
-	}
-	if len(changed) > 0 {
+	if changed := r.changed(view); len(changed) > 0 {
 		fmt.Fprintf(&b, "changed files (proposed, not written): %s\n", strings.Join(changed, ", "))
 	}
 	told := 0
@@ -219,6 +195,35 @@ func (r CommandResult) report(view *workspace.View) string {
 		fmt.Fprintf(&b, "note: %s\n", note)
 	}
 	return b.String()
+}
+
+// changed names the files that a command has changed, up to namedMax of them.
+func (r CommandResult) changed(view *workspace.View) []string {
+	var changed []string
+	more := 0
+	for _, file := range r.Files {
+		if !file.Changed {
+			continue
+		}
+		if len(changed) == namedMax {
+			more++
+			continue
+		}
+		name := view.Shown(file.Path)
+		switch {
+		case file.MovedFrom != "":
+			name += fmt.Sprintf(" (moved from %s)", view.Shown(file.MovedFrom))
+		case file.Created:
+			name += " (new)"
+		case file.Deleted:
+			name += " (deleted)"
+		}
+		changed = append(changed, name)
+	}
+	if more > 0 {
+		changed = append(changed, fmt.Sprintf("and %d more", more))
+	}
+	return changed
 }
 
 // problemOf says why a file was left out, by the name that models know.

@@ -108,29 +108,35 @@ func goVet(ctx context.Context, s *subject) ([]Diagnostic, error) {
 	if out.status == 0 {
 		return v.findings(out.stdout + out.stderr)
 	}
-	if !strings.Contains(out.stderr, "\nvet: ") {
+	return v.unloadable(ctx, out.stderr, flags)
+}
+
+// unloadable finds the errors for which the package could not be loaded, of which vet told some.
+func (v *vet) unloadable(ctx context.Context, told string, flags []string) ([]Diagnostic, error) {
+	if !strings.Contains(told, "\nvet: ") {
 		// Not the package but the module or a dependency is at fault, or build tags exclude the file.
-		if strings.Contains(out.stderr, "build constraints exclude all Go files") {
+		if strings.Contains(told, "build constraints exclude all Go files") {
 			return nil, errNotApplicable
 		}
-		if list := v.errors(out.stderr); len(list) > 0 {
+		if list := v.errors(told); len(list) > 0 {
 			return list, nil
 		}
-		return nil, fmt.Errorf("it could not load the package: %s", v.detail(out.stderr))
+		return nil, fmt.Errorf("it could not load the package: %s", v.detail(told))
 	}
 	// vet stops at the first type error; the compiler, which fails before it links anything, lists all.
-	built, err := v.run(ctx, append([]string{"build", "-gcflags=-e", "-o", filepath.Join(temp, "out")}, flags...)...)
+	built, err := v.run(ctx,
+		append([]string{"build", "-gcflags=-e", "-o", filepath.Join(v.overlay.dir, "out")}, flags...)...)
 	if err != nil {
 		return nil, err
 	}
 	if list := v.errors(built.stderr); len(list) > 0 {
 		return list, nil
 	}
-	if list := v.errors(out.stderr); len(list) > 0 {
+	if list := v.errors(told); len(list) > 0 {
 		return list, nil
 	}
 	// Another file of the package is at fault.
-	return nil, fmt.Errorf("it could not load the package: %s", strings.TrimPrefix(v.detail(out.stderr), "vet: "))
+	return nil, fmt.Errorf("it could not load the package: %s", strings.TrimPrefix(v.detail(told), "vet: "))
 }
 
 // cgoVet runs `go vet` with cgo, which runs compilers with flags that the project names, in the sandbox.

@@ -140,28 +140,38 @@ func (t *patchedText) locate(c *chunk) (spot, error) {
 				}
 			}
 		}
-		for level := range levels {
-			for domain, from := range []int{t.from, t.overlap, 0} {
-				starts := t.search(old, from, level)
-				starts = slices.DeleteFunc(starts, func(i int) bool { return i+len(old) <= highest })
-				if len(starts) > 1 {
-					return spot{}, t.ambiguous(starts, level)
-				}
-				if len(starts) == 0 {
-					continue
-				}
-				var note string
-				switch {
-				case c.atEnd:
-					note = "was found, though not at the end of the file"
-				case domain == 2 && above < 0:
-					note = "was found above the chunk before it"
-				}
-				return t.spotAt(old, starts[0], skip, level, note), nil
-			}
+		if found, ok, err := t.anywhere(c, skip, above, highest); ok || err != nil {
+			return found, err
 		}
 	}
 	return spot{}, t.notFound(c, "")
+}
+
+// anywhere searches the lines of a chunk behind the one before, then over the lines which that one left, then in the
+// whole file, but not above what ends at highest. above is where the lines are that the chunk names, -1 for none.
+func (t *patchedText) anywhere(c *chunk, skip, above, highest int) (found spot, ok bool, err error) {
+	old := c.old(skip)
+	for level := range levels {
+		for domain, from := range []int{t.from, t.overlap, 0} {
+			starts := t.search(old, from, level)
+			starts = slices.DeleteFunc(starts, func(i int) bool { return i+len(old) <= highest })
+			if len(starts) > 1 {
+				return spot{}, false, t.ambiguous(starts, level)
+			}
+			if len(starts) == 0 {
+				continue
+			}
+			var note string
+			switch {
+			case c.atEnd:
+				note = "was found, though not at the end of the file"
+			case domain == 2 && above < 0:
+				note = "was found above the chunk before it"
+			}
+			return t.spotAt(old, starts[0], skip, level, note), true, nil
+		}
+	}
+	return spot{}, false, nil
 }
 
 func (t *patchedText) spotAt(old []string, start, skip, level int, note string) spot {

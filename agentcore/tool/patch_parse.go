@@ -225,6 +225,12 @@ func (p *patchParser) unwrap() bool {
 	}
 	first := slices.IndexFunc(p.lines, func(s string) bool { return isSection(readMarker(s)) })
 	p.padded = first >= 0 && !strings.HasPrefix(p.lines[first], "*")
+	p.cutAtEnd(closed)
+	return true
+}
+
+// cutAtEnd takes away the end of the patch and what is behind it. closed says that what was around the patch has ended.
+func (p *patchParser) cutAtEnd(closed bool) {
 	end := -1
 	for i, s := range p.lines {
 		if kind, _ := readMarker(s); kind == endPatch && (p.padded || s[0] == '*' || i == len(p.lines)-1) {
@@ -234,11 +240,11 @@ func (p *patchParser) unwrap() bool {
 	switch {
 	case end < 0 && closed:
 		p.notes = append(p.notes, "*** End Patch was missing; the end of what is around the patch was taken for it.")
-		return true
+		return
 	case end < 0:
 		p.fault(len(p.lines)-1, "the patch ends here without *** End Patch, so it may be cut off; "+
 			"send all of it, with *** End Patch as the last line")
-		return true
+		return
 	}
 	for i, s := range p.lines[end+1:] {
 		if kind, _ := readMarker(s); kind != noMarker || s != "" && strings.Contains("+-@", s[:1]) {
@@ -247,7 +253,6 @@ func (p *patchParser) unwrap() bool {
 		}
 	}
 	p.lines = p.lines[:end]
-	return true
 }
 
 // unindent takes away an indentation that all lines have, as of a here-document inside a script.

@@ -48,22 +48,7 @@ func (p *patchParser) unified() {
 				finish()
 				section = &fileSection{action: updateFile, line: p.first + p.at}
 			}
-			from, to := diffName(line[4:], "a/"), diffName(p.lines[p.at+1][4:], "b/")
-			p.at++
-			switch {
-			case from == "":
-				section.action, section.path = addFile, to
-			case to == "":
-				section.action, section.path = deleteFile, from
-			default:
-				section.path = from
-				if to != from {
-					section.moveTo = to
-				}
-			}
-			if from == "" && to == "" {
-				p.fault(p.at, "the diff names no file")
-			}
+			p.nameFiles(section)
 		case section == nil:
 			// Words between files.
 		case strings.HasPrefix(line, "@@"):
@@ -73,19 +58,47 @@ func (p *patchParser) unified() {
 		case c != nil:
 			c.read(line)
 			left.take(line)
-		case strings.HasPrefix(line, "new file mode "):
-			section.action = addFile
-		case strings.HasPrefix(line, "deleted file mode "):
-			section.action = deleteFile
-		case strings.HasPrefix(line, "rename from "):
-			section.path = line[len("rename from "):]
-		case strings.HasPrefix(line, "rename to "):
-			section.moveTo = line[len("rename to "):]
-		case strings.HasPrefix(line, "GIT binary patch"), strings.HasPrefix(line, "Binary files "):
-			p.fault(p.at, "it changes a binary file, which cannot be patched; leave that file out")
+		default:
+			p.extended(section, line)
 		}
 	}
 	finish()
+}
+
+// nameFiles reads the two lines of a file header.
+func (p *patchParser) nameFiles(section *fileSection) {
+	from, to := diffName(p.lines[p.at][4:], "a/"), diffName(p.lines[p.at+1][4:], "b/")
+	p.at++
+	switch {
+	case from == "":
+		section.action, section.path = addFile, to
+	case to == "":
+		section.action, section.path = deleteFile, from
+	default:
+		section.path = from
+		if to != from {
+			section.moveTo = to
+		}
+	}
+	if from == "" && to == "" {
+		p.fault(p.at, "the diff names no file")
+	}
+}
+
+// extended reads a line between the header of a file as git writes it and its first chunk.
+func (p *patchParser) extended(section *fileSection, line string) {
+	switch {
+	case strings.HasPrefix(line, "new file mode "):
+		section.action = addFile
+	case strings.HasPrefix(line, "deleted file mode "):
+		section.action = deleteFile
+	case strings.HasPrefix(line, "rename from "):
+		section.path = line[len("rename from "):]
+	case strings.HasPrefix(line, "rename to "):
+		section.moveTo = line[len("rename to "):]
+	case strings.HasPrefix(line, "GIT binary patch"), strings.HasPrefix(line, "Binary files "):
+		p.fault(p.at, "it changes a binary file, which cannot be patched; leave that file out")
+	}
 }
 
 // envelope reports whether a line is one of the markers that models put around a diff. The first and the last line may

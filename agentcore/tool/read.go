@@ -92,23 +92,31 @@ func read(_ context.Context, host Workspace, a readArguments) (Result, error) {
 	if cut {
 		fmt.Fprintf(&out, "(lines that end in … are longer than %d characters and were cut)\n", lineLimit)
 	}
-	if shown < len(lines) {
-		last, next := lines[max(shown-1, first)].number, shown
-		for next < len(lines) && next > first && lines[next].number == lines[next-1].number {
-			next++
-		}
-		if next > shown {
-			fmt.Fprintf(&out, "(%s of line %d of the file are not shown; see them with raw)\n",
-				count(next-shown, "line", "lines"), last)
-		}
-		if next < len(lines) {
-			fmt.Fprintf(&out, "(lines %d-%d of %d; read on with offset %d)\n", lines[first].number, last, total,
-				lines[next].number)
-		}
-	}
+	out.WriteString(pageEnd(lines, first, shown, total))
 	result.Text = out.String()
 	result.Summary = count(shown-first, "line", "lines")
 	return result, nil
+}
+
+// pageEnd says what follows a page of lines, nothing at the end of the file.
+func pageEnd(lines []shownLine, first, shown, total int) string {
+	if shown == len(lines) {
+		return ""
+	}
+	var b strings.Builder
+	last, next := lines[max(shown-1, first)].number, shown
+	for next < len(lines) && next > first && lines[next].number == lines[next-1].number {
+		next++
+	}
+	if next > shown {
+		fmt.Fprintf(&b, "(%s of line %d of the file are not shown; see them with raw)\n",
+			count(next-shown, "line", "lines"), last)
+	}
+	if next < len(lines) {
+		fmt.Fprintf(&b, "(lines %d-%d of %d; read on with offset %d)\n", lines[first].number, last, total,
+			lines[next].number)
+	}
+	return b.String()
 }
 
 // shownLine is one line of what read shows; number is the 1-based line of the file where it stands.

@@ -176,28 +176,9 @@ func (s TaskState) Report() string {
 		}
 	}
 	if c := r.Result; c != nil {
-		failed := c.Status == event.ChildStatusFailed
-		if c.Status != "" && c.Status != event.ChildStatusCompleted && (r.Reason == "" || failed) {
-			// otherwise its end says so
-			fmt.Fprintf(&b, "it says: %s\n", c.Status)
-		}
-		if c.Details != "" { // otherwise the summary is all there is, or the first line of it
-			fmt.Fprintf(&b, "summary: %s\n", c.Summary)
+		writeClaims(&b, c, r.Reason)
+		if c.Details != "" {
 			body = strings.TrimSpace(c.Details)
-		}
-		for _, list := range []struct {
-			name  string
-			items []string
-		}{{"changed", c.FilesModified}, {"created", c.FilesCreated}, {"warning", c.Warnings}, {
-			"suggestion",
-			c.Suggestions,
-		}} {
-			for _, item := range list.items {
-				fmt.Fprintf(&b, "%s: %s\n", list.name, item)
-			}
-		}
-		if c.TestsRun > 0 {
-			fmt.Fprintf(&b, "tests: %d run, %d passed\n", c.TestsRun, c.TestsPassed)
 		}
 	}
 	for _, conflict := range s.Conflicts {
@@ -218,4 +199,30 @@ func (s TaskState) Report() string {
 	}
 	fmt.Fprintf(&b, "\n%s\n</task>", body)
 	return b.String()
+}
+
+// writeClaims writes what a run has handed over, but for the details. reason is why it ended, if that is known.
+func writeClaims(b *strings.Builder, c *event.ChildResult, reason string) {
+	failed := c.Status == event.ChildStatusFailed
+	if c.Status != "" && c.Status != event.ChildStatusCompleted && (reason == "" || failed) {
+		// otherwise its end says so
+		fmt.Fprintf(b, "it says: %s\n", c.Status)
+	}
+	if c.Details != "" { // otherwise the summary is all there is, or the first line of it
+		fmt.Fprintf(b, "summary: %s\n", c.Summary)
+	}
+	for _, list := range []struct {
+		name  string
+		items []string
+	}{{"changed", c.FilesModified}, {"created", c.FilesCreated}, {"warning", c.Warnings}, {
+		"suggestion",
+		c.Suggestions,
+	}} {
+		for _, item := range list.items {
+			fmt.Fprintf(b, "%s: %s\n", list.name, item)
+		}
+	}
+	if c.TestsRun > 0 {
+		fmt.Fprintf(b, "tests: %d run, %d passed\n", c.TestsRun, c.TestsPassed)
+	}
 }

@@ -2,6 +2,7 @@ package tool
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -118,7 +119,7 @@ func (e SearchEngine) request(ctx context.Context, query string,
 		if err == nil && e.Key != "" {
 			request.Header.Set("Authorization", "Bearer "+e.Key)
 		}
-		return request, readSearxng, err
+		return request, readResults, err
 	case "brave":
 		request, err := get("https://api.search.brave.com", "/res/v1/web/search",
 			url.Values{"q": {query}, "count": {strconv.Itoa(count)}})
@@ -143,7 +144,7 @@ func (e SearchEngine) request(ctx context.Context, query string,
 			request.Header.Set("Content-Type", "application/json")
 			request.Header.Set("Authorization", "Bearer "+e.Key)
 		}
-		return request, readTavily, err
+		return request, readResults, err
 	}
 	return nil, nil,
 		fmt.Errorf("the search engine %q is not known; the user sets websearch.kind to searxng, brave or tavily",
@@ -174,14 +175,16 @@ func (e SearchEngine) failure(response *http.Response) error {
 	return errors.New(what + "; try again later, or go on without it")
 }
 
-// readSearxng reads an answer in the format json (docs.searxng.org, "Search API").
-func readSearxng(body []byte) ([]searched, error) {
+// readResults reads an answer of SearXNG in the format json (docs.searxng.org, "Search API"), or one of Tavily's Search
+// endpoint (docs.tavily.com, "Tavily Search"), which names the date otherwise.
+func readResults(body []byte) ([]searched, error) {
 	var answer struct {
 		Results []struct {
 			URL           string `json:"url"`
 			Title         string `json:"title"`
 			Content       string `json:"content"`
 			PublishedDate string `json:"publishedDate"`
+			Published     string `json:"published_date"`
 		} `json:"results"`
 	}
 	if err := json.Unmarshal(body, &answer); err != nil {
@@ -189,7 +192,7 @@ func readSearxng(body []byte) ([]searched, error) {
 	}
 	var list []searched
 	for _, r := range answer.Results {
-		list = append(list, searched{r.Title, r.URL, r.Content, r.PublishedDate})
+		list = append(list, searched{r.Title, r.URL, r.Content, cmp.Or(r.PublishedDate, r.Published)})
 	}
 	return list, nil
 }
@@ -217,26 +220,6 @@ func readBrave(body []byte) ([]searched, error) {
 	var list []searched
 	for _, r := range answer.Web.Results {
 		list = append(list, searched{plain(r.Title), r.URL, plain(r.Description), r.Age})
-	}
-	return list, nil
-}
-
-// readTavily reads an answer of the Search endpoint (docs.tavily.com, "Tavily Search").
-func readTavily(body []byte) ([]searched, error) {
-	var answer struct {
-		Results []struct {
-			URL           string `json:"url"`
-			Title         string `json:"title"`
-			Content       string `json:"content"`
-			PublishedDate string `json:"published_date"`
-		} `json:"results"`
-	}
-	if err := json.Unmarshal(body, &answer); err != nil {
-		return nil, err
-	}
-	var list []searched
-	for _, r := range answer.Results {
-		list = append(list, searched{r.Title, r.URL, r.Content, r.PublishedDate})
 	}
 	return list, nil
 }

@@ -53,7 +53,7 @@ func (v *View) release(a *anchor) {
 // move ties everything to a new text of the file. The lock is held.
 func (v *View) move(a *anchor, next *text, seq uint64) {
 	a.seq = seq
-	closed, back := v.reverted(a, next)
+	closed, back := reverted(v.docs, a, next)
 	if a.text.same(next) {
 		if next != nil {
 			a.text = next

@@ -10,7 +10,7 @@ import (
 // clash refuses a new path that is another one in all but letter case, where a disk may take both for one file: where
 // the disk says so and, since nobody can ask it about files that do not exist, where the other one is new, too. A disk
 // that tells them apart has room for both. A name in another Unicode normalization is another name.
-func (l *Layer) clash(path string) error {
+func clash(l *Layer, path string) error {
 	r, rel := l.view.locate(path)
 	if r == nil {
 		return l.view.outside(path)
@@ -19,14 +19,14 @@ func (l *Layer) clash(path string) error {
 	for i, name := range parts {
 		dir := filepath.Join(r.Path, filepath.Join(parts[:i]...))
 		full := filepath.Join(dir, name)
-		onDisk, proposed := l.named(r, dir, name)
+		onDisk, proposed := named(l, r, dir, name)
 		if slices.Contains(onDisk, name) &&
 			!slices.ContainsFunc(onDisk, func(other string) bool { return other != name }) {
 			continue
 		}
 		for _, other := range onDisk {
 			twin := filepath.Join(dir, other)
-			if other != name && l.view.sameFile(full, twin) && l.there(twin) {
+			if other != name && l.view.sameFile(full, twin) && there(l, twin) {
 				return &FileError{
 					Kind: Exists, Path: path,
 					Detail: "the disk does not tell letter case apart and has " + twin + " already",
@@ -39,7 +39,7 @@ func (l *Layer) clash(path string) error {
 		}
 		for _, other := range proposed {
 			twin := filepath.Join(dir, other)
-			if !slices.Contains(onDisk, other) && l.there(twin) {
+			if !slices.Contains(onDisk, other) && there(l, twin) {
 				return &FileError{
 					Kind: Exists, Path: path, Detail: "differs in letter case alone from " + twin +
 						", which is new, too; on many disks they are one",
@@ -52,14 +52,14 @@ func (l *Layer) clash(path string) error {
 }
 
 // there reports whether the layer shows a file at a path or below it.
-func (l *Layer) there(path string) bool {
+func there(l *Layer, path string) bool {
 	c, err := l.content(path)
-	return err == nil && c.text != nil || hasText(l.overlay(path)) || err != nil
+	return err == nil && c.text != nil || hasText(overlay(l, path)) || err != nil
 }
 
 // named lists the names in a folder that are the name in any letter case, itself included: those on disk, and those of
 // documents and proposals.
-func (l *Layer) named(r *root, dir, name string) (onDisk, proposed []string) {
+func named(l *Layer, r *root, dir, name string) (onDisk, proposed []string) {
 	if rel, ok := within(r.Path, dir); ok {
 		onDisk = slices.DeleteFunc(r.names(rel), func(other string) bool { return !strings.EqualFold(name, other) })
 	}
@@ -70,7 +70,7 @@ func (l *Layer) named(r *root, dir, name string) (onDisk, proposed []string) {
 			}
 		}
 	}
-	for _, path := range l.overlaid(dir) {
+	for _, path := range overlaid(l, dir) {
 		note(path)
 	}
 	slices.Sort(onDisk)

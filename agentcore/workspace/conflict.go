@@ -1,8 +1,6 @@
 package workspace
 
 import (
-	"slices"
-
 	"github.com/agentls/agentls/agentcore/event"
 )
 
@@ -50,10 +48,7 @@ func (s *Proposal) Overwrite(ids []event.HunkID) []HunkFailure {
 	defer v.mu.Unlock()
 	var failures []HunkFailure
 	piles := make(map[*anchor]*pile)
-	for i, id := range ids {
-		if slices.Contains(ids[:i], id) {
-			continue
-		}
+	for id := range once(ids) {
 		a, p, h := s.find(id)
 		switch {
 		case h == nil:

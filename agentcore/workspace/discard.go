@@ -49,8 +49,8 @@ func (a *anchor) save() {
 
 // reverted tells what a change of the file threw away: closed says that the document was closed, and what was not saved
 // is gone; back that the text is again as it was saved. It is to be asked once for each change. The lock is held.
-func (v *View) reverted(a *anchor, next *text) (closed, back bool) {
-	closed = a.closing && v.docs[a.path] == nil && next != nil && a.text != nil
+func reverted(docs map[string]*document, a *anchor, next *text) (closed, back bool) {
+	closed = a.closing && docs[a.path] == nil && next != nil && a.text != nil
 	a.closing = false
 	return closed, next != nil && a.text != nil && a.saved != nil && next.same(a.saved)
 }

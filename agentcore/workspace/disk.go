@@ -104,10 +104,10 @@ type diskFile struct {
 
 // readDisk returns what lies at an absolute path; a nil text means that nothing does. It opens nothing
 // but regular files and never waits on a pipe or a device.
-func (v *View) readDisk(path string) (diskFile, error) {
-	r, rel := v.locate(path)
+func (f *folders) readDisk(path string) (diskFile, error) {
+	r, rel := f.locate(path)
 	if r == nil {
-		return diskFile{}, v.outside(path)
+		return diskFile{}, f.outside(path)
 	}
 	dir, err := r.open()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -118,17 +118,17 @@ func (v *View) readDisk(path string) (diskFile, error) {
 	}
 	info, err := dir.Stat(rel)
 	if err != nil {
-		return diskFile{}, v.statError(path, err)
+		return diskFile{}, f.statError(path, err)
 	}
 	if problem := irregular(path, info); problem != nil {
 		return diskFile{}, problem
 	}
-	if known, ok := v.cache.get(path, info); ok {
+	if known, ok := f.cache.get(path, info); ok {
 		return known.result()
 	}
 	file, err := dir.OpenFile(rel, os.O_RDONLY|openNonblock, 0)
 	if err != nil {
-		return diskFile{}, v.statError(path, err)
+		return diskFile{}, f.statError(path, err)
 	}
 	defer file.Close()
 	// What was looked at may have been replaced before it was opened.
@@ -142,31 +142,38 @@ func (v *View) readDisk(path string) (diskFile, error) {
 	found := diskFile{format: Format{Mode: uint32(info.Mode().Perm())}}
 	real, inside := r.real(rel)
 	found.secret = inside && permission.Secret(real)
-	if info.Size() > v.options.MaxFileSize {
-		found.failure = v.tooLarge(path, info.Size())
-	} else {
-		data, err := io.ReadAll(io.LimitReader(file, v.options.MaxFileSize+1))
-		switch {
-		case err != nil:
-			return diskFile{}, ioError(path, "cannot be read", err)
-		case int64(len(data)) > v.options.MaxFileSize:
-			found.failure = v.tooLarge(path, int64(len(data)))
-		default:
-			content, format, ok := decode(data)
-			if ok {
-				found.text = newText(content)
-				format.Mode = found.format.Mode
-				found.format = format
-			} else {
-				found.failure = &FileError{
-					Kind: Binary, Path: path, Detail: "is not a text file",
-					Hint: "agents read UTF-8, and UTF-16 with a byte order mark",
-				}
-			}
-		}
+	if err := f.fill(&found, path, file, info.Size()); err != nil {
+		return diskFile{}, err
 	}
-	v.cache.put(path, info, read, found)
+	f.cache.put(path, info, read, found)
 	return found.result()
+}
+
+// fill reads the text of a file that was just opened.
+func (f *folders) fill(found *diskFile, path string, file io.Reader, size int64) error {
+	if size > f.options.MaxFileSize {
+		found.failure = f.tooLarge(path, size)
+		return nil
+	}
+	data, err := io.ReadAll(io.LimitReader(file, f.options.MaxFileSize+1))
+	if err != nil {
+		return ioError(path, "cannot be read", err)
+	}
+	if int64(len(data)) > f.options.MaxFileSize {
+		found.failure = f.tooLarge(path, int64(len(data)))
+		return nil
+	}
+	content, format, ok := decode(data)
+	if !ok {
+		found.failure = &FileError{
+			Kind: Binary, Path: path, Detail: "is not a text file",
+			Hint: "agents read UTF-8, and UTF-16 with a byte order mark",
+		}
+		return nil
+	}
+	format.Mode = found.format.Mode
+	found.text, found.format = newText(content), format
+	return nil
 }
 
 func (f diskFile) result() (diskFile, error) {
@@ -189,10 +196,10 @@ func irregular(path string, info fs.FileInfo) error {
 	return nil
 }
 
-func (v *View) tooLarge(path string, size int64) *FileError {
+func (f *folders) tooLarge(path string, size int64) *FileError {
 	return &FileError{
 		Kind: TooLarge, Path: path,
-		Detail: fmt.Sprintf("has %d bytes, the limit is %d", size, v.options.MaxFileSize),
+		Detail: fmt.Sprintf("has %d bytes, the limit is %d", size, f.options.MaxFileSize),
 		Hint:   "work on a smaller file",
 	}
 }
@@ -205,12 +212,12 @@ func ioError(path, detail string, err error) error {
 }
 
 // statError sorts an error of os.Root: no such file is none.
-func (v *View) statError(path string, err error) error {
+func (f *folders) statError(path string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return nil
 	case errors.Is(err, os.ErrClosed):
-		return v.outside(path)
+		return f.outside(path)
 	}
 	// os.Root exports no error for a path that leaves it.
 	if pathError := (*fs.PathError)(nil); errors.As(err, &pathError) {

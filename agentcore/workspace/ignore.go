@@ -31,7 +31,7 @@ type ignorePattern struct {
 // ignoresAbove collects the patterns that hold in a folder of a root, without its own: those of its
 // repository, which may begin above the root. What ignores the folder itself, or one above it, does not
 // count: somebody asked for it nevertheless.
-func (l *Layer) ignoresAbove(r *root, dir string) ignores {
+func ignoresAbove(l *Layer, r *root, dir string) ignores {
 	var chain []string // the folders above, innermost first
 	top := dir
 	for !isRepository(top) {
@@ -50,7 +50,7 @@ func (l *Layer) ignoresAbove(r *root, dir string) ignores {
 		file := filepath.Join(folder, ".gitignore")
 		var own []ignorePattern
 		if _, inside := within(r.Path, folder); inside {
-			own = l.excludes(file)
+			own = excludes(l, file)
 		} else {
 			own = parseIgnore(readSmall(file))
 		}
@@ -150,7 +150,7 @@ func (g ignores) add(dir string, patterns []ignorePattern) ignores {
 }
 
 // excludes reads a file of patterns; one that cannot be read has none, as with git.
-func (l *Layer) excludes(path string) []ignorePattern {
+func excludes(l *Layer, path string) []ignorePattern {
 	c, err := l.content(path)
 	if err != nil || c.text == nil {
 		return nil

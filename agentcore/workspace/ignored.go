@@ -45,13 +45,13 @@ func (g *Ignored) folder(r *root, dir string) folderRules {
 	}
 	var f folderRules
 	if dir == r.Path {
-		f.rules = g.layer.ignoresAbove(r, dir)
+		f.rules = ignoresAbove(g.layer, r, dir)
 	} else {
 		f = g.folder(r, filepath.Dir(dir))
 		f.ignored = f.ignored || f.rules.ignored(dir, true)
 	}
 	if !f.ignored {
-		f.rules = f.rules.enter(dir, isRepository(dir), g.layer.excludes(filepath.Join(dir, ".gitignore")))
+		f.rules = f.rules.enter(dir, isRepository(dir), excludes(g.layer, filepath.Join(dir, ".gitignore")))
 	}
 	g.folders[dir] = f
 	return f

@@ -26,21 +26,26 @@ type Layer struct {
 	parent  *Layer // nil above the session
 
 	mu sync.Mutex
-	// files holds the edits by the path that the file has below the layer; moved finds it by the path that the layer
-	// moves it to.
-	files map[string]*layerFile
-	moved map[string]string
-	seen  map[string]sight
+	layerEdits
+	seen map[string]sight
 	// learned is what the run is about to know: what its calls have been answered since NextTurn. The calls of one
 	// answer of a model were made up before it saw the result of any of them.
 	learned map[string]sight
-	// generation counts the changes of files; dropped tells when a path lost its edits.
-	generation uint64
-	dropped    map[string]uint64
 	// allowed are paths that the user let the run touch though they are protected.
 	allowed map[string]bool
 	// followed is how many of the view's renames the paths have followed.
 	followed int
+}
+
+// layerEdits are what a layer makes of the files below it. The layer's lock guards them.
+type layerEdits struct {
+	// files holds the edits by the path that the file has below the layer; moved finds it by the path that the layer
+	// moves it to.
+	files map[string]*layerFile
+	moved map[string]string
+	// generation counts the changes of files; dropped tells when a path lost its edits.
+	generation uint64
+	dropped    map[string]uint64
 	// lost are conflicts of edits that a later write left behind.
 	lost []Conflict
 }
@@ -108,7 +113,9 @@ func occupied(path string, moved, other *text) Conflict {
 func newLayer(v *View, s *Proposal, parent *Layer) *Layer {
 	return &Layer{
 		view: v, session: s, parent: parent, followed: v.renames.len(),
-		files: make(map[string]*layerFile), moved: make(map[string]string), dropped: make(map[string]uint64),
+		layerEdits: layerEdits{
+			files: make(map[string]*layerFile), moved: make(map[string]string), dropped: make(map[string]uint64),
+		},
 		seen: make(map[string]sight), learned: make(map[string]sight),
 	}
 }
@@ -194,13 +201,13 @@ func (l *Layer) look(paths ...string) []spot {
 	}
 }
 
-func (l *Layer) spot(path string) spot {
+func (e *layerEdits) spot(path string) spot {
 	key := path
-	if from, ok := l.moved[path]; ok {
+	if from, ok := e.moved[path]; ok {
 		key = from
 	}
 	s := spot{path: path, key: key}
-	if f := l.files[key]; f != nil {
+	if f := e.files[key]; f != nil {
 		s.moveTo = f.moveTo
 	}
 	return s
@@ -219,8 +226,8 @@ func (s *spot) occupant() *text {
 }
 
 // see returns what the layer makes of what is below. The lock is held.
-func (l *Layer) see(s spot) (content, error) {
-	c, f := s.below, l.files[s.key]
+func (e *layerEdits) see(s spot) (content, error) {
+	c, f := s.below, e.files[s.key]
 	if s.err != nil || f == nil {
 		return c, s.err
 	}
@@ -268,7 +275,7 @@ func (l *Layer) allows(path string) bool {
 }
 
 // writable returns why the run may not write to a path, or nil.
-func (l *Layer) writable(path string) error {
+func writable(l *Layer, path string) error {
 	err := l.view.writable(path)
 	var refused *FileError
 	if errors.As(err, &refused) && refused.Kind == Protected && l.allows(path) {
@@ -348,7 +355,7 @@ func (l *Layer) Glimpse(path string, stamp Stamp) {
 // [Normalize].
 func (l *Layer) Write(path, text string, base Stamp, author Author) (File, error) {
 	path = cleanPath(path)
-	if err := l.writable(path); err != nil {
+	if err := writable(l, path); err != nil {
 		return File{}, err
 	}
 	if !utf8.ValidString(text) || strings.IndexByte(text, 0) >= 0 {
@@ -361,7 +368,7 @@ func (l *Layer) Write(path, text string, base Stamp, author Author) (File, error
 		return File{}, l.view.tooLarge(path, int64(len(text)))
 	}
 	if base == "" {
-		if err := l.creatable(path); err != nil {
+		if err := creatable(l, path); err != nil {
 			return File{}, err
 		}
 	}
@@ -376,7 +383,7 @@ func (l *Layer) Write(path, text string, base Stamp, author Author) (File, error
 // Delete takes a file away in this layer. base is as for [Layer.Write], and not empty.
 func (l *Layer) Delete(path string, base Stamp, author Author) error {
 	path = cleanPath(path)
-	if err := l.writable(path); err != nil {
+	if err := writable(l, path); err != nil {
 		return err
 	}
 	if base == "" {
@@ -432,22 +439,22 @@ func (l *Layer) put(path string, next *text, base Stamp, author Author) (content
 
 // writing returns where the edits of a path that is about to be written are kept, and what they are; what does not
 // fit of them is given up. The lock is held.
-func (l *Layer) writing(s spot) (key string, own patch) {
-	f := l.files[s.key]
+func (e *layerEdits) writing(s spot) (key string, own patch) {
+	f := e.files[s.key]
 	if f == nil {
 		return s.key, patch{base: s.below.text}
 	}
 	f.on(s.below.text, s.occupant())
-	l.lose(s.key, f.conflicts)
+	e.lose(s.key, f.conflicts)
 	switch {
 	case f.stuck:
-		l.set(s.key, newLayerFile(f.rebased))
+		e.set(s.key, newLayerFile(f.rebased))
 		if s.path != s.key {
 			return s.path, patch{base: s.target.text}
 		}
 	case f.moveTo != "" && s.path == s.key:
-		l.unmove(s.key)
-		return s.key, l.files[s.key].patch
+		e.unmove(s.key)
+		return s.key, e.files[s.key].patch
 	}
 	return s.key, f.rebased
 }
@@ -477,7 +484,7 @@ func changedSince(path string, c content, detail string) *FileError {
 }
 
 // creatable refuses a new file below a file, or where a folder is.
-func (l *Layer) creatable(path string) error {
+func creatable(l *Layer, path string) error {
 	r, rel := l.view.locate(path)
 	if r == nil {
 		return l.view.outside(path)
@@ -495,18 +502,18 @@ func (l *Layer) creatable(path string) error {
 			}
 		}
 	}
-	for _, below := range l.overlay(path) {
+	for _, below := range overlay(l, path) {
 		if below != nil {
 			return &FileError{Kind: Directory, Path: path, Detail: "is a folder", Hint: "choose another name"}
 		}
 	}
-	return l.clash(path)
+	return clash(l, path)
 }
 
-func (l *Layer) lose(path string, conflicts []Conflict) {
+func (e *layerEdits) lose(path string, conflicts []Conflict) {
 	for _, c := range conflicts {
 		c.Path = cmp.Or(c.Path, path)
-		l.lost = append(l.lost, c)
+		e.lost = append(e.lost, c)
 	}
 }
 

@@ -15,11 +15,11 @@ import (
 )
 
 // overlaid lists the files below a folder that documents and layers add or change, or take away.
-func (l *Layer) overlaid(dir string) []string {
+func overlaid(l *Layer, dir string) []string {
 	found := make(map[string]bool)
 	v := l.view
 	v.mu.Lock()
-	for _, path := range v.documentsBelow(dir) {
+	for _, path := range documentsBelow(v.docs, dir) {
 		found[path] = true
 	}
 	for path, a := range v.anchors {
@@ -41,8 +41,8 @@ func (l *Layer) overlaid(dir string) []string {
 
 // overlay returns the files below a folder that documents and layers add or change, with their texts; nil
 // stands for a file that is not there.
-func (l *Layer) overlay(dir string) map[string]*text {
-	found := l.overlaid(dir)
+func overlay(l *Layer, dir string) map[string]*text {
+	found := overlaid(l, dir)
 	texts := make(map[string]*text, len(found))
 	for _, path := range found {
 		if c, err := l.content(path); err == nil {
@@ -56,7 +56,7 @@ func (l *Layer) overlay(dir string) map[string]*text {
 // the session and the layers add, change or take away. They are sorted by path; one that is not there has an
 // empty Stamp. Files that look like secrets are left out. Nothing counts as seen by the run.
 func (l *Layer) Overlay(dir string) []File {
-	texts := l.overlay(cleanPath(dir))
+	texts := overlay(l, cleanPath(dir))
 	files := make([]File, 0, len(texts))
 	for _, path := range slices.Sorted(maps.Keys(texts)) {
 		if !permission.Secret(filepath.ToSlash(path)) {
@@ -71,11 +71,11 @@ func (l *Layer) Overlay(dir string) []File {
 // of the workspace, pipes and devices are not. The error is a *FileError.
 func (l *Layer) List(path string) ([]Entry, error) {
 	path = cleanPath(path)
-	return l.entries(path, l.overlay(path))
+	return listFolder(l, path, overlay(l, path))
 }
 
-// entries lists a folder, given what is in documents and layers below it.
-func (l *Layer) entries(dir string, overlay map[string]*text) ([]Entry, error) {
+// listFolder lists a folder, given what is in documents and layers below it.
+func listFolder(l *Layer, dir string, overlay map[string]*text) ([]Entry, error) {
 	r, rel := l.view.locate(dir)
 	if r == nil {
 		return nil, l.view.outside(dir)
@@ -111,14 +111,14 @@ func (l *Layer) entries(dir string, overlay map[string]*text) ([]Entry, error) {
 		virtual = true
 	}
 	if err != nil && !virtual {
-		return nil, l.listError(dir, err)
+		return nil, listError(l, dir, err)
 	}
 	entries := slices.Collect(maps.Values(found))
 	slices.SortFunc(entries, func(a, b Entry) int { return strings.Compare(a.Path, b.Path) })
 	return entries, nil
 }
 
-func (l *Layer) listError(dir string, err error) error {
+func listError(l *Layer, dir string, err error) error {
 	if c, problem := l.content(dir); problem == nil && c.text != nil {
 		return &FileError{Kind: NotRegular, Path: dir, Detail: "is a file, not a folder", Hint: "read it instead"}
 	}
@@ -179,7 +179,7 @@ func (r *root) list(rel string, each func(name string, info fs.FileInfo)) error 
 func (l *Layer) Walk(ctx context.Context, dir string, o WalkOptions) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		dir := cleanPath(dir)
-		w := walk{layer: l, options: o, overlay: l.overlay(dir), yield: yield}
+		w := walk{layer: l, options: o, overlay: overlay(l, dir), yield: yield}
 		var rules ignores
 		if !o.Ignored {
 			r, _ := l.view.locate(dir)
@@ -187,9 +187,9 @@ func (l *Layer) Walk(ctx context.Context, dir string, o WalkOptions) iter.Seq2[E
 				yield(Entry{}, l.view.outside(dir))
 				return
 			}
-			rules = l.ignoresAbove(r, dir)
+			rules = ignoresAbove(l, r, dir)
 		}
-		entries, err := l.entries(dir, w.overlay)
+		entries, err := listFolder(l, dir, w.overlay)
 		if err != nil {
 			yield(Entry{}, err)
 			return
@@ -215,7 +215,7 @@ func (w *walk) folder(ctx context.Context, dir string, entries []Entry, rules ig
 			case ".git":
 				repository = true
 			case ".gitignore":
-				own = w.layer.excludes(e.Path)
+				own = excludes(w.layer, e.Path)
 			}
 		}
 		rules = rules.enter(dir, repository, own)
@@ -235,7 +235,7 @@ func (w *walk) folder(ctx context.Context, dir string, entries []Entry, rules ig
 		if !e.Dir || w.options.Depth > 0 && depth >= w.options.Depth || w.layer.view.isLink(e.Path) {
 			continue
 		}
-		below, err := w.layer.entries(e.Path, w.below(e.Path))
+		below, err := listFolder(w.layer, e.Path, w.below(e.Path))
 		if err != nil {
 			continue
 		}
@@ -261,8 +261,8 @@ func (w *walk) below(dir string) map[string]*text {
 }
 
 // isLink reports whether a path is a symbolic link.
-func (v *View) isLink(path string) bool {
-	r, rel := v.locate(path)
+func (f *folders) isLink(path string) bool {
+	r, rel := f.locate(path)
 	if r == nil {
 		return false
 	}

@@ -25,39 +25,15 @@ const maxMoved = 1000
 // file cannot also change what is left.
 func (l *Layer) Move(from, to string, base Stamp, author Author) error {
 	from, to = cleanPath(from), cleanPath(to)
-	for _, path := range []string{from, to} {
-		if r, rel := l.view.locate(path); r != nil && rel == "." {
-			return &FileError{Kind: Directory, Path: path, Detail: "is a workspace folder", Hint: "move what is in it"}
-		}
-		if err := l.writable(path); err != nil {
-			return err
-		}
-	}
-	if from == to {
-		return &FileError{Kind: Exists, Path: to, Detail: "is where the file is already", Hint: "choose another path"}
-	}
-	if _, ok := within(from, to); ok {
-		return &FileError{
-			Kind: Directory, Path: to, Detail: "lies in what is to be moved",
-			Hint: "choose a path outside of " + from,
-		}
-	}
-	files, err := l.filesIn(from)
+	files, folder, err := moving(l, from, to)
 	if err != nil {
-		return err
-	}
-	folder := files != nil
-	if !folder {
-		files = []string{from}
-	}
-	if err := l.vacant(from, to, folder); err != nil {
 		return err
 	}
 	paths := make([]string, 0, 2*len(files))
 	for _, path := range files {
 		target := to + strings.TrimPrefix(path, from)
 		for _, p := range []string{path, target} {
-			if err := l.writable(p); err != nil {
+			if err := writable(l, p); err != nil {
 				return err
 			}
 		}
@@ -65,38 +41,8 @@ func (l *Layer) Move(from, to string, base Stamp, author Author) error {
 	}
 	spots := l.look(paths...)
 	defer l.mu.Unlock()
-	for i := 0; i < len(spots); i += 2 {
-		c, err := l.see(spots[i])
-		switch {
-		case err != nil:
-			return err
-		case c.secret:
-			return l.view.secretError(c.file(spots[i].path).Path)
-		case !folder && base == "" && c.text != nil:
-			return &FileError{
-				Kind: Stale, Path: from, Detail: "was not read", Hint: "read it first, then move it",
-				Current: new(c.file(from)),
-			}
-		case !folder && c.text == nil:
-			return &FileError{
-				Kind: NotFound, Path: from, Detail: "no such file",
-				Hint: "list the folder to see what is there",
-			}
-		}
-		if !folder {
-			if err := stale(from, c, c.text, base); err != nil {
-				return err
-			}
-		}
-	}
-	for i := 1; folder && i < len(spots); i += 2 {
-		path := spots[i].path
-		if c, err := l.see(spots[i]); (err != nil || c.text != nil) && !sameName(path, spots[i-1].path) {
-			return &FileError{
-				Kind: Exists, Path: path, Detail: "exists already",
-				Hint: "choose another path for the folder", Cause: err,
-			}
-		}
+	if err := movable(l, spots, folder, base); err != nil {
+		return err
 	}
 	for i := 0; i < len(spots); i += 2 {
 		l.place(spots[i], spots[i+1], []Author{author})
@@ -111,15 +57,90 @@ func (l *Layer) Move(from, to string, base Stamp, author Author) error {
 	return nil
 }
 
+// moving lists the files that a move takes along, and tells whether they are a folder's. Whatever forbids the move
+// before a file is looked at is an error.
+func moving(l *Layer, from, to string) (files []string, folder bool, err error) {
+	for _, path := range []string{from, to} {
+		if r, rel := l.view.locate(path); r != nil && rel == "." {
+			return nil, false, &FileError{
+				Kind: Directory, Path: path, Detail: "is a workspace folder",
+				Hint: "move what is in it",
+			}
+		}
+		if err := writable(l, path); err != nil {
+			return nil, false, err
+		}
+	}
+	if from == to {
+		return nil, false, &FileError{
+			Kind: Exists, Path: to, Detail: "is where the file is already",
+			Hint: "choose another path",
+		}
+	}
+	if _, ok := within(from, to); ok {
+		return nil, false, &FileError{
+			Kind: Directory, Path: to, Detail: "lies in what is to be moved",
+			Hint: "choose a path outside of " + from,
+		}
+	}
+	files, err = filesIn(l, from)
+	if err != nil {
+		return nil, false, err
+	}
+	folder = files != nil
+	if !folder {
+		files = []string{from}
+	}
+	return files, folder, vacant(l, from, to, folder)
+}
+
+// movable looks at the files of a move and at their targets, which are in turns. The layer's lock is held.
+func movable(l *Layer, spots []spot, folder bool, base Stamp) error {
+	for i := 0; i < len(spots); i += 2 {
+		c, err := l.see(spots[i])
+		switch {
+		case err != nil:
+			return err
+		case c.secret:
+			return l.view.secretError(c.file(spots[i].path).Path)
+		case !folder && base == "" && c.text != nil:
+			return &FileError{
+				Kind: Stale, Path: spots[0].path, Detail: "was not read", Hint: "read it first, then move it",
+				Current: new(c.file(spots[0].path)),
+			}
+		case !folder && c.text == nil:
+			return &FileError{
+				Kind: NotFound, Path: spots[0].path, Detail: "no such file",
+				Hint: "list the folder to see what is there",
+			}
+		}
+		if !folder {
+			if err := stale(spots[0].path, c, c.text, base); err != nil {
+				return err
+			}
+		}
+	}
+	for i := 1; folder && i < len(spots); i += 2 {
+		path := spots[i].path
+		if c, err := l.see(spots[i]); (err != nil || c.text != nil) && !sameName(path, spots[i-1].path) {
+			return &FileError{
+				Kind: Exists, Path: path, Detail: "exists already",
+				Hint: "choose another path for the folder", Cause: err,
+			}
+		}
+	}
+	return nil
+}
+
 // vacant refuses a target where something is. A name that differs in letter case alone is no other file on some disks.
-func (l *Layer) vacant(from, to string, folder bool) error {
+func vacant(l *Layer, from, to string, folder bool) error {
 	c, err := l.content(to)
 	if sameName(from, to) && (c.text == nil && err == nil || l.view.sameFile(from, to)) {
 		return nil // a new letter case for the same name
 	}
 	switch kind := (*FileError)(nil); {
 	case errors.As(err, &kind) && kind.Kind == Directory:
-		if _, problem := l.filesIn(to); folder && errors.As(problem, &kind) && kind.Kind == NotFound {
+		if _, problem := filesIn(l, to); folder && errors.As(problem, &kind) && kind.Kind == NotFound {
 			return nil // all that was in it is gone in this layer
 		}
 		return &FileError{
@@ -134,20 +155,20 @@ func (l *Layer) vacant(from, to string, folder bool) error {
 			Hint: "choose another path, or delete that file first if it is not wanted", Current: new(c.file(to)),
 		}
 	}
-	return l.creatable(to)
+	return creatable(l, to)
 }
 
 // filesIn lists the files that the layer shows in a folder; nil for what is no folder.
-func (l *Layer) filesIn(dir string) ([]string, error) {
+func filesIn(l *Layer, dir string) ([]string, error) {
 	c, err := l.content(dir)
-	overlay := l.overlay(dir)
+	overlay := overlay(l, dir)
 	kind := (*FileError)(nil)
 	switch {
 	case errors.As(err, &kind) && kind.Kind == Directory:
 	case err != nil:
 		return nil, err
 	case c.text != nil:
-		return nil, l.linked(dir)
+		return nil, linked(l, dir)
 	case !hasText(overlay):
 		return nil, &FileError{
 			Kind: NotFound, Path: dir, Detail: "no such file or folder",
@@ -159,10 +180,10 @@ func (l *Layer) filesIn(dir string) ([]string, error) {
 	for len(folders) > 0 {
 		at := folders[0]
 		folders = folders[1:]
-		if err := l.linked(at); err != nil {
+		if err := linked(l, at); err != nil {
 			return nil, err
 		}
-		entries, err := l.entries(at, overlay)
+		entries, err := listFolder(l, at, overlay)
 		if err != nil {
 			return nil, err
 		}
@@ -174,7 +195,7 @@ func (l *Layer) filesIn(dir string) ([]string, error) {
 				folders = append(folders, e.Path)
 				continue
 			}
-			if err := l.linked(e.Path); err != nil {
+			if err := linked(l, e.Path); err != nil {
 				return nil, err
 			}
 			files = append(files, e.Path)
@@ -206,7 +227,7 @@ func hasText(overlay map[string]*text) bool {
 }
 
 // linked refuses a symbolic link: moved, it may lead elsewhere.
-func (l *Layer) linked(path string) error {
+func linked(l *Layer, path string) error {
 	if l.view.isLink(path) {
 		return &FileError{
 			Kind: NotRegular, Path: path, Detail: "is a symbolic link",
@@ -247,11 +268,11 @@ func (l *Layer) place(from, to spot, movers []Author) {
 }
 
 // unmove makes a copy of a file that was moved, and a deletion of what is left. The lock is held.
-func (l *Layer) unmove(key string) {
-	f := l.files[key]
+func (e *layerEdits) unmove(key string) {
+	f := e.files[key]
 	own, authors := f.made, f.authors()
-	l.set(key, newLayerFile(patch{base: f.rebased.base}.writeBy(nil, f.movers)))
-	l.set(f.moveTo, newLayerFile(patch{}.writeBy(own, authors)))
+	e.set(key, newLayerFile(patch{base: f.rebased.base}.writeBy(nil, f.movers)))
+	e.set(f.moveTo, newLayerFile(patch{}.writeBy(own, authors)))
 }
 
 // writeBy is write by several authors.
@@ -268,9 +289,9 @@ func (p patch) writeBy(next *text, authors []Author) patch {
 func sameName(a, b string) bool { return strings.EqualFold(a, b) }
 
 // sameFile reports whether the disk has one file under two names.
-func (v *View) sameFile(a, b string) bool {
+func (f *folders) sameFile(a, b string) bool {
 	stat := func(path string) (fs.FileInfo, bool) {
-		r, rel := v.locate(path)
+		r, rel := f.locate(path)
 		if r == nil {
 			return nil, false
 		}

@@ -77,6 +77,52 @@ type composed struct {
 	fresh bool
 }
 
+// grouping collects the hunks that become one.
+type grouping struct {
+	base, next  *text
+	olds, overs []*hunk
+	shift, lift int // lines that old added before the group, and over after it
+	lo, hi      int // the lines of the group, in the text between the two
+	result      []composed
+}
+
+// flush ends a group.
+func (g *grouping) flush() {
+	if len(g.olds)+len(g.overs) == 0 {
+		return
+	}
+	before, after := g.shift, g.lift
+	for _, h := range g.olds {
+		before += h.delta()
+	}
+	for _, h := range g.overs {
+		after += h.delta()
+	}
+	switch {
+	case len(g.overs) == 0:
+		for _, h := range g.olds {
+			g.result = append(g.result, composed{hunk: h, from: []*hunk{h}})
+		}
+	case len(g.olds) == 0:
+		for _, h := range g.overs {
+			moved := *h
+			moved.start, moved.end = h.start-g.shift, h.end-g.shift
+			g.result = append(g.result, composed{hunk: &moved, fresh: true})
+		}
+	default:
+		from, to := g.lo-g.shift, g.hi-before
+		joined := trimmed(&hunk{
+			start: from, end: to,
+			before:  g.base.index().Slice(from, to),
+			after:   g.next.index().Slice(g.lo+g.lift, g.hi+after),
+			authors: authorsOf(g.olds, g.overs),
+		})
+		g.result = append(g.result, composed{hunk: joined, from: g.olds, fresh: true})
+	}
+	g.shift, g.lift = before, after
+	g.olds, g.overs = nil, nil
+}
+
 // compose stacks the hunks over, which make next of cur, on the hunks old, which made cur of base. Hunks
 // that overlap, or meet where one inserts or deletes, become one; the others stay as they are.
 func compose(base, cur, next *text, old, over []*hunk) []composed {
@@ -90,45 +136,7 @@ func compose(base, cur, next *text, old, over []*hunk) []composed {
 	if base == nil || cur == nil || next == nil {
 		return composeWhole(base, next, old, over)
 	}
-	var result []composed
-	var olds, overs []*hunk
-	var shift, lift int // lines that old added before the group, and over after it
-	var groupLo, groupHi int
-	flush := func() {
-		if len(olds)+len(overs) == 0 {
-			return
-		}
-		before, after := shift, lift
-		for _, h := range olds {
-			before += h.delta()
-		}
-		for _, h := range overs {
-			after += h.delta()
-		}
-		switch {
-		case len(overs) == 0:
-			for _, h := range olds {
-				result = append(result, composed{hunk: h, from: []*hunk{h}})
-			}
-		case len(olds) == 0:
-			for _, h := range overs {
-				moved := *h
-				moved.start, moved.end = h.start-shift, h.end-shift
-				result = append(result, composed{hunk: &moved, fresh: true})
-			}
-		default:
-			from, to := groupLo-shift, groupHi-before
-			joined := trimmed(&hunk{
-				start: from, end: to,
-				before:  base.index().Slice(from, to),
-				after:   next.index().Slice(groupLo+lift, groupHi+after),
-				authors: authorsOf(olds, overs),
-			})
-			result = append(result, composed{hunk: joined, from: olds, fresh: true})
-		}
-		shift, lift = before, after
-		olds, overs = nil, nil
-	}
+	g := grouping{base: base, next: next}
 	i, j := 0, 0
 	pending := 0 // lines that old[:i] added
 	for i < len(old) || j < len(over) {
@@ -141,34 +149,34 @@ func compose(base, cur, next *text, old, over []*hunk) []composed {
 		if takeOld {
 			h := old[i]
 			start, end := h.start+pending, h.end+pending+h.delta()
-			if !slices.ContainsFunc(overs, func(g *hunk) bool { return meets(start, end, h.start == h.end, g) }) {
-				flush()
-				groupLo, groupHi = start, end
+			if !slices.ContainsFunc(g.overs, func(o *hunk) bool { return meets(start, end, h.start == h.end, o) }) {
+				g.flush()
+				g.lo, g.hi = start, end
 			}
-			olds = append(olds, h)
-			groupHi = max(groupHi, end)
+			g.olds = append(g.olds, h)
+			g.hi = max(g.hi, end)
 			pending += h.delta()
 			i++
 			continue
 		}
-		g := over[j]
-		at := shift
+		o := over[j]
+		at := g.shift
 		joins := false
-		for _, h := range olds {
+		for _, h := range g.olds {
 			start, end := h.start+at, h.end+at+h.delta()
 			at += h.delta()
-			joins = joins || meets(start, end, h.start == h.end, g)
+			joins = joins || meets(start, end, h.start == h.end, o)
 		}
 		if !joins {
-			flush()
-			groupLo, groupHi = g.start, g.end
+			g.flush()
+			g.lo, g.hi = o.start, o.end
 		}
-		overs = append(overs, g)
-		groupHi = max(groupHi, g.end)
+		g.overs = append(g.overs, o)
+		g.hi = max(g.hi, o.end)
 		j++
 	}
-	flush()
-	return joinInsertions(result)
+	g.flush()
+	return joinInsertions(g.result)
 }
 
 // joinInsertions makes one hunk of two that insert at the same place, which have no order otherwise.

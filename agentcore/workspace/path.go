@@ -31,10 +31,10 @@ func within(dir, name string) (string, bool) {
 }
 
 // locate finds the innermost root that holds an absolute path, and the path below it.
-func (v *View) locate(name string) (*root, string) {
+func (f *folders) locate(name string) (*root, string) {
 	var best *root
 	var below string
-	for _, r := range *v.roots.Load() {
+	for _, r := range *f.roots.Load() {
 		if rel, ok := within(r.Path, name); ok && (best == nil || len(r.Path) > len(best.Path)) {
 			best, below = r, rel
 		}
@@ -42,12 +42,12 @@ func (v *View) locate(name string) (*root, string) {
 	return best, below
 }
 
-func (v *View) outside(name string) error {
-	return &FileError{Kind: Outside, Path: name, Detail: "lies outside the workspace", Hint: v.rootsHint()}
+func (f *folders) outside(name string) error {
+	return &FileError{Kind: Outside, Path: name, Detail: "lies outside the workspace", Hint: f.rootsHint()}
 }
 
-func (v *View) rootsHint() string {
-	roots := *v.roots.Load()
+func (f *folders) rootsHint() string {
+	roots := *f.roots.Load()
 	switch len(roots) {
 	case 0:
 		return "no workspace folder is open: open one in the editor"
@@ -129,10 +129,10 @@ func (v *View) Resolve(name string) (string, error) {
 	return "", &FileError{Kind: NotFound, Path: name, Detail: "no workspace folder has it", Hint: v.rootsHint()}
 }
 
-func (v *View) below(r *root, rel, name string) (string, error) {
+func (f *folders) below(r *root, rel, name string) (string, error) {
 	full := filepath.Join(r.Path, rel)
-	if found, _ := v.locate(full); found == nil {
-		return "", v.outside(name)
+	if found, _ := f.locate(full); found == nil {
+		return "", f.outside(name)
 	}
 	return full, nil
 }
@@ -159,13 +159,13 @@ func (v *View) has(r *root, full string) bool {
 
 // Relative is the inverse of Resolve: a slash path for people and models, relative to the only root, or
 // beginning with the root's name where there are several. What lies outside stays as it is.
-func (v *View) Relative(name string) string {
-	r, rel := v.locate(name)
+func (f *folders) Relative(name string) string {
+	r, rel := f.locate(name)
 	if r == nil {
 		return name
 	}
 	rel = filepath.ToSlash(rel)
-	if len(*v.roots.Load()) == 1 {
+	if len(*f.roots.Load()) == 1 {
 		return rel
 	}
 	return path.Join(r.name, rel)
@@ -173,7 +173,7 @@ func (v *View) Relative(name string) string {
 
 // Shown is Relative for whoever reads it: a name that could be taken for several, or for something else, is quoted.
 // This is how every tool and message has to write the names of files.
-func (v *View) Shown(name string) string { return permission.Quoted(v.Relative(name)) }
+func (f *folders) Shown(name string) string { return permission.Quoted(f.Relative(name)) }
 
 // nameRoots gives each root the name that tells it apart: the editor's, or its last path element; where
 // two would be the same, a number is added.
@@ -190,7 +190,7 @@ func nameRoots(roots []*root) {
 }
 
 // secretError refuses to show a file that looks like one that holds keys.
-func (v *View) secretError(name string) error {
+func (f *folders) secretError(name string) error {
 	return &FileError{
 		Kind: Protected, Path: name,
 		Detail: "looks like a file that holds keys or passwords and is not shown to agents",

@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -367,6 +368,17 @@ func (s *Proposal) stack(a *anchor, p *pile, shown, next *text, over []*hunk) []
 	return ids
 }
 
+// once yields each id once.
+func once(ids []event.HunkID) iter.Seq[event.HunkID] {
+	return func(yield func(event.HunkID) bool) {
+		for i, id := range ids {
+			if !slices.Contains(ids[:i], id) && !yield(id) {
+				return
+			}
+		}
+	}
+}
+
 // Edits returns what the editor has to do to take hunks: the smallest edits against the text that it shows
 // now, one FileEdit a file, sorted by path. A hunk that is a conflict, is settled or is not known comes back
 // as a failure. It reads files that are not open from disk.
@@ -378,10 +390,7 @@ func (s *Proposal) Edits(ids []event.HunkID) ([]FileEdit, []HunkFailure) {
 	defer v.mu.Unlock()
 	var failures []HunkFailure
 	wanted := make(map[*anchor][]*hunk)
-	for i, id := range ids {
-		if slices.Contains(ids[:i], id) {
-			continue
-		}
+	for id := range once(ids) {
 		a, _, h := s.find(id)
 		switch {
 		case h == nil:
@@ -523,10 +532,7 @@ func (s *Proposal) Reject(ids []event.HunkID) []HunkFailure {
 	defer v.mu.Unlock()
 	var failures []HunkFailure
 	piles := make(map[*anchor]*pile)
-	for i, id := range ids {
-		if slices.Contains(ids[:i], id) {
-			continue
-		}
+	for id := range once(ids) {
 		a, p, h := s.find(id)
 		switch {
 		case h == nil:

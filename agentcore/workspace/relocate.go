@@ -146,28 +146,9 @@ func (s *Proposal) place(a *anchor, from, to shownFile, movers []Author) (*Confl
 	var ids []event.HunkID
 	switch {
 	case b.text != nil && !alias:
-		// What is there goes away by another hunk: there is no renaming over it.
-		if other.moving() != nil {
-			ids = append(ids, s.unmove(b, other)...)
-			there = other.text(b.text)
-		}
-		authors := authorsOf(p.patch(a.text).hunks, []*hunk{{authors: movers}})
-		ids = append(ids, s.stack(b, other, there, own, hunksBy(there, own, authors))...)
-		s.publish(b, other)
-		if h := p.mover(); h != nil {
-			h.settle(event.StateSuperseded, "a later move takes its place")
-		}
-		ids = append(ids, s.stack(a, p, own, nil, hunksBy(own, nil, movers))...)
+		ids = s.placeOver(a, b, own, movers)
 	case a.text == nil:
-		for _, h := range p.hunks {
-			if h.live() {
-				h.notify = true
-				h.authors = authorsOf([]*hunk{h, {authors: movers}})
-				other.hunks = append(other.hunks, h)
-				ids = append(ids, h.id)
-			}
-		}
-		p.hunks = slices.DeleteFunc(p.hunks, (*hunk).live)
+		ids = p.takeAlong(other, movers)
 		s.publish(b, other)
 	default:
 		h := p.moving()
@@ -183,6 +164,38 @@ func (s *Proposal) place(a *anchor, from, to shownFile, movers []Author) (*Confl
 		ids = append(ids, h.id)
 	}
 	return nil, ids
+}
+
+// placeOver moves a file, whose text is own, to where another one is, which goes away by another hunk: there is no
+// renaming over it.
+func (s *Proposal) placeOver(a, b *anchor, own *text, movers []Author) []event.HunkID {
+	p, other := s.pile(a), s.pile(b)
+	var ids []event.HunkID
+	if other.moving() != nil {
+		ids = s.unmove(b, other)
+	}
+	there := other.text(b.text)
+	authors := authorsOf(p.patch(a.text).hunks, []*hunk{{authors: movers}})
+	ids = append(ids, s.stack(b, other, there, own, hunksBy(there, own, authors))...)
+	s.publish(b, other)
+	if h := p.mover(); h != nil {
+		h.settle(event.StateSuperseded, "a later move takes its place")
+	}
+	return append(ids, s.stack(a, p, own, nil, hunksBy(own, nil, movers))...)
+}
+
+// takeAlong gives the hunks that make a new file to the pile of its new path.
+func (p *pile) takeAlong(other *pile, movers []Author) (ids []event.HunkID) {
+	for _, h := range p.hunks {
+		if h.live() {
+			h.notify = true
+			h.authors = authorsOf([]*hunk{h, {authors: movers}})
+			other.hunks = append(other.hunks, h)
+			ids = append(ids, h.id)
+		}
+	}
+	p.hunks = slices.DeleteFunc(p.hunks, (*hunk).live)
+	return ids
 }
 
 // unmove makes a new file of one that the session moves, since its old path gets another text. The lock is held.
@@ -349,51 +362,53 @@ func (v *View) Rename(from, to string) {
 	}
 	v.renamed(rename{from: from, to: to, editor: true})
 	for _, path := range slices.Sorted(maps.Keys(v.anchors)) {
-		at := renamed(path, from, to)
-		a := v.anchors[path]
-		if at == path || a == nil {
-			continue
+		if at, a := renamed(path, from, to), v.anchors[path]; at != path && a != nil {
+			v.renameAnchor(a, path, at, from, to)
 		}
-		v.cache.drop(path)
-		v.cache.drop(at)
-		b := v.anchors[at]
-		if b == nil {
-			b = newAnchor(at, content{})
-			v.anchors[at] = b
+	}
+}
+
+// renameAnchor takes what is tied to a file along that is at another path since from was renamed. The lock is held.
+func (v *View) renameAnchor(a *anchor, path, at, from, to string) {
+	v.cache.drop(path)
+	v.cache.drop(at)
+	b := v.anchors[at]
+	if b == nil {
+		b = newAnchor(at, content{})
+		v.anchors[at] = b
+	}
+	for s, p := range maps.Clone(a.piles) {
+		// A folder takes the targets of moves along below.
+		if h := p.mover(); h != nil && path == from && h.moveTo != to {
+			v.renamed(rename{from: h.moveTo, to: to, session: s})
+			h.settle(event.StateSuperseded, "the user renamed the file to "+filepath.Base(to))
+			s.publish(a, p)
 		}
-		for s, p := range maps.Clone(a.piles) {
-			// A folder takes the targets of moves along below.
-			if h := p.mover(); h != nil && path == from && h.moveTo != to {
-				v.renamed(rename{from: h.moveTo, to: to, session: s})
-				h.settle(event.StateSuperseded, "the user renamed the file to "+filepath.Base(to))
-				s.publish(a, p)
-			}
+	}
+	for s, x := range maps.Clone(a.incoming) {
+		if p := x.piles[s]; p != nil && p.mover() != nil && path != from {
+			h := p.mover()
+			h.moveTo, h.notify = at, true
+			delete(a.incoming, s)
+			v.link(s, x, b)
+			s.publish(x, p)
 		}
-		for s, x := range maps.Clone(a.incoming) {
-			if p := x.piles[s]; p != nil && p.mover() != nil && path != from {
-				h := p.mover()
-				h.moveTo, h.notify = at, true
-				delete(a.incoming, s)
-				v.link(s, x, b)
-				s.publish(x, p)
-			}
+	}
+	next := a.text
+	if doc := v.docs[at]; doc != nil {
+		next = doc.buffer.whole()
+	} else if next == nil {
+		next = a.last // it was seen to be gone before it was known where to
+	}
+	for _, p := range a.piles {
+		if h := p.mover(); h != nil && h.moveTo == at {
+			h.pending = true
 		}
-		next := a.text
-		if doc := v.docs[at]; doc != nil {
-			next = doc.buffer.whole()
-		} else if next == nil {
-			next = a.last // it was seen to be gone before it was known where to
-		}
-		for _, p := range a.piles {
-			if h := p.mover(); h != nil && h.moveTo == at {
-				h.pending = true
-			}
-		}
-		v.move(b, next, v.clock.Add(1))
-		v.join(a, b)
-		if v.anchors[at] == b {
-			v.markStale(at)
-		}
+	}
+	v.move(b, next, v.clock.Add(1))
+	v.join(a, b)
+	if v.anchors[at] == b {
+		v.markStale(at)
 	}
 }
 

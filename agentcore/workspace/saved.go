@@ -145,29 +145,29 @@ func (l *Layer) Load(files []LayerFile) []Conflict {
 
 // set makes f the layer's edits of the file that is at a path below; none where it is nil, or does nothing. The lock is
 // held.
-func (l *Layer) set(key string, f *layerFile) {
-	old := l.files[key]
+func (e *layerEdits) set(key string, f *layerFile) {
+	old := e.files[key]
 	if f != nil && len(f.hunks) == 0 && f.moveTo == "" {
 		f = nil
 	}
 	if f == nil && old == nil {
 		return
 	}
-	l.generation++
+	e.generation++
 	if old != nil {
-		delete(l.files, key)
-		if l.moved[old.moveTo] == key {
-			delete(l.moved, old.moveTo)
+		delete(e.files, key)
+		if e.moved[old.moveTo] == key {
+			delete(e.moved, old.moveTo)
 		}
-		l.dropped[old.path(key)] = l.generation
+		e.dropped[old.path(key)] = e.generation
 	}
 	if f != nil {
-		f.generation = l.generation
-		l.files[key] = f
+		f.generation = e.generation
+		e.files[key] = f
 		if f.moveTo != "" {
-			l.moved[f.moveTo] = key
+			e.moved[f.moveTo] = key
 		}
-		delete(l.dropped, f.path(key))
+		delete(e.dropped, f.path(key))
 	}
 }
 

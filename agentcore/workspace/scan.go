@@ -45,15 +45,15 @@ func Scan[T any](ctx context.Context, l *Layer, dir string, want func(path strin
 			yield(Scanned[T]{}, l.view.outside(dir))
 			return
 		}
-		overlay := l.overlay(dir)
-		if _, err := l.entries(dir, overlay); err != nil {
+		overlay := overlay(l, dir)
+		if _, err := listFolder(l, dir, overlay); err != nil {
 			yield(Scanned[T]{}, err)
 			return
 		}
 		ctx, cancel := context.WithCancel(ctx)
 		s := &scan[T]{ctx: ctx, layer: l, root: r, overlay: newShade(dir, overlay), want: want, read: read}
 		s.more = sync.NewCond(&s.mu)
-		top := &scanFolder[T]{path: dir, rules: l.ignoresAbove(r, dir), done: make(chan struct{})}
+		top := &scanFolder[T]{path: dir, rules: ignoresAbove(l, r, dir), done: make(chan struct{})}
 		s.push(func(*scratch) { s.list(top) })
 		var workers beside.Group
 		for range runtime.GOMAXPROCS(0) {
@@ -205,10 +205,15 @@ func (s *scan[T]) list(f *scanFolder[T]) {
 		case ".git":
 			repository = true
 		case ".gitignore":
-			own = s.layer.excludes(filepath.Join(f.path, e.name))
+			own = excludes(s.layer, filepath.Join(f.path, e.name))
 		}
 	}
 	rules := f.rules.enter(f.path, repository, own)
+	s.push(s.plan(f, dir, listed, rules)...)
+}
+
+// plan puts the entries of a folder on its list, and returns what has to be done for them.
+func (s *scan[T]) plan(f *scanFolder[T], dir *os.Root, entries []listed, rules ignores) []func(*scratch) {
 	// The handle is closed by whoever uses it last.
 	var users atomic.Int32
 	users.Add(1)
@@ -220,7 +225,7 @@ func (s *scan[T]) list(f *scanFolder[T]) {
 	defer release()
 	var work []func(*scratch)
 	var chunk *scanChunked[T]
-	for _, e := range listed {
+	for _, e := range entries {
 		path := filepath.Join(f.path, e.name)
 		if strings.EqualFold(e.name, ".git") || rules.ignored(path, e.dir) {
 			continue
@@ -258,7 +263,7 @@ func (s *scan[T]) list(f *scanFolder[T]) {
 		f.items = append(f.items, scanItem[T]{chunk: chunk, index: len(chunk.names)})
 		chunk.names, chunk.links = append(chunk.names, e.name), append(chunk.links, e.link)
 	}
-	s.push(work...)
+	return work
 }
 
 // listed is one entry of a folder.

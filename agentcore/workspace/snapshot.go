@@ -34,7 +34,7 @@ type shot struct {
 func (l *Layer) Snapshot() Snapshot {
 	s := Snapshot{l, map[string]shot{}, time.Now()}
 	for _, root := range l.view.Roots() {
-		for path, t := range l.overlay(root.Path) {
+		for path, t := range overlay(l, root.Path) {
 			if permission.Secret(filepath.ToSlash(path)) && !l.allows(path) {
 				continue
 			}
@@ -122,25 +122,18 @@ func (s Snapshot) Take(w Written, author Author) Taken {
 		taken.Problem = err
 		return taken
 	}
-	if err := s.layer.writable(path); err != nil {
+	if err := writable(s.layer, path); err != nil {
 		return fail(err)
 	}
 	c, format, err := s.now(path)
 	if err != nil {
 		return fail(err)
 	}
-	var made *text
-	if !w.Deleted {
-		decoded, as, ok := decode(w.Content)
-		if !ok {
-			return fail(&FileError{
-				Kind: Binary, Path: path, Detail: "is not a text file",
-				Hint: "its change stays in the sandbox",
-			})
-		}
-		made = newText(decoded)
-		taken.Notes = formatNotes(format, as, c.text != nil, w.Executable)
+	made, notes, err := written(w, path, format, c.text != nil)
+	if err != nil {
+		return fail(err)
 	}
+	taken.Notes = notes
 	base, known := s.before(path, w, c, format)
 	next := made
 	switch {
@@ -175,6 +168,20 @@ func (s Snapshot) Take(w Written, author Author) Taken {
 		taken.Changed, taken.Created, taken.Deleted = true, c.text == nil, next == nil
 	}
 	return taken
+}
+
+// written is the text that a program wrote, nil where it deleted the file, with what of its form cannot be proposed.
+func written(w Written, path string, format Format, there bool) (*text, []string, error) {
+	if w.Deleted {
+		return nil, nil, nil
+	}
+	decoded, as, ok := decode(w.Content)
+	if !ok {
+		return nil, nil, &FileError{
+			Kind: Binary, Path: path, Detail: "is not a text file", Hint: "its change stays in the sandbox",
+		}
+	}
+	return newText(decoded), formatNotes(format, as, there, w.Executable), nil
 }
 
 // IsText tells whether a file with that content is text, as files are read: UTF-8, or UTF-16 with a byte order mark.
@@ -246,8 +253,8 @@ func (s Snapshot) before(path string, w Written, now content, format Format) (ba
 }
 
 // changedSince reports whether the file on disk was written after a moment, or is gone.
-func (v *View) changedSince(path string, moment time.Time) bool {
-	r, rel := v.locate(path)
+func (f *folders) changedSince(path string, moment time.Time) bool {
+	r, rel := f.locate(path)
 	if r == nil {
 		return true
 	}
@@ -262,7 +269,7 @@ func (v *View) changedSince(path string, moment time.Time) bool {
 // putUnseen is put of a text that the run has not seen: what it knew of the file is what it knows.
 func (l *Layer) putUnseen(path string, next *text, base Stamp, author Author) error {
 	if base == "" {
-		if err := l.creatable(path); err != nil {
+		if err := creatable(l, path); err != nil {
 			return err
 		}
 	}

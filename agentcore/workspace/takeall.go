@@ -56,7 +56,7 @@ func (s Snapshot) moves(written []Written) []fileMove {
 	for _, w := range written {
 		path := cleanPath(w.Path)
 		c, format, err := s.now(path)
-		if err != nil || s.layer.writable(path) != nil {
+		if err != nil || writable(s.layer, path) != nil {
 			continue
 		}
 		switch {

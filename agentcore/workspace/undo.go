@@ -306,10 +306,7 @@ func (s *Proposal) UndoEdits(ids []event.HunkID) ([]FileEdit, []HunkFailure) {
 	defer v.mu.Unlock()
 	var failures []HunkFailure
 	wanted := make(map[*anchor][]*undo)
-	for i, id := range ids {
-		if slices.Contains(ids[:i], id) {
-			continue
-		}
+	for id := range once(ids) {
 		a, _, u := s.findUndo(id)
 		switch {
 		case u == nil:
@@ -366,62 +363,8 @@ func (a *anchor) undoEdit(s *Proposal, undos []*undo) (*FileEdit, []HunkFailure)
 	}
 	slices.SortStableFunc(left, newestFirst)
 	expected := expectation{session: s, undo: true}
-	stack, cur, from := patch{base: a.text}, a.text, a.text
-	var twice []*undo
-	if from == nil {
-		from = a.last
-	}
-	for {
-		var undos, again []*undo
-		if undos, left = newest(left); len(undos) == 0 {
-			break
-		}
-		undos, again = back(cur, undos)
-		twice = append(twice, again...)
-		if len(undos) == 0 {
-			continue
-		}
-		group := hunksOf(undos)
-		next := apply(cur, group)
-		stack = stack.compose(cur, next, group)
-		step := expectation{session: s, undo: true}
-		landed := make(map[event.HunkID]int)
-		for _, h := range group {
-			step.ids = append(step.ids, h.id)
-			step.changes = append(step.changes, h.change())
-		}
-		for _, h := range group {
-			landed[h.id] = h.lands(step.changes)
-		}
-		changes := step.changes
-		if cur == nil && from != nil && next != nil {
-			changes = lineChanges(from.s, next.s)
-		}
-		left, twice = append(left, twice...), nil // which may do without the lines that are gone now
-		for _, other := range left {
-			other.move(from, next, changes, &step, landed)
-		}
-		slices.SortStableFunc(left, newestFirst)
-		expected.ids = append(expected.ids, step.ids...)
-		if cur = next; next != nil {
-			from = next
-		}
-	}
-	var failures []HunkFailure
-	for _, u := range twice {
-		failures = append(failures, HunkFailure{u.id, u.detail})
-	}
-	for _, u := range left {
-		reason := "its lines were changed since: " + u.detail
-		switch {
-		case u.gone:
-			reason = "the file is gone"
-		case u.settled(): // what undid the others undid it, too
-			expected.ids = append(expected.ids, u.id)
-			continue
-		}
-		failures = append(failures, HunkFailure{u.id, reason})
-	}
+	stack, cur, left, twice := a.takeBack(left, &expected)
+	failures := notUndone(left, twice, &expected)
 	if len(expected.ids) == 0 && home == "" {
 		return nil, failures
 	}
@@ -447,6 +390,72 @@ func (a *anchor) undoEdit(s *Proposal, undos []*undo) (*FileEdit, []HunkFailure)
 		return nil, failures // they cancel each other out; ConfirmUndo settles them
 	}
 	return &edit, failures
+}
+
+// takeBack undoes on a copy what can be undone, and returns the hunks that do it, the text that they make, and what is
+// left: what has other lines now, and what would be there twice. expected gets the hunks that are undone.
+func (a *anchor) takeBack(left []*undo, expected *expectation) (stack patch, cur *text, rest, twice []*undo) {
+	stack, cur = patch{base: a.text}, a.text
+	from := cur
+	if from == nil {
+		from = a.last
+	}
+	for {
+		var undos, again []*undo
+		if undos, left = newest(left); len(undos) == 0 {
+			return stack, cur, left, twice
+		}
+		undos, again = back(cur, undos)
+		twice = append(twice, again...)
+		if len(undos) == 0 {
+			continue
+		}
+		group := hunksOf(undos)
+		next := apply(cur, group)
+		stack = stack.compose(cur, next, group)
+		step := expectation{session: expected.session, undo: true}
+		landed := make(map[event.HunkID]int)
+		for _, h := range group {
+			step.ids = append(step.ids, h.id)
+			step.changes = append(step.changes, h.change())
+		}
+		for _, h := range group {
+			landed[h.id] = h.lands(step.changes)
+		}
+		changes := step.changes
+		if cur == nil && from != nil && next != nil {
+			changes = lineChanges(from.s, next.s)
+		}
+		left, twice = append(left, twice...), nil // which may do without the lines that are gone now
+		for _, other := range left {
+			other.move(from, next, changes, &step, landed)
+		}
+		slices.SortStableFunc(left, newestFirst)
+		expected.ids = append(expected.ids, step.ids...)
+		if cur = next; next != nil {
+			from = next
+		}
+	}
+}
+
+// notUndone says why undos are left. Those that what was undone has undone, too, are expected with it.
+func notUndone(left, twice []*undo, expected *expectation) []HunkFailure {
+	var failures []HunkFailure
+	for _, u := range twice {
+		failures = append(failures, HunkFailure{u.id, u.detail})
+	}
+	for _, u := range left {
+		reason := "its lines were changed since: " + u.detail
+		switch {
+		case u.gone:
+			reason = "the file is gone"
+		case u.settled(): // what undid the others undid it, too
+			expected.ids = append(expected.ids, u.id)
+			continue
+		}
+		failures = append(failures, HunkFailure{u.id, reason})
+	}
+	return failures
 }
 
 func newestFirst(x, y *undo) int { return cmp.Compare(y.batch, x.batch) }

@@ -23,6 +23,13 @@ type Options struct {
 	CacheSize int64
 }
 
+// folders are the workspace folders, and what lies in them on the disk. Any goroutine may use them.
+type folders struct {
+	options Options
+	roots   atomic.Pointer[[]*root]
+	cache   diskCache
+}
+
 // View is what the editor shows: disk roots, below the open documents. It owns its state, that of its
 // sessions and that of its marks, under one lock, which is never held over a disk read or a callback. Its
 // methods may be called from any goroutine.
@@ -30,9 +37,7 @@ type Options struct {
 // The view has one goroutine, which rereads changed files that somebody watches through hunks or marks;
 // Close ends it.
 type View struct {
-	options Options
-	roots   atomic.Pointer[[]*root]
-	cache   diskCache
+	folders
 	// clock orders what was seen of a file, so that a slow disk read never replaces newer text.
 	clock   atomic.Uint64
 	notices notices
@@ -84,10 +89,9 @@ func (c content) file(path string) File {
 // found until it does. The error says which path is not absolute.
 func Open(roots []Root, options Options) (*View, error) {
 	v := &View{
-		options: Options{
-			MaxFileSize: cmp.Or(options.MaxFileSize, 8<<20),
-			CacheSize:   cmp.Or(options.CacheSize, 64<<20),
-		},
+		folders: folders{options: Options{
+			MaxFileSize: cmp.Or(options.MaxFileSize, 8<<20), CacheSize: cmp.Or(options.CacheSize, 64<<20),
+		}},
 		docs:    make(map[string]*document),
 		anchors: make(map[string]*anchor),
 		stale:   make(map[string]struct{}),
@@ -128,8 +132,8 @@ func (v *View) Close() error {
 }
 
 // Roots returns the workspace folders in the editor's order.
-func (v *View) Roots() []Root {
-	roots := *v.roots.Load()
+func (f *folders) Roots() []Root {
+	roots := *f.roots.Load()
 	list := make([]Root, len(roots))
 	for i, r := range roots {
 		list[i] = r.Root
@@ -440,9 +444,9 @@ func (v *View) Read(path string) (File, error) {
 
 // readable refuses what is not there, what looks like a secret unless secrets may be read, and an open document that is
 // too large.
-func (v *View) readable(path string, c content, secrets bool) error {
+func (f *folders) readable(path string, c content, secrets bool) error {
 	if !secrets && (c.secret || permission.Secret(filepath.ToSlash(path))) {
-		return v.secretError(path)
+		return f.secretError(path)
 	}
 	if c.text == nil {
 		return &FileError{
@@ -450,8 +454,8 @@ func (v *View) readable(path string, c content, secrets bool) error {
 			Hint: "list the folder to see what is there",
 		}
 	}
-	if size := int64(len(c.text.s)); size > v.options.MaxFileSize {
-		return v.tooLarge(path, size)
+	if size := int64(len(c.text.s)); size > f.options.MaxFileSize {
+		return f.tooLarge(path, size)
 	}
 	return nil
 }
@@ -526,9 +530,9 @@ func (v *View) After(call func()) {
 }
 
 // documentsBelow lists the open documents in a folder. The lock is held.
-func (v *View) documentsBelow(dir string) []string {
+func documentsBelow(docs map[string]*document, dir string) []string {
 	var paths []string
-	for path := range v.docs {
+	for path := range docs {
 		if strings.HasPrefix(path, dir) {
 			if rel, ok := within(dir, path); ok && rel != "." {
 				paths = append(paths, path)

@@ -74,8 +74,8 @@ func reportAgent(agents *agent.Registry, d *agent.Definition) agentReport {
 	}
 }
 
-func (p *process) agentsCommand(settings *settings) *cobra.Command {
-	list := p.agentsListCommand(settings)
+func agentsCommand(p *process, settings *settings) *cobra.Command {
+	list := agentsListCommand(p, settings)
 	c := &cobra.Command{
 		Use:   "agents",
 		Short: "List the agents, show one, or check definitions",
@@ -83,13 +83,13 @@ func (p *process) agentsCommand(settings *settings) *cobra.Command {
 		RunE:  list.RunE,
 	}
 	c.Flags().AddFlagSet(list.Flags())
-	c.AddCommand(list, p.agentsShowCommand(settings), p.agentsCheckCommand(settings))
+	c.AddCommand(list, agentsShowCommand(p, settings), agentsCheckCommand(p, settings))
 	return c
 }
 
 const projectHelp = "also read the definitions in the project `folder`, as if it were trusted"
 
-func (p *process) agentsListCommand(settings *settings) *cobra.Command {
+func agentsListCommand(p *process, settings *settings) *cobra.Command {
 	var asJSON, all bool
 	var project string
 	c := &cobra.Command{
@@ -155,7 +155,7 @@ func categories(d *agent.Definition) string {
 	return strings.Join(words, ", ")
 }
 
-func (p *process) agentsShowCommand(settings *settings) *cobra.Command {
+func agentsShowCommand(p *process, settings *settings) *cobra.Command {
 	var asJSON bool
 	var project string
 	c := &cobra.Command{
@@ -203,9 +203,7 @@ func agentPage(agents *agent.Registry, d *agent.Definition) string {
 	if d.Temperature != nil {
 		row("temperature", fmt.Sprint(*d.Temperature))
 	}
-	if d.MaxTokens > 0 {
-		row("answers", "at most "+count(d.MaxTokens, "token"))
-	}
+	row("answers", when(d.MaxTokens > 0, "at most "+count(d.MaxTokens, "token")))
 	row("limits", limitsText(d.Limits))
 	row("as a child", childText(d))
 	row("tools", listText(d.Tools))
@@ -231,12 +229,8 @@ func agentPage(agents *agent.Registry, d *agent.Definition) string {
 	for _, name := range slices.Sorted(maps.Keys(d.Variables)) {
 		row("variable", name+" = "+d.Variables[name])
 	}
-	if d.NoDefaultPrefix {
-		row("prefix", "none")
-	}
-	if d.Unlisted {
-		row("visible", "no")
-	}
+	row("prefix", when(d.NoDefaultPrefix, "none"))
+	row("visible", when(d.Unlisted, "no"))
 	row("icon", d.Icon)
 	row("color", d.Color)
 	row("source", d.Source.String())
@@ -245,6 +239,13 @@ func agentPage(agents *agent.Registry, d *agent.Definition) string {
 	}
 	table.Flush() // a bytes.Buffer takes everything
 	return b.String() + "\n" + visible(d.Prompt) + "\n"
+}
+
+func when(holds bool, text string) string {
+	if holds {
+		return text
+	}
+	return ""
 }
 
 // childText says what differs when the agent runs as a child of another.
@@ -307,12 +308,12 @@ func oneLine(text string) string {
 }
 
 // printJSON prints a value as indented JSON.
-func (p *process) printJSON(value any) error {
+func (o *console) printJSON(value any) error {
 	text, err := encodeJSON(value)
 	if err != nil {
 		return err
 	}
-	return p.print(text)
+	return o.print(text)
 }
 
 // encodeJSON returns indented JSON with a final newline, safe to show on a terminal.

@@ -57,7 +57,7 @@ type fixReport struct {
 	New       string `json:"new"`
 }
 
-func (p *process) agentsCheckCommand(settings *settings) *cobra.Command {
+func agentsCheckCommand(p *process, settings *settings) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "check FILE...",
@@ -127,10 +127,10 @@ func (p *process) checkDefinitions(ctx context.Context, s *settings, names []str
 
 // definitionFiles are the files named, and in the folders named the files of definitions and those that are not read
 // there.
-func (p *process) definitionFiles(names []string) ([]string, error) {
+func (v *environment) definitionFiles(names []string) ([]string, error) {
 	var files []string
 	for _, name := range names {
-		full := p.absolute([]string{name})[0]
+		full := v.absolute([]string{name})[0]
 		info, err := os.Stat(full)
 		if err != nil || !info.IsDir() {
 			files = append(files, name) // that it cannot be read is said with the others

@@ -35,17 +35,17 @@ func (p *process) agents(ctx context.Context, cfg *config.Config, dirs config.Di
 }
 
 // definitions returns the definitions of files and the built-in ones, and what they may name but for other agents.
-func (p *process) definitions(ctx context.Context, cfg *config.Config, dirs config.Dirs,
+func (v *environment) definitions(ctx context.Context, cfg *config.Config, dirs config.Dirs,
 	projects ...string,
 ) (*agent.Registry, agent.Known, error) {
-	known := registry.Known(cfg, nil, provider.Surroundings{Getenv: p.keys(dirs).Get})
-	skills, err := skill.Load(ctx, skill.Folders(dirs.Config, p.home, projects...))
+	known := registry.Known(cfg, nil, provider.Surroundings{Getenv: v.keys(dirs).Get})
+	skills, err := skill.Load(ctx, skill.Folders(dirs.Config, v.home, projects...))
 	if err != nil {
 		return nil, known, fmt.Errorf("load the skills: %w", err)
 	}
 	known.Skills = append([]string{}, skills.Names()...)
 	var loader agent.Loader
-	registry, err := loader.Load(ctx, agent.StandardFolders(dirs.Config, p.home, projects...), known)
+	registry, err := loader.Load(ctx, agent.StandardFolders(dirs.Config, v.home, projects...), known)
 	if err != nil {
 		return nil, known, fmt.Errorf("load the agents: %w", err)
 	}
@@ -78,10 +78,7 @@ func (p *process) knownAgents(ctx context.Context, s *settings, project string) 
 	if _, err := os.Stat(filepath.Join(dirs.State, "agentls.db")); errors.Is(err, fs.ErrNotExist) {
 		return registry, nil // nothing was ever registered
 	}
-	engine, err := agentcore.Open(ctx, agentcore.Options{
-		StateDir: dirs.State, Config: cfg, Agents: registry,
-		OpenModel: p.openModel, Getenv: p.getenv, KeysFile: dirs.Keys(), Redactor: p.redactor(), Crash: p.crash,
-	})
+	engine, err := agentcore.Open(ctx, p.engineOptions(cfg, dirs, registry))
 	if err != nil {
 		p.tell(fmt.Sprintf("the agents that were registered at run time are not among these: %v", err))
 		return registry, ctx.Err()

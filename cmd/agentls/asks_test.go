@@ -68,12 +68,13 @@ func onTerminal(t *testing.T, turns *script.Script, lines []string, args ...stri
 	})
 	defer keyboard.Close()
 	p := &process{
-		args: args, dir: t.TempDir(), home: base,
-		getenv: func(name string) string {
+		args: args, environment: environment{dir: t.TempDir(), home: base, getenv: func(name string) string {
 			return map[string]string{"AGENTLS_STATE": filepath.Join(base, "state"), "XDG_CONFIG_HOME": filepath.Join(base, "config")}[name]
+		}},
+		console: console{
+			stdin: keyboard, stdinTerminal: true, stdout: screen{Writer: &out},
+			stderr: screen{Writer: told, terminal: true, size: func() (int, int) { return 80, 24 }},
 		},
-		stdin: keyboard, stdinTerminal: true,
-		stdout: screen{Writer: &out}, stderr: screen{Writer: told, terminal: true, size: func() (int, int) { return 80, 24 }},
 		openModel: func(provider.Choice) (model.Model, error) { return turns, nil },
 	}
 	if code := p.run(t.Context()); code != exitOK {

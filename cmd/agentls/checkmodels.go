@@ -22,10 +22,10 @@ const catalogTime = 15 * time.Second
 
 // checkCatalogs asks the providers that could be used for their models, all at once: whether they answer, whether the
 // models that would be taken are there, whether these call tools and how much they take. No model is asked anything.
-func (p *process) checkCatalogs(ctx context.Context, dirs config.Dirs, cfg *config.Config, client *http.Client,
+func (v *environment) checkCatalogs(ctx context.Context, dirs config.Dirs, cfg *config.Config, client *http.Client,
 	chosen string,
 ) []check {
-	keys := p.keys(dirs)
+	keys := v.keys(dirs)
 	names := cfg.ProviderNames()
 	if provider, _, _ := strings.Cut(chosen, "/"); !slices.Contains(names, provider) {
 		names = append(names, provider) // Ollama, which is not set up

@@ -78,9 +78,9 @@ func checkState(ctx context.Context, dirs config.Dirs) check {
 }
 
 // checkProviders tells which providers could be asked. It shows no key.
-func (p *process) checkProviders(dirs config.Dirs, cfg *config.Config) []check {
+func (v *environment) checkProviders(dirs config.Dirs, cfg *config.Config) []check {
 	var checks []check
-	keys := p.keys(dirs)
+	keys := v.keys(dirs)
 	for _, name := range slices.Sorted(maps.Keys(cfg.Providers)) {
 		provider := cfg.Providers[name]
 		result := check{Name: "provider " + name, Outcome: checkOK}
@@ -114,7 +114,7 @@ func (p *process) checkProviders(dirs config.Dirs, cfg *config.Config) []check {
 }
 
 // checkSearch tells what websearch asks. It shows no key, and asks nothing.
-func (p *process) checkSearch(dirs config.Dirs, cfg *config.Config) check {
+func (v *environment) checkSearch(dirs config.Dirs, cfg *config.Config) check {
 	result := check{Name: "web search", Outcome: checkOK}
 	if cfg.WebsearchKind == "" {
 		result.Detail = "no search engine is configured, so agents are not offered websearch"
@@ -129,7 +129,7 @@ func (p *process) checkSearch(dirs config.Dirs, cfg *config.Config) check {
 		result.Detail += ", asked without a key"
 		return result
 	}
-	switch key, where, err := p.keys(dirs).Find(cfg.WebsearchKeyEnv); {
+	switch key, where, err := v.keys(dirs).Find(cfg.WebsearchKeyEnv); {
 	case err != nil:
 		result.Outcome, result.Detail = checkWarning, result.Detail+": "+err.Error()
 	case key == "":
@@ -153,11 +153,11 @@ func withoutPassword(raw string) string {
 
 // checkAgents tells how many agents there are, which of their definitions are broken, and whether the default one is
 // among them.
-func (p *process) checkAgents(ctx context.Context, dirs config.Dirs, cfg *config.Config,
+func (v *environment) checkAgents(ctx context.Context, dirs config.Dirs, cfg *config.Config,
 	trust authority.FolderTrust,
 ) check {
 	result := check{Name: "agents", Outcome: checkOK}
-	registry, _, err := p.definitions(ctx, cfg, dirs, trustedFolders(trust, p.dir)...)
+	registry, _, err := v.definitions(ctx, cfg, dirs, trustedFolders(trust, v.dir)...)
 	if err != nil {
 		return check{
 			Name: "agents", Outcome: checkFailed, Detail: err.Error(),
@@ -215,11 +215,11 @@ func registeredAgent(ctx context.Context, dirs config.Dirs, name string) bool {
 }
 
 // checkModel tells which model a run would get and why, without asking it.
-func (p *process) checkModel(ctx context.Context, dirs config.Dirs, cfg *config.Config,
+func (v *environment) checkModel(ctx context.Context, dirs config.Dirs, cfg *config.Config,
 	local *provider.LocalServers,
 ) (check, string) {
 	resolved := provider.Choice{Config: cfg}.Resolve(ctx,
-		provider.Surroundings{Getenv: p.keys(dirs).Get, Local: local.Find})
+		provider.Surroundings{Getenv: v.keys(dirs).Get, Local: local.Find})
 	result := check{Name: "model", Outcome: checkOK, Detail: resolved.Name + ", because of " + resolved.Because}
 	if resolved.Name == provider.Offline {
 		result.Outcome = checkWarning
@@ -227,7 +227,7 @@ func (p *process) checkModel(ctx context.Context, dirs config.Dirs, cfg *config.
 		result.Hint = "set ANTHROPIC_API_KEY, GEMINI_API_KEY or OPENAI_API_KEY, or default_model in config.toml, to " +
 			"use a language model"
 	}
-	if err := resolved.Usable(cfg, p.keys(dirs).Get); err != nil {
+	if err := resolved.Usable(cfg, v.keys(dirs).Get); err != nil {
 		failure := fault.Explain(err)
 		result.Outcome, result.Detail, result.Hint = checkFailed, failure.Detail, failure.Hint
 	}
@@ -292,19 +292,19 @@ var programs = []program{
 const programTime = 5 * time.Second
 
 // checkPrograms looks for the programs and asks each for its version, all at once.
-func (p *process) checkPrograms(ctx context.Context) []check {
+func (v *environment) checkPrograms(ctx context.Context) []check {
 	checks := make([]check, len(programs))
 	var group sync.WaitGroup
 	for i, program := range programs {
-		group.Go(func() { checks[i] = p.checkProgram(ctx, program) })
+		group.Go(func() { checks[i] = v.checkProgram(ctx, program) })
 	}
 	group.Wait()
 	return checks
 }
 
-func (p *process) checkProgram(ctx context.Context, program program) check {
+func (v *environment) checkProgram(ctx context.Context, program program) check {
 	result := check{Name: program.name, Outcome: checkOK}
-	path := p.lookPath(program.name)
+	path := v.lookPath(program.name)
 	if path == "" {
 		result.Outcome = checkWarning
 		result.Detail = "is not on PATH"
@@ -340,8 +340,8 @@ func versionLine(out string) string {
 
 // lookPath finds a program on the PATH of p's environment. Relative entries are left out, as what lies in
 // the current folder is not to be run.
-func (p *process) lookPath(name string) string {
-	for _, dir := range filepath.SplitList(p.getenv("PATH")) {
+func (v *environment) lookPath(name string) string {
+	for _, dir := range filepath.SplitList(v.getenv("PATH")) {
 		if !filepath.IsAbs(dir) {
 			continue
 		}

@@ -30,7 +30,7 @@ type configValue struct {
 	Origin config.Origin   `json:"origin"`
 }
 
-func (p *process) configCommand(s *settings) *cobra.Command {
+func configCommand(p *process, s *settings) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "config",

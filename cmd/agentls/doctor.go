@@ -30,7 +30,7 @@ type check struct {
 	Hint   string `json:"hint,omitempty"`
 }
 
-func (p *process) doctorCommand(s *settings) *cobra.Command {
+func doctorCommand(p *process, s *settings) *cobra.Command {
 	var asJSON, models bool
 	c := &cobra.Command{
 		Use:   "doctor",

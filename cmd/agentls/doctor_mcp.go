@@ -8,9 +8,9 @@ import (
 )
 
 // checkServers tells which MCP servers runs would use, without starting them.
-func (p *process) checkServers(dirs config.Dirs, cfg *config.Config, trust authority.FolderTrust) []check {
+func (v *environment) checkServers(dirs config.Dirs, cfg *config.Config, trust authority.FolderTrust) []check {
 	var checks []check
-	for _, server := range agentcore.CheckServers(cfg, p.dir, trust.Standing == permission.Trusted, p.keys(dirs).Get) {
+	for _, server := range agentcore.CheckServers(cfg, v.dir, trust.Standing == permission.Trusted, v.keys(dirs).Get) {
 		c := check{Name: "mcp " + server.Name, Outcome: checkOK, Detail: server.Detail, Hint: server.Hint}
 		if server.Hint != "" {
 			c.Outcome = checkWarning

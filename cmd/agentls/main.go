@@ -42,21 +42,30 @@ const (
 
 // process is what the command line gets from its surroundings. Tests bring their own.
 type process struct {
-	args   []string // without the program's name
-	dir    string   // the current folder, absolute
-	home   string   // the user's home folder, "" where there is none
-	getenv func(string) string
+	environment
+	console
+	args   []string         // without the program's name
 	hidden *secret.Redactor // see redactor
-
-	stdin         io.ReadCloser
-	stdinTerminal bool
-	stdout        screen
-	stderr        screen
 
 	// openModel makes models; nil means the engine's own wires.
 	openModel func(provider.Choice) (model.Model, error)
 	// crash is called at the points that tests end the process at; nil is for everybody else.
 	crash crash.Hook
+}
+
+// environment is where the process works.
+type environment struct {
+	dir    string // the current folder, absolute
+	home   string // the user's home folder, "" where there is none
+	getenv func(string) string
+}
+
+// console is where the process reads and writes.
+type console struct {
+	stdin         io.ReadCloser
+	stdinTerminal bool
+	stdout        screen
+	stderr        screen
 }
 
 // screen is an output and what it can show.
@@ -94,9 +103,8 @@ func system() (*process, error) {
 		home = "" // who needs it says so
 	}
 	return &process{
-		args: os.Args[1:], dir: dir, home: home, getenv: os.Getenv,
-		stdin: os.Stdin, stdinTerminal: term.IsTerminal(int(os.Stdin.Fd())),
-		stdout: screenOf(os.Stdout), stderr: screenOf(os.Stderr),
+		args: os.Args[1:], environment: environment{dir, home, os.Getenv},
+		console: console{os.Stdin, term.IsTerminal(int(os.Stdin.Fd())), screenOf(os.Stdout), screenOf(os.Stderr)},
 	}, nil
 }
 
@@ -110,8 +118,8 @@ func (p *process) redactor() *secret.Redactor {
 }
 
 // keys are where the keys of providers are looked for.
-func (p *process) keys(dirs config.Dirs) *secret.Keys {
-	return &secret.Keys{Getenv: p.getenv, File: dirs.Keys()}
+func (v *environment) keys(dirs config.Dirs) *secret.Keys {
+	return &secret.Keys{Getenv: v.getenv, File: dirs.Keys()}
 }
 
 // screenOf looks at a file of this process: is it a terminal, and does it want colours (https://no-color.org)?

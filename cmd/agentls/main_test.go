@@ -201,13 +201,15 @@ func newCall(t *testing.T, files map[string]string, turns string, args ...string
 			t.Fatal(err)
 		}
 	}
-	environment := map[string]string{
+	variables := map[string]string{
 		"AGENTLS_STATE": filepath.Join(t.TempDir(), "state"), "XDG_CONFIG_HOME": filepath.Join(t.TempDir(), "config"), "PATH": os.Getenv("PATH"),
 	}
 	c := &call{}
 	c.process = &process{
-		args: args, dir: dir, home: t.TempDir(), getenv: func(name string) string { return environment[name] },
-		stdin: io.NopCloser(strings.NewReader("")), stdout: screen{Writer: &c.out}, stderr: screen{Writer: &c.err},
+		args: args, environment: environment{dir, t.TempDir(), func(name string) string { return variables[name] }},
+		console: console{
+			stdin: io.NopCloser(strings.NewReader("")), stdout: screen{Writer: &c.out}, stderr: screen{Writer: &c.err},
+		},
 	}
 	if turns != "" {
 		c.useScript(t, turns)

@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/permission"
@@ -52,8 +54,8 @@ type stepReport struct {
 	Note   string            `json:"note,omitempty"`
 }
 
-func (p *process) permissionsCommand(s *settings) *cobra.Command {
-	list := p.permissionsListCommand(s)
+func permissionsCommand(p *process, s *settings) *cobra.Command {
+	list := permissionsListCommand(p, s)
 	c := &cobra.Command{
 		Use:   "permissions",
 		Short: "List what was allowed for good, take it back, or explain a decision",
@@ -61,11 +63,11 @@ func (p *process) permissionsCommand(s *settings) *cobra.Command {
 		RunE:  list.RunE,
 	}
 	c.Flags().AddFlagSet(list.Flags())
-	c.AddCommand(list, p.permissionsExplainCommand(s), p.permissionsRevokeCommand(s))
+	c.AddCommand(list, permissionsExplainCommand(p, s), permissionsRevokeCommand(p, s))
 	return c
 }
 
-func (p *process) permissionsListCommand(s *settings) *cobra.Command {
+func permissionsListCommand(p *process, s *settings) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "list",
@@ -121,7 +123,7 @@ func timeLeft(expires, now time.Time) string {
 	return fmt.Sprintf("%dd %dh left", left/(24*time.Hour), left%(24*time.Hour)/time.Hour)
 }
 
-func (p *process) permissionsRevokeCommand(s *settings) *cobra.Command {
+func permissionsRevokeCommand(p *process, s *settings) *cobra.Command {
 	return &cobra.Command{
 		Use:   "revoke ID",
 		Short: "Take a granted permission back",
@@ -138,7 +140,7 @@ func (p *process) permissionsRevokeCommand(s *settings) *cobra.Command {
 	}
 }
 
-func (p *process) permissionsExplainCommand(s *settings) *cobra.Command {
+func permissionsExplainCommand(p *process, s *settings) *cobra.Command {
 	var asJSON bool
 	var agentName string
 	c := &cobra.Command{
@@ -248,10 +250,7 @@ func (p *process) withEngine(ctx context.Context, s *settings, dir string, do fu
 	if err != nil {
 		return err
 	}
-	engine, err := agentcore.Open(ctx, agentcore.Options{
-		StateDir: dirs.State, Config: cfg, Agents: agents, OpenModel: p.openModel, Getenv: p.getenv,
-		KeysFile: dirs.Keys(), Redactor: p.redactor(), Crash: p.crash,
-	})
+	engine, err := agentcore.Open(ctx, p.engineOptions(cfg, dirs, agents))
 	if err != nil {
 		return fmt.Errorf("%w; make the state folder %s usable, or name another in AGENTLS_STATE", err, dirs.State)
 	}
@@ -259,4 +258,12 @@ func (p *process) withEngine(ctx context.Context, s *settings, dir string, do fu
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
 	defer cancel()
 	return errors.Join(err, engine.Close(closing))
+}
+
+// engineOptions are those of every engine that this process opens.
+func (p *process) engineOptions(cfg *config.Config, dirs config.Dirs, agents *agent.Registry) agentcore.Options {
+	return agentcore.Options{
+		StateDir: dirs.State, Config: cfg, Agents: agents, OpenModel: p.openModel, Getenv: p.getenv,
+		KeysFile: dirs.Keys(), Redactor: p.redactor(), Crash: p.crash,
+	}
 }

@@ -22,7 +22,7 @@ const formatHelp = `Formats:
 // reviewPrompt is what the reviewer is asked for each file.
 const reviewPrompt = "Review this file."
 
-func (p *process) reviewCommand(s *settings) *cobra.Command {
+func reviewCommand(p *process, s *settings) *cobra.Command {
 	f := &workFlags{settings: s}
 	c := &cobra.Command{
 		Use:   "review FILE...",

@@ -37,7 +37,7 @@ func usage(format string, arguments ...any) error {
 
 // run carries out the command line and returns the exit code. ctx ends it; its cause may be an interrupted.
 func (p *process) run(ctx context.Context) int {
-	root := p.rootCommand()
+	root := rootCommand(p)
 	root.SetArgs(p.args)
 	root.SetIn(p.stdin)
 	root.SetOut(p.stdout)
@@ -66,10 +66,10 @@ func (p *process) run(ctx context.Context) int {
 }
 
 // complain prints an error in one line for each thing that is wrong.
-func (p *process) complain(err error) {
+func (o *console) complain(err error) {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, e := range joined.Unwrap() {
-			p.complain(e)
+			o.complain(e)
 		}
 		return
 	}
@@ -81,13 +81,13 @@ func (p *process) complain(err error) {
 			text += "; " + failure.Hint
 		}
 	}
-	p.tell(text)
+	o.tell(text)
 }
 
 // tell prints one line on standard error. What cannot be said there has no other place to go.
-func (p *process) tell(text string) {
+func (o *console) tell(text string) {
 	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), " ")
-	fmt.Fprintf(p.stderr, "agentls: %s\n", visible(text))
+	fmt.Fprintf(o.stderr, "agentls: %s\n", visible(text))
 }
 
 // settings are the flags that every subcommand has.
@@ -95,7 +95,7 @@ type settings struct {
 	set []string
 }
 
-func (p *process) rootCommand() *cobra.Command {
+func rootCommand(p *process) *cobra.Command {
 	cobra.EnableCommandSorting = false
 	s := &settings{}
 	root := &cobra.Command{
@@ -118,7 +118,7 @@ see "agentls doctor" for what it found.`,
 	root.SetFlagErrorFunc(flagError)
 	root.Version = build() // makes cobra offer --version and -v
 	root.SetVersionTemplate("agentls {{.Version}}\n")
-	serve := p.serveCommand(s)
+	serve := serveCommand(p, s)
 	editorFlags(root)
 	root.RunE = func(c *cobra.Command, args []string) error {
 		if p.stdinTerminal {
@@ -127,9 +127,9 @@ see "agentls doctor" for what it found.`,
 		return serve.RunE(c, args)
 	}
 	root.AddCommand(
-		p.reviewCommand(s), p.runCommand(s), serve, p.agentsCommand(s), p.permissionsCommand(s), p.trustCommand(s),
-		p.sessionsCommand(s), p.usageCommand(s), p.configCommand(s),
-		p.doctorCommand(s), p.schemaCommand(), p.versionCommand(),
+		reviewCommand(p, s), runCommand(p, s), serve, agentsCommand(p, s), permissionsCommand(p, s), trustCommand(p, s),
+		sessionsCommand(p, s), usageCommand(p, s), configCommand(p, s),
+		doctorCommand(p, s), schemaCommand(&p.console), versionCommand(&p.console),
 	)
 	return root
 }
@@ -191,22 +191,22 @@ func exactly(n int) cobra.PositionalArgs {
 }
 
 // load reads the configuration without that of a workspace folder, and the folders of agentls.
-func (p *process) load(s *settings) (*config.Config, []config.Problem, config.Dirs, error) {
-	dirs, err := config.FindDirs(p.getenv, p.home)
+func (v *environment) load(s *settings) (*config.Config, []config.Problem, config.Dirs, error) {
+	dirs, err := config.FindDirs(v.getenv, v.home)
 	if err != nil {
 		return nil, nil, dirs, &exitError{exitUsage, err}
 	}
 	cfg, problems := config.Load(config.Sources{
-		Getenv: p.getenv, Home: p.home, UserFile: dirs.File, Flags: s.set,
+		Getenv: v.getenv, Home: v.home, UserFile: dirs.File, Flags: s.set,
 	})
 	return cfg, problems, dirs, nil
 }
 
 // tellProblems prints what is wrong with the configuration; quiet leaves the warnings out.
-func (p *process) tellProblems(problems []config.Problem, quiet bool) {
+func (o *console) tellProblems(problems []config.Problem, quiet bool) {
 	for _, problem := range problems {
 		if !quiet || problem.Severity == config.SeverityError {
-			p.tell(problem.String())
+			o.tell(problem.String())
 		}
 	}
 }
@@ -229,8 +229,8 @@ func findAgent(agents *agent.Registry, name string) (*agent.Definition, error) {
 }
 
 // print writes a result to standard output.
-func (p *process) print(text string) error {
-	if _, err := fmt.Fprint(p.stdout, text); err != nil {
+func (o *console) print(text string) error {
+	if _, err := fmt.Fprint(o.stdout, text); err != nil {
 		return fmt.Errorf("write to standard output: %w", err)
 	}
 	return nil

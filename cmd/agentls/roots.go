@@ -14,11 +14,11 @@ func inside(folder, path string) bool {
 }
 
 // absolute makes clean absolute paths of names from the command line.
-func (p *process) absolute(names []string) []string {
+func (v *environment) absolute(names []string) []string {
 	paths := make([]string, len(names))
 	for i, name := range names {
 		if !filepath.IsAbs(name) {
-			name = filepath.Join(p.dir, name)
+			name = filepath.Join(v.dir, name)
 		}
 		paths[i] = filepath.Clean(name)
 	}
@@ -28,10 +28,10 @@ func (p *process) absolute(names []string) []string {
 // chooseRoot finds the workspace folder of some files: the named one, else the current folder if it
 // contains all of them, else the top of the first file's git repository, else its folder. The path of a file that
 // reaches the root only through symbolic links is rewritten below the root.
-func (p *process) chooseRoot(named string, paths []string) (workspace.Root, []string, error) {
-	root := p.dir
+func (v *environment) chooseRoot(named string, paths []string) (workspace.Root, []string, error) {
+	root := v.dir
 	if named != "" {
-		root = p.absolute([]string{named})[0]
+		root = v.absolute([]string{named})[0]
 		info, err := os.Stat(root)
 		if err != nil {
 			return workspace.Root{}, nil, usage("use --root: %w; name a folder that exists", err)

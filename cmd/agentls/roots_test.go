@@ -34,7 +34,7 @@ func TestChooseRoot(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			at := func(path string) string { return filepath.Join(top, filepath.FromSlash(path)) }
-			p := &process{dir: at(test.dir)}
+			p := &environment{dir: at(test.dir)}
 			root, paths, err := p.chooseRoot(test.named, p.absolute(test.files))
 			if err != nil {
 				t.Fatal(err)
@@ -48,7 +48,7 @@ func TestChooseRoot(t *testing.T) {
 		})
 	}
 	t.Run("files apart", func(t *testing.T) {
-		p := &process{dir: filepath.Join(top, "desk")}
+		p := &environment{dir: filepath.Join(top, "desk")}
 		if _, _, err := p.chooseRoot("", p.absolute([]string{"../repo/sub/a", "b"})); err == nil || !strings.Contains(err.Error(), "--root") {
 			t.Errorf("got %v", err)
 		}
@@ -58,7 +58,7 @@ func TestChooseRoot(t *testing.T) {
 		if err := os.WriteFile(file, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		p := &process{dir: top}
+		p := &environment{dir: top}
 		if _, _, err := p.chooseRoot("file", nil); err == nil {
 			t.Error("there is no error")
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func (p *process) runCommand(s *settings) *cobra.Command {
+func runCommand(p *process, s *settings) *cobra.Command {
 	f := &workFlags{settings: s}
 	var agentName string
 	var each bool
@@ -43,21 +43,10 @@ json lists what was denied, and why.`,
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			prompt, files := args[0], args[1:]
-			if prompt == "-" {
-				text, err := io.ReadAll(io.LimitReader(p.stdin, maxStdin+1))
-				switch {
-				case err != nil:
-					return fmt.Errorf("read the prompt from standard input: %w", err)
-				case len(text) > maxStdin:
-					return usage("the prompt on standard input has more than %d bytes; write a shorter one", maxStdin)
-				case !validText(text):
-					return usage("what is on standard input is no UTF-8 text")
-				}
-				prompt = string(text)
-			}
-			if prompt = strings.TrimSpace(prompt); prompt == "" {
-				return usage("the prompt is empty; say what the agent should do")
+			files := args[1:]
+			prompt, err := p.readPrompt(args[0])
+			if err != nil {
+				return err
 			}
 			if each && len(files) == 0 {
 				return usage("--each starts a run for each file, but no file is named")
@@ -79,6 +68,27 @@ json lists what was denied, and why.`,
 		"with --iter: the task is done when this `command` succeeds on what is proposed")
 	f.add(c, "never")
 	return c
+}
+
+// readPrompt is the prompt that an argument stands for: itself, or what is on standard input.
+func (o *console) readPrompt(argument string) (string, error) {
+	prompt := argument
+	if prompt == "-" {
+		text, err := io.ReadAll(io.LimitReader(o.stdin, maxStdin+1))
+		switch {
+		case err != nil:
+			return "", fmt.Errorf("read the prompt from standard input: %w", err)
+		case len(text) > maxStdin:
+			return "", usage("the prompt on standard input has more than %d bytes; write a shorter one", maxStdin)
+		case !validText(text):
+			return "", usage("what is on standard input is no UTF-8 text")
+		}
+		prompt = string(text)
+	}
+	if prompt = strings.TrimSpace(prompt); prompt == "" {
+		return "", usage("the prompt is empty; say what the agent should do")
+	}
+	return prompt, nil
 }
 
 // checkIterations refuses what means nothing, before anything is done. A prompt may ask for passes, too.

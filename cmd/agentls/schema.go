@@ -26,7 +26,7 @@ func given(text []byte) func() ([]byte, error) {
 	return func() ([]byte, error) { return text, nil }
 }
 
-func (p *process) schemaCommand() *cobra.Command {
+func schemaCommand(o *console) *cobra.Command {
 	var names []string
 	long := "Print the protocol's JSON Schema, or one of these:\n"
 	for _, s := range schemas {
@@ -54,7 +54,7 @@ func (p *process) schemaCommand() *cobra.Command {
 					if err != nil {
 						return err
 					}
-					return p.print(string(text))
+					return o.print(string(text))
 				}
 			}
 			return usage("there is no schema %q%s", which,

@@ -26,7 +26,7 @@ func editorFlags(c *cobra.Command) {
 	}
 }
 
-func (p *process) serveCommand(s *settings) *cobra.Command {
+func serveCommand(p *process, s *settings) *cobra.Command {
 	var logFile, level string
 	var noParent bool
 	c := &cobra.Command{

@@ -94,8 +94,8 @@ type callReport struct {
 	Child      event.RunID      `json:"child,omitzero"`
 }
 
-func (p *process) sessionsCommand(s *settings) *cobra.Command {
-	list := p.sessionsListCommand(s)
+func sessionsCommand(p *process, s *settings) *cobra.Command {
+	list := sessionsListCommand(p, s)
 	c := &cobra.Command{
 		Use:   "sessions",
 		Short: "List, show, export, import, resume or delete what agents have done",
@@ -103,8 +103,8 @@ func (p *process) sessionsCommand(s *settings) *cobra.Command {
 		RunE:  list.RunE,
 	}
 	c.Flags().AddFlagSet(list.Flags())
-	c.AddCommand(list, p.sessionsShowCommand(s), p.sessionsExportCommand(s), p.sessionsImportCommand(s),
-		p.sessionsResumeCommand(s), p.sessionsDeleteCommand(s))
+	c.AddCommand(list, sessionsShowCommand(p, s), sessionsExportCommand(p, s), sessionsImportCommand(p, s),
+		sessionsResumeCommand(p, s), sessionsDeleteCommand(p, s))
 	return c
 }
 
@@ -115,7 +115,7 @@ func reportOf(i history.Session) sessionReport {
 	}
 }
 
-func (p *process) sessionsListCommand(s *settings) *cobra.Command {
+func sessionsListCommand(p *process, s *settings) *cobra.Command {
 	var all, asJSON bool
 	c := &cobra.Command{
 		Use:   "list",
@@ -177,7 +177,7 @@ func costOf(u event.Usage) string {
 	return price.Dollars(*u.Cost)
 }
 
-func (p *process) sessionsShowCommand(s *settings) *cobra.Command {
+func sessionsShowCommand(p *process, s *settings) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "show SESSION|RUN",
@@ -292,7 +292,7 @@ func waits(n int) string {
 }
 
 // showRun prints the conversation of a run.
-func (p *process) showRun(ctx context.Context, engine *agentcore.Engine, run event.RunID, asJSON bool) error {
+func (o *console) showRun(ctx context.Context, engine *agentcore.Engine, run event.RunID, asJSON bool) error {
 	if !asJSON {
 		var text strings.Builder
 		err := engine.History().TranscriptMarkdown(ctx, run, &text)
@@ -302,7 +302,7 @@ func (p *process) showRun(ctx context.Context, engine *agentcore.Engine, run eve
 		if err != nil {
 			return err
 		}
-		return p.print(visible(text.String()))
+		return o.print(visible(text.String()))
 	}
 	messages, _, err := engine.History().Transcript(ctx, run, "", 0)
 	if fault.Is(err, fault.NotFound) {
@@ -328,10 +328,10 @@ func (p *process) showRun(ctx context.Context, engine *agentcore.Engine, run eve
 		}
 		report.Messages = append(report.Messages, shown)
 	}
-	return p.printJSON(report)
+	return o.printJSON(report)
 }
 
-func (p *process) sessionsDeleteCommand(s *settings) *cobra.Command {
+func sessionsDeleteCommand(p *process, s *settings) *cobra.Command {
 	var older string
 	var asJSON bool
 	c := &cobra.Command{
@@ -408,7 +408,7 @@ func parseAge(text string) (time.Duration, error) {
 	return age, nil
 }
 
-func (p *process) sessionsResumeCommand(s *settings) *cobra.Command {
+func sessionsResumeCommand(p *process, s *settings) *cobra.Command {
 	f := &workFlags{settings: s}
 	var last bool
 	var named string
@@ -444,25 +444,13 @@ the current folder that was last used.
 			if len(args) > 0 {
 				j.prompt = strings.TrimSpace(args[0])
 			}
-			err := p.withEngine(c.Context(), s, p.dir, func(engine *agentcore.Engine) error {
+			err := p.withEngine(c.Context(), s, p.dir, func(engine *agentcore.Engine) (err error) {
 				if last {
-					var err error
 					if named, err = p.lastSession(c.Context(), engine); err != nil {
 						return err
 					}
 				}
-				info, run, err := p.resumable(c.Context(), engine, named, f.quiet)
-				if err != nil {
-					return err
-				}
-				j.resume, j.agent = run.ID, run.Agent
-				if j.prompt == "" {
-					j.title = info.Title // of which that it goes on says nothing
-				}
-				if f.root == "" && len(info.Roots) > 0 {
-					f.root = info.Roots[0]
-				}
-				return nil
+				return p.goOn(c.Context(), engine, named, f, &j)
 			})
 			if err != nil {
 				return err
@@ -475,18 +463,34 @@ the current folder that was last used.
 	return c
 }
 
+// goOn makes a job one that goes on with a session or run, on the folder of that, unless another is named.
+func (p *process) goOn(ctx context.Context, engine *agentcore.Engine, named string, f *workFlags, j *job) error {
+	info, run, err := p.resumable(ctx, engine, named, f.quiet)
+	if err != nil {
+		return err
+	}
+	j.resume, j.agent = run.ID, run.Agent
+	if j.prompt == "" {
+		j.title = info.Title // of which that it goes on says nothing
+	}
+	if f.root == "" && len(info.Roots) > 0 {
+		f.root = info.Roots[0]
+	}
+	return nil
+}
+
 // here are the folders whose sessions are meant where none is named: the current one and that of its git repository.
-func (p *process) here() []string {
-	roots := []string{p.dir}
-	if top := gitTop(p.dir); top != "" && top != p.dir {
+func (v *environment) here() []string {
+	roots := []string{v.dir}
+	if top := gitTop(v.dir); top != "" && top != v.dir {
 		roots = append(roots, top)
 	}
 	return roots
 }
 
 // lastSession is the session on the current folder that was last used.
-func (p *process) lastSession(ctx context.Context, engine *agentcore.Engine) (string, error) {
-	sessions, _, err := engine.History().Sessions(ctx, history.Filter{Roots: p.here()})
+func (v *environment) lastSession(ctx context.Context, engine *agentcore.Engine) (string, error) {
+	sessions, _, err := engine.History().Sessions(ctx, history.Filter{Roots: v.here()})
 	if err != nil {
 		return "", err
 	}
@@ -499,7 +503,7 @@ func (p *process) lastSession(ctx context.Context, engine *agentcore.Engine) (st
 
 // resumable finds a run by its id, or what a session has come to: its latest root run, or what has gone on with that
 // since. Unless quiet, it tells what was gone on with before.
-func (p *process) resumable(ctx context.Context, engine *agentcore.Engine, id string,
+func (o *console) resumable(ctx context.Context, engine *agentcore.Engine, id string,
 	quiet bool,
 ) (history.Session, history.Run, error) {
 	info, run, err := findRun(ctx, engine, id)
@@ -519,7 +523,7 @@ func (p *process) resumable(ctx context.Context, engine *agentcore.Engine, id st
 			last.Run)
 	}
 	if !quiet {
-		p.tell(text)
+		o.tell(text)
 	}
 	if named {
 		return info, run, nil

@@ -19,7 +19,7 @@ import (
 // exportFormats are the values of --format of `agentls sessions export`.
 var exportFormats = []string{"jsonl", "markdown"}
 
-func (p *process) sessionsExportCommand(s *settings) *cobra.Command {
+func sessionsExportCommand(p *process, s *settings) *cobra.Command {
 	var format, output string
 	c := &cobra.Command{
 		Use:   "export SESSION",
@@ -72,7 +72,7 @@ not in it.`,
 	return c
 }
 
-func (p *process) sessionsImportCommand(s *settings) *cobra.Command {
+func sessionsImportCommand(p *process, s *settings) *cobra.Command {
 	var root string
 	var asJSON bool
 	c := &cobra.Command{

@@ -56,7 +56,7 @@ type trustDecision struct {
 	Decided time.Time `json:"decided"`
 }
 
-func (p *process) trustCommand(s *settings) *cobra.Command {
+func trustCommand(p *process, s *settings) *cobra.Command {
 	var yes, asJSON bool
 	c := &cobra.Command{
 		Use:   "trust [FOLDER]",
@@ -80,7 +80,7 @@ providers and wider permissions are never taken from a folder, trusted or not.`,
 	}
 	c.Flags().BoolVar(&yes, "yes", false, "trust the folder without a question")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON, and ask nothing")
-	c.AddCommand(p.trustListCommand(s), p.trustRevokeCommand(s))
+	c.AddCommand(trustListCommand(p, s), trustRevokeCommand(p, s))
 	return c
 }
 
@@ -131,13 +131,13 @@ func (p *process) trustFolder(ctx context.Context, s *settings, folder string, y
 }
 
 // agrees asks a question on the terminal. Anything but y or yes is no.
-func (p *process) agrees(ctx context.Context, question string) (bool, error) {
-	if err := p.print(question); err != nil {
+func (o *console) agrees(ctx context.Context, question string) (bool, error) {
+	if err := o.print(question); err != nil {
 		return false, err
 	}
 	lines := make(chan string, 1)
 	go func() { // ends with the input, at the latest with the process
-		line, err := bufio.NewReader(p.stdin).ReadString('\n')
+		line, err := bufio.NewReader(o.stdin).ReadString('\n')
 		if err != nil {
 			line = "" // nobody finished it
 		}
@@ -152,7 +152,7 @@ func (p *process) agrees(ctx context.Context, question string) (bool, error) {
 	}
 }
 
-func (p *process) trustListCommand(s *settings) *cobra.Command {
+func trustListCommand(p *process, s *settings) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "list",
@@ -198,7 +198,7 @@ func (p *process) trustListCommand(s *settings) *cobra.Command {
 	return c
 }
 
-func (p *process) trustRevokeCommand(s *settings) *cobra.Command {
+func trustRevokeCommand(p *process, s *settings) *cobra.Command {
 	return &cobra.Command{
 		Use:   "revoke FOLDER",
 		Short: "Trust a folder no longer, and ask again",

@@ -47,7 +47,7 @@ func rowOf(r store.UsageRow) usageRow {
 	}
 }
 
-func (p *process) usageCommand(s *settings) *cobra.Command {
+func usageCommand(p *process, s *settings) *cobra.Command {
 	var by, session string
 	var days int
 	var asJSON bool

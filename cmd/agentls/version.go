@@ -35,13 +35,13 @@ func build() string {
 	return version() + " (" + runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH + ")"
 }
 
-func (p *process) versionCommand() *cobra.Command {
+func versionCommand(o *console) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
 		Args:  exactly(0),
 		RunE: func(*cobra.Command, []string) error {
-			return p.print("agentls " + build() + "\n")
+			return o.print("agentls " + build() + "\n")
 		},
 	}
 }

@@ -128,17 +128,11 @@ func (p *process) work(ctx context.Context, f *workFlags, j job) error {
 	if err != nil {
 		return err
 	}
-	view, err := workspace.Open([]workspace.Root{root}, workspace.Options{})
+	view, err := openView(root, paths, text, slices.Index(j.files, "-"))
 	if err != nil {
 		return &exitError{exitUsage, err}
 	}
 	defer view.Close()
-	if text != nil {
-		view.SetDocument(paths[slices.Index(j.files, "-")], *text, 0)
-	}
-	if err := readable(view, paths); err != nil {
-		return &exitError{exitUsage, err}
-	}
 	skills, err := skill.Load(ctx, skill.Folders(dirs.Config, p.home, projects...))
 	if err != nil {
 		return fmt.Errorf("load the skills: %w", err)
@@ -148,23 +142,11 @@ func (p *process) work(ctx context.Context, f *workFlags, j job) error {
 			return &exitError{exitUsage, err}
 		}
 	}
-	engine, err := agentcore.Open(ctx, agentcore.Options{
-		Name:     "the command line",
-		StateDir: dirs.State, Config: cfg, Agents: agents, Skills: skills, OpenModel: p.openModel, Getenv: p.getenv,
-		KeysFile: dirs.Keys(), UserConfig: dirs.File, Redactor: p.redactor(), Crash: p.crash,
-	})
+	options := p.engineOptions(cfg, dirs, agents)
+	options.Name, options.Skills, options.UserConfig = "the command line", skills, dirs.File
+	engine, err := agentcore.Open(ctx, options)
 	if err != nil {
 		return fmt.Errorf("%w; make the state folder %s usable, or name another in AGENTLS_STATE", err, dirs.State)
-	}
-	paths = distinct(paths)
-	request := agentcore.RunRequest{
-		Agent: j.agent, Prompt: j.prompt, Title: j.title, Model: f.model,
-		Limits: agent.Limits{MaxTurns: f.maxTurns, Timeout: f.timeout}, Iterations: j.iterations, Until: j.until,
-	}
-	if j.each && len(paths) > 1 {
-		request.Each = paths
-	} else {
-		request.Context.Paths = paths
 	}
 	if text := engine.Repaired(); text != "" {
 		if _, err := fmt.Fprintln(p.stderr, "agentls:", text); err != nil {
@@ -174,7 +156,7 @@ func (p *process) work(ctx context.Context, f *workFlags, j job) error {
 	if err = startable(engine.Agents(), j.agent, cfg.DefaultAgent); err != nil {
 		err = untrustedAgent(engine.Agents(), trust, cmp.Or(j.agent, cfg.DefaultAgent), err)
 	} else {
-		err = p.conduct(ctx, f, engine, view, projects, request, j.resume)
+		err = p.conduct(ctx, f, engine, view, projects, j.request(f, distinct(paths)), j.resume)
 	}
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
 	defer cancel()
@@ -182,6 +164,36 @@ func (p *process) work(ctx context.Context, f *workFlags, j job) error {
 		err = errors.Join(err, closed)
 	}
 	return err
+}
+
+// openView opens the workspace of some files; the one at a place has the text from standard input, if there is any.
+func openView(root workspace.Root, paths []string, text *string, at int) (*workspace.View, error) {
+	view, err := workspace.Open([]workspace.Root{root}, workspace.Options{})
+	if err != nil {
+		return nil, err
+	}
+	if text != nil {
+		view.SetDocument(paths[at], *text, 0)
+	}
+	if err := readable(view, paths); err != nil {
+		view.Close()
+		return nil, err
+	}
+	return view, nil
+}
+
+// request is what the engine is asked for a job on some files.
+func (j job) request(f *workFlags, paths []string) agentcore.RunRequest {
+	request := agentcore.RunRequest{
+		Agent: j.agent, Prompt: j.prompt, Title: j.title, Model: f.model,
+		Limits: agent.Limits{MaxTurns: f.maxTurns, Timeout: f.timeout}, Iterations: j.iterations, Until: j.until,
+	}
+	if j.each && len(paths) > 1 {
+		request.Each = paths
+	} else {
+		request.Context.Paths = paths
+	}
+	return request
 }
 
 // startable reports that there is no agent of a name, or, where none is named, none that is the default one.
@@ -246,20 +258,25 @@ func (p *process) conduct(ctx context.Context, f *workFlags, engine *agentcore.E
 	if err := p.print(text); err != nil {
 		return err
 	}
-	if refused != nil {
-		return &exitError{exitFailed, refused}
-	}
 	switch {
+	case refused != nil:
+		return &exitError{exitFailed, refused}
+	case code == exitOK && f.ignoreDenied:
+		return nil
 	case code == exitOK:
-		denied := r.refusal(view.Roots()[0].Path, len(trusted) > 0)
-		if denied == nil || f.ignoreDenied {
-			return nil
-		}
-		return &exitError{exitDenied, denied}
+		return r.deniedError(view.Roots()[0].Path, len(trusted) > 0)
 	case w.cut:
 		return &exitError{code, nil} // who interrupted it knows why
 	}
 	return &exitError{code, r.failure()}
+}
+
+// deniedError is that of a run that completed without what it was denied, nil for none.
+func (r *result) deniedError(root string, trusted bool) error {
+	if denied := r.refusal(root, trusted); denied != nil {
+		return &exitError{exitDenied, denied}
+	}
+	return nil
 }
 
 // openSession makes the session of a run, or of one that goes on with another.
@@ -278,7 +295,7 @@ func openSession(ctx context.Context, engine *agentcore.Engine, view *workspace.
 
 // readStdin returns the files with the one that "-" stands for, and the text from standard input if it is
 // asked for.
-func (p *process) readStdin(f *workFlags, files []string) ([]string, *string, error) {
+func (o *console) readStdin(f *workFlags, files []string) ([]string, *string, error) {
 	at := slices.Index(files, "-")
 	switch {
 	case at < 0 && f.stdinFilename != "":
@@ -292,7 +309,7 @@ func (p *process) readStdin(f *workFlags, files []string) ([]string, *string, er
 	case slices.Contains(files[at+1:], "-"):
 		return nil, nil, usage("- is there twice; standard input can be read once")
 	}
-	data, err := io.ReadAll(io.LimitReader(p.stdin, maxStdin+1))
+	data, err := io.ReadAll(io.LimitReader(o.stdin, maxStdin+1))
 	switch {
 	case err != nil:
 		return nil, nil, fmt.Errorf("read standard input: %w", err)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // Command is LSP's.
@@ -56,8 +55,8 @@ type codeActionContext struct {
 
 // Actions asks for the code actions at a range of an open document, as the menu of an editor does: with
 // the diagnostics that touch the range.
-func (e *Editor) Actions(ctx context.Context, path string, r Range, only ...string) ([]Action, error) {
-	return e.triggered(ctx, invoked, path, r, only)
+func (s *screen) Actions(ctx context.Context, path string, r Range, only ...string) ([]Action, error) {
+	return s.triggered(ctx, invoked, path, r, only)
 }
 
 // The triggers of the protocol's CodeActionTriggerKind.
@@ -67,20 +66,20 @@ const (
 )
 
 // triggered asks for the code actions at a range by a trigger: the user's choice of the menu, or the cursor's move.
-func (e *Editor) triggered(ctx context.Context, trigger int, path string, r Range, only []string) ([]Action, error) {
-	e.mu.Lock()
+func (s *screen) triggered(ctx context.Context, trigger int, path string, r Range, only []string) ([]Action, error) {
+	s.mu.Lock()
 	context := codeActionContext{Diagnostics: []Diagnostic{}, Only: only, TriggerKind: trigger}
-	for _, d := range append(slices.Clone(e.foreign[e.URI(path)]), e.diagnostics[e.URI(path)].list...) {
+	for _, d := range append(slices.Clone(s.foreign[s.URI(path)]), s.diagnostics[s.URI(path)].list...) {
 		if !before(d.Range.End, r.Start) && !before(r.End, d.Range.Start) {
 			context.Diagnostics = append(context.Diagnostics, d)
 		}
 	}
-	p := e.begin("textDocument/codeAction", struct {
+	p := s.begin("textDocument/codeAction", struct {
 		TextDocument textDocument      `json:"textDocument"`
 		Range        Range             `json:"range"`
 		Context      codeActionContext `json:"context"`
-	}{textDocument{URI: e.URI(path)}, r, context})
-	e.mu.Unlock()
+	}{textDocument{URI: s.URI(path)}, r, context})
+	s.mu.Unlock()
 	raw, err := p.Wait(ctx)
 	if err != nil {
 		return nil, err
@@ -97,96 +96,20 @@ func before(a, b Position) bool {
 }
 
 // report has another server report a problem: PATH PLACE "message".
-func (p *play) report(args []string) error {
-	r, err := p.place(args[0], args[1])
+func report(e *Editor, args []string) error {
+	r, err := place(e, args[0], args[1])
 	if err != nil {
 		return err
 	}
-	p.editor.mu.Lock()
-	defer p.editor.mu.Unlock()
-	if p.editor.foreign == nil {
-		p.editor.foreign = map[string][]Diagnostic{}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.foreign == nil {
+		e.foreign = map[string][]Diagnostic{}
 	}
-	u := p.editor.URI(args[0])
-	p.editor.foreign[u] = append(p.editor.foreign[u],
+	u := e.URI(args[0])
+	e.foreign[u] = append(e.foreign[u],
 		Diagnostic{Range: r, Severity: 1, Source: "compiler", Message: args[2]})
 	return nil
-}
-
-// checkActions checks the answer to a code action request. The lock is held.
-func (e *Editor) checkActions(c *call, result json.RawMessage) {
-	const base, method = "textDocument.codeAction.", "textDocument/codeAction"
-	if !truthy(lookup(e.server, "codeActionProvider")) {
-		e.fault("%s is served but not announced", method)
-	}
-	var list []Action
-	if err := json.Unmarshal(result, &list); err != nil {
-		e.fault("%s: bad result %s: %v", method, shorten(string(result)), err)
-		return
-	}
-	var context codeActionContext
-	if err := json.Unmarshal(lookup(c.params, "context"), &context); err != nil {
-		return // somebody's request by hand
-	}
-	for _, a := range list {
-		what := fmt.Sprintf("%s: %q", method, a.Title)
-		if a.Title == "" {
-			e.fault("%s: an action without a title", method)
-		}
-		if a.Command != nil {
-			e.checkCommand(*a.Command, what)
-		}
-		if a.bare {
-			continue
-		}
-		e.needs(base+"codeActionLiteralSupport", what)
-		if a.Command == nil && a.Edit == nil && a.Disabled == nil {
-			e.fault("%s has neither an edit nor a command", what)
-		}
-		if a.Disabled != nil {
-			e.needs(base+"disabledSupport", what)
-		}
-		if a.IsPreferred != nil {
-			e.needs(base+"isPreferredSupport", what)
-		}
-		if a.Data != nil {
-			e.needs(base+"dataSupport", what)
-		}
-		if len(context.Only) > 0 &&
-			!slices.ContainsFunc(context.Only, func(kind string) bool {
-				return kind == "" || a.Kind == kind ||
-					strings.HasPrefix(a.Kind, kind+".")
-			}) {
-			e.fault("%s is of kind %q; only %q were asked for", what, a.Kind, context.Only)
-		}
-		if a.Kind == "" {
-			e.fault("%s has no kind", what)
-		}
-		e.checkKind(a.Kind, what)
-	}
-}
-
-// checkKind checks that the server announced an action's kind, if it announced kinds at all.
-func (e *Editor) checkKind(kind, what string) {
-	var kinds []string
-	if json.Unmarshal(lookup(e.server, "codeActionProvider.codeActionKinds"), &kinds) != nil {
-		return
-	}
-	if !slices.ContainsFunc(kinds, func(k string) bool { return kind == k || strings.HasPrefix(kind, k+".") }) {
-		e.fault("%s: the kind %q is not among the announced %q", what, kind, kinds)
-	}
-}
-
-// checkCommand checks that a command which the server offers can be executed. The lock is held.
-func (e *Editor) checkCommand(c Command, what string) {
-	var commands []string
-	if err := json.Unmarshal(lookup(e.server, "executeCommandProvider.commands"), &commands); err != nil ||
-		!slices.Contains(commands, c.Command) {
-		e.fault("%s: the command %q is not in executeCommandProvider", what, c.Command)
-	}
-	if c.Title == "" {
-		e.fault("%s: the command %q has no title", what, c.Command)
-	}
 }
 
 // RunAction does what choosing a code action in the menu does: it resolves the action if needed, applies its
@@ -196,7 +119,7 @@ func (e *Editor) RunAction(ctx context.Context, a Action) (json.RawMessage, erro
 		return nil, fmt.Errorf("the action %q is disabled: %s", a.Title, a.Disabled)
 	}
 	e.mu.Lock()
-	resolves := truthy(lookup(e.server, "codeActionProvider.resolveProvider")) &&
+	resolves := truthy(lookup(e.capabilities, "codeActionProvider.resolveProvider")) &&
 		slices.Contains(e.profile.strings("textDocument.codeAction.resolveSupport.properties"), "edit")
 	e.mu.Unlock()
 	command := a.Command
@@ -229,12 +152,4 @@ func (e *Editor) RunAction(ctx context.Context, a Action) (json.RawMessage, erro
 		return nil, nil
 	}
 	return e.Execute(ctx, command.Command, command.Arguments...)
-}
-
-// Execute runs a command of the server.
-func (e *Editor) Execute(ctx context.Context, command string, arguments ...json.RawMessage) (json.RawMessage, error) {
-	return e.Call(ctx, "workspace/executeCommand", struct {
-		Command   string            `json:"command"`
-		Arguments []json.RawMessage `json:"arguments,omitempty"`
-	}{command, arguments})
 }

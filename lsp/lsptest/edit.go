@@ -10,6 +10,17 @@ import (
 	"slices"
 )
 
+// edits are those that the server asks for, and what happens in the editor beside them.
+type edits struct {
+	*judge
+	*link
+	*buffers
+	applied  []EditAnswer
+	refusal  string   // for the next one
+	onEdit   func()   // runs at the next one, before it is looked at; without mu
+	reaction Reaction // to the next one
+}
+
 // textEdit is any of LSP's TextEdit, AnnotatedTextEdit and SnippetTextEdit.
 type textEdit struct {
 	Range        *Range          `json:"range"`
@@ -41,13 +52,6 @@ type workspaceEdit struct {
 	ChangeAnnotations map[string]json.RawMessage `json:"changeAnnotations"`
 }
 
-// needs notes a fault unless the client announced what the server uses. The lock is held.
-func (e *Editor) needs(capability, what string) {
-	if !e.profile.Announces(capability) {
-		e.fault("%s: the client did not announce %s", what, capability)
-	}
-}
-
 // partError is the failure of one part of an edit, after those before it were made.
 type partError struct {
 	index int
@@ -62,13 +66,13 @@ var errStale = errors.New("the document has changed")
 
 // applyEdit does what an editor does with a WorkspaceEdit: all of it or nothing of its text edits. It returns what
 // tells the server of the changes. The lock is held for both. The error is the reason why the edit is refused.
-func (e *Editor) applyEdit(raw json.RawMessage, what string) (send func(), err error) {
+func (x *edits) applyEdit(raw json.RawMessage, what string) (send func(), err error) {
 	var edit workspaceEdit
 	if err := json.Unmarshal(raw, &edit); err != nil {
-		e.fault("%s: the edit cannot be decoded: %v", what, err)
+		x.fault("%s: the edit cannot be decoded: %v", what, err)
 		return nil, err
 	}
-	e.checkForms(edit, what)
+	x.checkForms(edit, what)
 	changes := edit.DocumentChanges
 	if changes == nil { // documentChanges go before changes where both are there
 		var uris []string
@@ -87,8 +91,8 @@ func (e *Editor) applyEdit(raw json.RawMessage, what string) (send func(), err e
 	var steps []part
 	created := map[string]bool{}
 	for i, c := range changes {
-		step, err := e.plan(c, created, fmt.Sprintf("%s: documentChanges[%d]", what, i))
-		if errors.Is(err, errStale) && e.profile.SkipsStaleEdits {
+		step, err := x.plan(c, created, fmt.Sprintf("%s: documentChanges[%d]", what, i))
+		if errors.Is(err, errStale) && x.profile.SkipsStaleEdits {
 			continue
 		}
 		if err != nil {
@@ -101,19 +105,20 @@ func (e *Editor) applyEdit(raw json.RawMessage, what string) (send func(), err e
 		send, err := step.do()
 		if err != nil {
 			// What was made before stays: no profile is transactional beyond texts.
-			return func() {
-				for _, send := range sends {
-					send()
-				}
-			}, &partError{step.index, err}
+			return inTurn(sends), &partError{step.index, err}
 		}
 		sends = append(sends, send)
 	}
+	return inTurn(sends), nil
+}
+
+// inTurn does one thing behind the other.
+func inTurn(all []func()) func() {
 	return func() {
-		for _, send := range sends {
-			send()
+		for _, do := range all {
+			do()
 		}
-	}, nil
+	}
 }
 
 // editedIn lists the documents whose text an edit changes, each once.
@@ -132,47 +137,47 @@ func editedIn(raw json.RawMessage) []string {
 }
 
 // checkForms checks that an edit uses only what the client announced. The lock is held.
-func (e *Editor) checkForms(edit workspaceEdit, what string) {
+func (x *edits) checkForms(edit workspaceEdit, what string) {
 	const base = "workspace.workspaceEdit."
 	if edit.DocumentChanges == nil && edit.Changes == nil {
-		e.fault("%s: the edit has neither changes nor documentChanges", what)
+		x.fault("%s: the edit has neither changes nor documentChanges", what)
 	}
 	if edit.DocumentChanges != nil && edit.Changes != nil {
-		e.fault("%s: the edit has both changes and documentChanges", what)
+		x.fault("%s: the edit has both changes and documentChanges", what)
 	}
-	operations := e.profile.strings(base + "resourceOperations")
+	operations := x.profile.strings(base + "resourceOperations")
 	annotation := func(id string) {
 		if id == "" {
 			return
 		}
-		e.needs(base+"changeAnnotationSupport", what)
+		x.needs(base+"changeAnnotationSupport", what)
 		if edit.ChangeAnnotations[id] == nil {
-			e.fault("%s: there is no change annotation %q", what, id)
+			x.fault("%s: there is no change annotation %q", what, id)
 		}
 	}
 	for _, c := range edit.DocumentChanges {
 		annotation(c.AnnotationID)
 		if c.Kind != "" {
 			if !slices.Contains(operations, c.Kind) {
-				e.fault("%s: the client did not announce the resource operation %q", what, c.Kind)
+				x.fault("%s: the client did not announce the resource operation %q", what, c.Kind)
 			}
 		}
 		for _, t := range c.Edits {
 			annotation(t.AnnotationID)
 			if t.Snippet != nil {
-				e.needs(base+"snippetEditSupport", what)
+				x.needs(base+"snippetEditSupport", what)
 			}
 		}
 	}
 	// Resource operations exist in documentChanges only, so who announces them takes the form (Neovim does not say
 	// documentChanges).
 	if edit.DocumentChanges != nil && len(operations) == 0 {
-		e.needs(base+"documentChanges", what)
+		x.needs(base+"documentChanges", what)
 	}
 	if edit.ChangeAnnotations != nil {
-		e.needs(base+"changeAnnotationSupport", what)
-		if e.profile.PrintsEdits {
-			e.fault("%s: the client prints change annotations, for which the user has to press a key", what)
+		x.needs(base+"changeAnnotationSupport", what)
+		if x.profile.PrintsEdits {
+			x.fault("%s: the client prints change annotations, for which the user has to press a key", what)
 		}
 	}
 	for _, list := range edit.Changes {
@@ -183,91 +188,104 @@ func (e *Editor) checkForms(edit workspaceEdit, what string) {
 }
 
 // plan checks one change and returns what carries it out. The lock is held.
-func (e *Editor) plan(c documentChange, created map[string]bool, what string) (func() (func(), error), error) {
+func (x *edits) plan(c documentChange, created map[string]bool, what string) (func() (func(), error), error) {
 	switch c.Kind {
 	case "":
-		return e.planText(c, created, what)
+		return x.planText(c, created, what)
 	case "create":
 		created[c.URI] = true
-		return func() (func(), error) { return e.createFile(c) }, nil
+		return func() (func(), error) { return x.createFile(c) }, nil
 	case "rename", "delete":
-		return func() (func(), error) { return e.moveFile(c) }, nil
+		return func() (func(), error) { return x.moveFile(c) }, nil
 	}
-	e.fault("%s: there is no resource operation %q", what, c.Kind)
+	x.fault("%s: there is no resource operation %q", what, c.Kind)
 	return nil, fmt.Errorf("%q is no resource operation", c.Kind)
 }
 
-func (e *Editor) planText(c documentChange, created map[string]bool, what string) (func() (func(), error), error) {
+func (x *edits) planText(c documentChange, created map[string]bool, what string) (func() (func(), error), error) {
 	if c.TextDocument == nil {
-		e.fault("%s: neither a kind nor a textDocument", what)
+		x.fault("%s: neither a kind nor a textDocument", what)
 		return nil, errors.New("it names no document")
 	}
 	u := c.TextDocument.URI
-	d := e.documents[u]
 	before := ""
-	switch {
-	case d != nil:
-		before = d.text
-	case !created[u]:
-		disk, err := e.showing(u)
-		if err != nil {
-			e.fault("%s: an edit of %s, which is not there", what, u)
+	if x.documents[u] != nil || !created[u] {
+		var err error
+		if before, err = x.showing(u); err != nil {
+			x.fault("%s: an edit of %s, which is not there", what, u)
 			return nil, err
 		}
-		before = disk
-	case e.profile.EmptyIsALine:
+	} else if x.profile.EmptyIsALine {
 		before = "\n"
 	}
 	if v := c.TextDocument.Version; v != nil {
-		if d == nil {
-			if e.known[u] == 0 { // the user may just have closed it
-				e.fault("%s: version %d of %s, which is not open", what, *v, u)
-			}
-			return nil, fmt.Errorf("%s is not open: %w", u, errStale)
-		}
-		if *v > d.version && e.known[u] == 1 { // versions begin anew when it is opened again
-			e.fault("%s: version %d of %s, which is at version %d", what, *v, u, d.version)
-		}
-		if *v != d.version {
-			return nil, fmt.Errorf("%s is at version %d, the edit is for %d: %w", u, d.version, *v, errStale)
-		}
-	}
-	var list []replacement
-	for _, t := range c.Edits {
-		if t.Range == nil || t.NewText == nil && t.Snippet == nil {
-			e.fault("%s: a text edit of %s without range or newText", what, u)
-			return nil, errors.New("a text edit lacks a member")
-		}
-		start, end, err := e.encoding.Span(before, *t.Range)
-		if err != nil {
-			e.fault("%s: in %s, %v", what, u, err)
+		if err := x.isFor(u, *v, what); err != nil {
 			return nil, err
 		}
-		replaced := replacement{start: start, end: end}
-		if t.NewText != nil {
-			replaced.text = *t.NewText
-		}
-		if e.reaction.Alter != nil {
-			replaced.text = e.reaction.Alter(replaced.text)
-		}
-		list = append(list, replaced)
+	}
+	list, err := x.replacing(u, before, c.Edits, what)
+	if err != nil {
+		return nil, err
 	}
 	if _, _, err := replace(before, list); err != nil {
-		e.fault("%s: in %s, %v", what, u, err)
+		x.fault("%s: in %s, %v", what, u, err)
 		return nil, err
 	}
 	if len(list) == 0 {
 		return func() (func(), error) { return func() {}, nil }, nil
 	}
 	return func() (func(), error) {
-		if d := e.documents[u]; d == nil { // the editor opens what it edits, unsaved
-			e.open(u, before, 1)
+		if d := x.documents[u]; d == nil { // the editor opens what it edits, unsaved
+			x.open(u, before, 1)
 		}
-		return e.change(e.documents[u], list, true)
+		return x.change(x.documents[u], list, true)
 	}, nil
 }
 
-func (e *Editor) createFile(c documentChange) (func(), error) {
+// isFor checks that an edit is for the version that a document has.
+func (x *edits) isFor(u string, version int32, what string) error {
+	d := x.documents[u]
+	if d == nil {
+		if x.known[u] == 0 { // the user may just have closed it
+			x.fault("%s: version %d of %s, which is not open", what, version, u)
+		}
+		return fmt.Errorf("%s is not open: %w", u, errStale)
+	}
+	if version > d.version && x.known[u] == 1 { // versions begin anew when it is opened again
+		x.fault("%s: version %d of %s, which is at version %d", what, version, u, d.version)
+	}
+	if version != d.version {
+		return fmt.Errorf("%s is at version %d, the edit is for %d: %w", u, d.version, version, errStale)
+	}
+	return nil
+}
+
+// replacing is what the edits of a document replace in its text.
+func (x *edits) replacing(u, before string, edits []textEdit, what string) ([]replacement, error) {
+	var list []replacement
+	for _, t := range edits {
+		if t.Range == nil || t.NewText == nil && t.Snippet == nil {
+			x.fault("%s: a text edit of %s without range or newText", what, u)
+			return nil, errors.New("a text edit lacks a member")
+		}
+		start, end, err := x.encoding.Span(before, *t.Range)
+		if err != nil {
+			x.fault("%s: in %s, %v", what, u, err)
+			return nil, err
+		}
+		replaced := replacement{start: start, end: end}
+		if t.NewText != nil {
+			replaced.text = *t.NewText
+		}
+		if x.reaction.Alter != nil {
+			replaced.text = x.reaction.Alter(replaced.text)
+		}
+		list = append(list, replaced)
+	}
+	return list, nil
+}
+
+func (x *edits) createFile(c documentChange) (func(), error) {
 	file := pathOf(c.URI)
 	_, err := os.Stat(file)
 	if err == nil && c.Options.IgnoreIfExists {
@@ -282,12 +300,12 @@ func (e *Editor) createFile(c documentChange) (func(), error) {
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
 		return nil, err
 	}
-	e.wrote(file, []byte{})
-	return func() { e.watched(c.URI, 1) }, nil
+	x.wrote(file, []byte{})
+	return func() { x.watched(c.URI, 1) }, nil
 }
 
 // moveFile renames or deletes a file, and closes or renames its document.
-func (e *Editor) moveFile(c documentChange) (func(), error) {
+func (x *edits) moveFile(c documentChange) (func(), error) {
 	from := c.URI
 	if c.Kind == "rename" {
 		from = c.OldURI
@@ -303,17 +321,17 @@ func (e *Editor) moveFile(c documentChange) (func(), error) {
 	if err != nil {
 		return nil, err
 	}
-	e.wrote(file, nil)
+	x.wrote(file, nil)
 	if c.Kind == "delete" {
 		if err := os.Remove(file); err != nil {
 			return nil, err
 		}
-		if e.options.Changed != nil {
+		if x.onChange != nil {
 			shown := string(content)
-			if d := e.documents[from]; d != nil {
+			if d := x.documents[from]; d != nil {
 				shown = d.text
 			}
-			e.options.Changed(from, shown, "", true)
+			x.onChange(from, shown, "", true)
 		}
 	} else {
 		to := pathOf(c.NewURI)
@@ -326,18 +344,80 @@ func (e *Editor) moveFile(c documentChange) (func(), error) {
 		if err := os.Rename(file, to); err != nil {
 			return nil, err
 		}
-		e.wrote(to, content)
+		x.wrote(to, content)
 	}
 	return func() {
-		if d := e.documents[from]; d != nil {
-			e.forget(from)
+		if d := x.documents[from]; d != nil {
+			x.forget(from)
 			if c.Kind == "rename" {
-				e.open(c.NewURI, d.text, 1)
+				x.open(c.NewURI, d.text, 1)
 			}
 		}
-		e.watched(from, 3)
+		x.watched(from, 3)
 		if c.Kind == "rename" {
-			e.watched(c.NewURI, 1)
+			x.watched(c.NewURI, 1)
 		}
 	}, nil
+}
+
+// EditAnswer is an edit that the server asked for, and what the editor said.
+type EditAnswer struct {
+	Label   string
+	Edit    json.RawMessage
+	Applied bool
+	Reason  string
+}
+
+func (x *edits) applyEditRequest(params json.RawMessage) (any, error) {
+	result := struct {
+		Applied       bool   `json:"applied"`
+		FailureReason string `json:"failureReason,omitempty"`
+		FailedChange  *int   `json:"failedChange,omitempty"`
+	}{Applied: true}
+	record := EditAnswer{Label: text(lookup(params, "label")), Edit: lookup(params, "edit")}
+	if lookup(params, "metadata") != nil {
+		x.needs("workspace.workspaceEdit.metadataSupport", "workspace/applyEdit")
+	}
+	if x.profile.PrintsEdits && record.Label != "" {
+		x.fault("workspace/applyEdit: the client prints the label %q, for which the user may have to press a key",
+			record.Label)
+	}
+	if do := x.onEdit; do != nil {
+		x.onEdit = nil
+		x.mu.Unlock()
+		do()
+		x.mu.Lock()
+	}
+	send := func() {}
+	var err error
+	r := x.reaction
+	if x.refusal != "" {
+		err = errors.New(x.refusal)
+		x.refusal = ""
+	} else {
+		send, err = x.applyEdit(record.Edit, "workspace/applyEdit")
+		if err == nil {
+			send, err = x.react(r, editedIn(record.Edit), send)
+		}
+	}
+	x.reaction = Reaction{}
+	if err != nil {
+		result.Applied, result.FailureReason = false, err.Error()
+	}
+	var failed *partError
+	if errors.As(err, &failed) && x.profile.Announces("workspace.workspaceEdit.failureHandling") {
+		result.FailedChange = &failed.index
+	}
+	record.Applied, record.Reason = result.Applied, result.FailureReason
+	x.applied = append(x.applied, record)
+	switch {
+	case err != nil && failed == nil:
+	case r.Hold:
+		x.held = append(x.held, send)
+	case x.profile.ChangeAfterAnswer:
+		x.behindReply = append(x.behindReply, send)
+	default:
+		send()
+	}
+	return result, nil
 }

@@ -7,10 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
-	"slices"
-	"strings"
-	"sync"
 
 	"github.com/sourcegraph/jsonrpc2"
 	"go.lsp.dev/uri"
@@ -60,57 +56,20 @@ type Notification struct {
 
 // Editor is an editor with a server. Its methods may be used from any goroutine; what it sends goes
 // out in the order of the calls. Its goroutines (two of the connection, one that writes, one for each document that it
-// fetches) end with Close.
+// fetches) end with Close. It is made of parts, each with its own state, which the one lock of the judge guards:
+// those of their methods that are not for others are called with it held, unless they take it themselves.
 type Editor struct {
 	options EditorOptions
-	profile *Profile
-	conn    *jsonrpc2.Conn
-	wake    chan struct{} // has room for one: the outbox is not empty
-	done    chan struct{} // closed when the writing goroutine has ended
-	fetches sync.WaitGroup
-
-	mu            sync.Mutex // guards all below
-	news          chan struct{}
-	outbox        []func()
-	closed        bool
-	phase         phase
-	encoding      Encoding
-	server        json.RawMessage // ServerCapabilities
-	nextID        uint64
-	pending       map[uint64]*call
-	documents     map[string]*document
-	diagnostics   map[string]published
-	foreign       map[string][]Diagnostic // of other language servers
-	progress      map[string]*Progress
-	order         []*Progress // in the order of their creation
-	messages      []Message
-	notifications []Notification
-	registered    map[string]registration // by id
-	answers       []answer
-	prompts       []prompt // that the user has yet to answer
-	withdrawn     []string // texts of prompts that the server took back
-	loans         []loan   // what it lends, in order
-	unanswered    []*jsonrpc2.Request
-	noPrompts     bool              // the editor does not implement window/showMessageRequest
-	shown         map[string]string // URI → text
-	applied       []EditAnswer
-	refusal       string   // for the next applyEdit
-	behindReply   []func() // sent behind the answer that is being made
-	onEdit        func()   // runs at the next applyEdit, before it is looked at; without mu
-	reaction      Reaction // to the next applyEdit
-	held          []func() // what a Reaction keeps back
-	written       map[string]bool
-	contents      map[string][]byte // of what is written
-	known         map[string]int    // how often each document was opened
-	faults        []string
-	trace         []string
-	subscribed    bool
-	events        map[string]uint64 // the number of the last event, by session
-	refreshes     map[string]int
-	heard         int // requests and notifications of the server
+	judge
+	link
+	announced
+	buffers
+	edits
+	screen
+	talk
+	feed
+	progress bars
 }
-
-type phase int
 
 const (
 	phaseNew phase = iota
@@ -120,49 +79,43 @@ const (
 	phaseExited
 )
 
-// answer is what the user chooses in a question whose message fits.
-type answer struct {
-	message *regexp.Regexp
-	title   string // "" dismisses
-	hold    bool   // it is left open
-}
-
-// call is a request of ours under way.
-type call struct {
-	method string
-	params json.RawMessage
-	// command is the name of an executed command.
-	command string
-	ended   bool
-}
-
-// EditAnswer is an edit that the server asked for, and what the editor said.
-type EditAnswer struct {
-	Label   string
-	Edit    json.RawMessage
-	Applied bool
-	Reason  string
-}
-
 // ErrDisconnected is wrapped by the errors of calls on a connection that has ended.
 var ErrDisconnected = errors.New("the server is gone")
 
 // NewEditor makes an editor that speaks to a server over stream, which it owns. Nothing is sent before Initialize.
 func NewEditor(stream io.ReadWriteCloser, o EditorOptions) *Editor {
-	e := &Editor{
-		options: o, profile: o.Profile, wake: make(chan struct{}, 1), done: make(chan struct{}),
-		news:     make(chan struct{}),
-		encoding: UTF16, pending: map[uint64]*call{}, documents: map[string]*document{},
-		diagnostics: map[string]published{},
-		progress:    map[string]*Progress{}, registered: map[string]registration{}, shown: map[string]string{},
-		written:   map[string]bool{},
-		refreshes: map[string]int{}, known: map[string]int{}, events: map[string]uint64{},
+	e := &Editor{options: o, judge: judge{profile: o.Profile, news: make(chan struct{})}}
+	j, l, a, b := &e.judge, &e.link, &e.announced, &e.buffers
+	*l = link{
+		judge: j, wake: make(chan struct{}, 1), done: make(chan struct{}), pending: map[uint64]*call{},
+		onWire: o.Wire, onCall: e.calls,
 	}
+	*a = announced{judge: j, encoding: UTF16, registered: map[string]registration{}}
+	*b = buffers{
+		judge: j, link: l, announced: a, root: o.Root, onChange: o.Changed, documents: map[string]*document{},
+		known: map[string]int{}, written: map[string]bool{},
+	}
+	e.edits = edits{judge: j, link: l, buffers: b}
+	e.screen = screen{
+		judge: j, link: l, buffers: b, folder: o.Foreign, diagnostics: map[string]published{},
+		foreign: map[string][]Diagnostic{}, shown: map[string]string{},
+	}
+	e.talk = talk{judge: j, link: l}
+	e.feed = feed{judge: j, events: map[string]uint64{}, refreshes: map[string]int{}}
+	e.progress = bars{judge: j, byToken: map[string]*Progress{}}
 	c := codec{fault: e.lockedFault, trace: e.record}
 	e.conn = jsonrpc2.NewConn(context.Background(), jsonrpc2.NewBufferedStream(stream, c), incoming{e},
 		jsonrpc2.OnRecv(e.responded), jsonrpc2.SetLogger(complaints{e}))
 	go e.write()
 	return e
+}
+
+// calls hears of a request before it is sent.
+func (e *Editor) calls(c *call) {
+	if c.subscribes() {
+		e.subscribed = true // consent to agent/event
+	}
+	e.progress.give(c)
 }
 
 // incoming hands the connection's messages on, in their order.
@@ -176,252 +129,6 @@ type complaints struct{ e *Editor }
 
 // Printf implements jsonrpc2.Logger.
 func (c complaints) Printf(format string, args ...any) { c.e.lockedFault(format, args...) }
-
-// write sends what is in the outbox, in order, until the editor is closed.
-func (e *Editor) write() {
-	defer close(e.done)
-	for {
-		e.mu.Lock()
-		batch, closed := e.outbox, e.closed
-		e.outbox = nil
-		e.mu.Unlock()
-		for _, send := range batch {
-			send()
-		}
-		if len(batch) > 0 {
-			continue
-		}
-		if closed {
-			return
-		}
-		select {
-		case <-e.wake:
-		case <-e.conn.DisconnectNotify():
-			e.mu.Lock()
-			e.closed = true
-			e.mu.Unlock()
-		}
-	}
-}
-
-// post puts something into the outbox. The lock is held.
-func (e *Editor) post(send func()) {
-	e.outbox = append(e.outbox, send)
-	select {
-	case e.wake <- struct{}{}:
-	default:
-	}
-}
-
-// notify sends a notification. The lock is held.
-func (e *Editor) notify(method string, params any) {
-	if strings.HasPrefix(method, "textDocument/did") || strings.HasPrefix(method, "workspace/did") {
-		e.release()
-	}
-	raw := encode(params)
-	var body any = &raw
-	if params == nil {
-		body = nil
-	}
-	e.post(func() {
-		if err := e.conn.Notify(context.Background(), method, body); err != nil &&
-			!errors.Is(err, jsonrpc2.ErrClosed) && !errors.Is(err, io.ErrClosedPipe) {
-			// the server may have crashed meanwhile
-			e.lockedFault("send %s: %v", method, err)
-		}
-	})
-}
-
-// Notify sends any notification.
-func (e *Editor) Notify(method string, params json.RawMessage) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.notify(method, params)
-}
-
-func encode(v any) json.RawMessage {
-	raw, err := json.Marshal(v)
-	if err != nil {
-		panic(fmt.Sprintf("lsptest: a message cannot be encoded: %v", err)) // our own types
-	}
-	return raw
-}
-
-// Pending is a request under way.
-type Pending struct {
-	e      *Editor
-	id     uint64
-	method string
-	sent   chan sent
-}
-
-type sent struct {
-	waiter jsonrpc2.Waiter
-	err    error
-}
-
-// Begin sends a request without waiting for its answer. Wait has to be called for it, once.
-func (e *Editor) Begin(method string, params any) *Pending {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.begin(method, params)
-}
-
-func (e *Editor) begin(method string, params any) *Pending {
-	e.nextID++
-	raw := encode(params)
-	p := &Pending{e: e, id: e.nextID, method: method, sent: make(chan sent, 1)}
-	c := &call{method: method, params: raw}
-	if method == "workspace/executeCommand" {
-		c.command = text(lookup(raw, "command"))
-	}
-	if method == "agent/subscribe" || c.command == "agentls.subscribe" {
-		e.subscribed = true // consent to agent/event
-	}
-	e.pending[p.id] = c
-	e.giveToken(c)
-	e.post(func() {
-		var body any = &raw
-		if string(raw) == "null" {
-			body = nil
-		}
-		w, err := e.conn.DispatchCall(context.Background(), method, body, jsonrpc2.PickID(jsonrpc2.ID{Num: p.id}))
-		p.sent <- sent{w, err}
-	})
-	return p
-}
-
-// Cancel sends $/cancelRequest for it.
-func (p *Pending) Cancel() {
-	p.e.Notify("$/cancelRequest", encode(struct {
-		ID uint64 `json:"id"`
-	}{p.id}))
-}
-
-// Wait waits for the answer. An error answer is a *jsonrpc2.Error.
-func (p *Pending) Wait(ctx context.Context) (json.RawMessage, error) {
-	fail := func(err error) (json.RawMessage, error) {
-		var answered *jsonrpc2.Error
-		switch {
-		case errors.As(err, &answered):
-			return nil, err
-		case errors.Is(err, jsonrpc2.ErrClosed):
-			err = ErrDisconnected
-		case ctx.Err() != nil:
-			err = fmt.Errorf("no answer came: %w", context.Cause(ctx))
-		}
-		return nil, fmt.Errorf("%s: %w", p.method, err)
-	}
-	select {
-	case s := <-p.sent:
-		if s.err != nil {
-			return fail(s.err)
-		}
-		var raw json.RawMessage
-		if err := s.waiter.Wait(ctx, &raw); err != nil {
-			return fail(err)
-		}
-		return raw, nil
-	case <-p.e.done:
-		return fail(ErrDisconnected)
-	case <-ctx.Done():
-		return fail(ctx.Err())
-	}
-}
-
-// Call sends a request and waits for its answer. An error answer is a *jsonrpc2.Error.
-func (e *Editor) Call(ctx context.Context, method string, params any) (json.RawMessage, error) {
-	return e.Begin(method, params).Wait(ctx)
-}
-
-// wait waits until cond holds, which is asked under the lock after each message. The error says what was waited for.
-func (e *Editor) wait(ctx context.Context, what string, cond func() bool) error {
-	for {
-		e.mu.Lock()
-		ok, news := cond(), e.news
-		e.mu.Unlock()
-		if ok {
-			return nil
-		}
-		select {
-		case <-news:
-		case <-e.conn.DisconnectNotify():
-			e.mu.Lock()
-			defer e.mu.Unlock()
-			if cond() {
-				return nil
-			}
-			return fmt.Errorf("wait for %s: %w", what, ErrDisconnected)
-		case <-ctx.Done():
-			return fmt.Errorf("wait for %s: %w", what, context.Cause(ctx))
-		}
-	}
-}
-
-// Until waits until cond holds, which is asked after each message of the server and may use the editor's methods. The
-// error says what was waited for.
-func (e *Editor) Until(ctx context.Context, what string, cond func() bool) error {
-	for {
-		e.mu.Lock()
-		news := e.news
-		e.mu.Unlock()
-		if cond() {
-			return nil
-		}
-		select {
-		case <-news:
-		case <-e.conn.DisconnectNotify():
-			if cond() {
-				return nil
-			}
-			return fmt.Errorf("wait for %s: %w", what, ErrDisconnected)
-		case <-ctx.Done():
-			return fmt.Errorf("wait for %s: %w", what, context.Cause(ctx))
-		}
-	}
-}
-
-// changed wakes those who wait. The lock is held.
-func (e *Editor) changed() {
-	close(e.news)
-	e.news = make(chan struct{})
-}
-
-// fault notes a breach of the protocol. The lock is held.
-func (e *Editor) fault(format string, args ...any) {
-	if text := fmt.Sprintf(format, args...); !slices.Contains(e.faults, text) {
-		e.faults = append(e.faults, text)
-	}
-}
-
-func (e *Editor) lockedFault(format string, args ...any) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.fault(format, args...)
-}
-
-// Faults are the breaches of the protocol so far, each once.
-func (e *Editor) Faults() []string {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return slices.Clone(e.faults)
-}
-
-func (e *Editor) record(direction string, body []byte) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.trace = append(e.trace, direction+" "+shorten(string(body)))
-	if e.options.Wire != nil {
-		e.options.Wire(direction, body)
-	}
-}
-
-// Trace is what went over the wire, a line each, long messages shortened.
-func (e *Editor) Trace() []string {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return slices.Clone(e.trace)
-}
 
 type workspaceFolder struct {
 	URI  string `json:"uri"`

@@ -5,12 +5,22 @@ import (
 	"slices"
 )
 
+// feed is what the server tells without being asked, and says that there is anew.
+type feed struct {
+	*judge
+	notifications []Notification
+	subscribed    bool
+	events        map[string]uint64 // the number of the last event, by session
+	refreshes     map[string]int
+	heard         int // requests and notifications of the server
+}
+
 // transientEvents are not stored, and carry the number of the last stored event.
 var transientEvents = []string{"TextDelta", "ReasoningDelta", "RunProgress", "ToolCallProgress"}
 
 // subscribedTo takes the answer to an agent/subscribe: from here on the events of its sessions follow one another. The
 // lock is held.
-func (e *Editor) subscribedTo(c *call, result json.RawMessage) {
+func (f *feed) subscribedTo(c *call, result json.RawMessage) {
 	params := c.params
 	if c.command != "" {
 		var arguments []json.RawMessage
@@ -35,16 +45,16 @@ func (e *Editor) subscribedTo(c *call, result json.RawMessage) {
 		return // it was found not to conform
 	}
 	for _, s := range answer.Sessions {
-		e.events[s.Session.ID] = s.Seq
+		f.events[s.Session.ID] = s.Seq
 		if asked.Since != nil && !answer.Reset {
-			e.events[s.Session.ID] = *asked.Since
+			f.events[s.Session.ID] = *asked.Since
 		}
 	}
 }
 
 // event sees to it that no event comes before the answer to its agent/subscribe, twice, or behind a gap. The lock is
 // held.
-func (e *Editor) event(params json.RawMessage) {
+func (f *feed) event(params json.RawMessage) {
 	var told struct {
 		Seq     uint64 `json:"seq"`
 		Session string `json:"session"`
@@ -53,28 +63,28 @@ func (e *Editor) event(params json.RawMessage) {
 	if err := json.Unmarshal(params, &told); err != nil {
 		return // it was found not to conform
 	}
-	last, known := e.events[told.Session]
+	last, known := f.events[told.Session]
 	switch {
 	case !known:
-		e.fault("event %d of the session %s came before the answer to agent/subscribe", told.Seq, told.Session)
+		f.fault("event %d of the session %s came before the answer to agent/subscribe", told.Seq, told.Session)
 	case slices.Contains(transientEvents, told.Type):
 		if told.Seq != last {
-			e.fault("a %s of the session %s has the number %d behind event %d", told.Type, told.Session, told.Seq, last)
+			f.fault("a %s of the session %s has the number %d behind event %d", told.Type, told.Session, told.Seq, last)
 		}
 		return
 	case told.Type == "EventsTrimmed":
 		if told.Seq <= last {
-			e.fault("events up to %d were trimmed, and %d is known", told.Seq, last)
+			f.fault("events up to %d were trimmed, and %d is known", told.Seq, last)
 		}
 	case told.Seq != last+1:
-		e.fault("event %d of the session %s came behind event %d", told.Seq, told.Session, last)
+		f.fault("event %d of the session %s came behind event %d", told.Seq, told.Session, last)
 	}
-	e.events[told.Session] = told.Seq
+	f.events[told.Session] = told.Seq
 }
 
 // Notifications returns those of the protocol's own that came behind the first n, in their order.
-func (e *Editor) Notifications(n int) []Notification {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return slices.Clone(e.notifications[min(n, len(e.notifications)):])
+func (f *feed) Notifications(n int) []Notification {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.notifications[min(n, len(f.notifications)):])
 }

@@ -32,9 +32,9 @@ func (h hint) text() string {
 }
 
 // askHints asks for the inlay hints of a whole document.
-func (p *play) askHints(path string) ([]hint, error) {
+func (q *requests) askHints(path string) ([]hint, error) {
 	const method = "textDocument/inlayHint"
-	e := p.editor
+	e := q.editor
 	u := e.URI(path)
 	e.mu.Lock()
 	serves, d := e.serves(method, u), e.documents[u]
@@ -45,14 +45,14 @@ func (p *play) askHints(path string) ([]hint, error) {
 	case d == nil:
 		return nil, fmt.Errorf("%s is not open", path)
 	}
-	raw, err := e.Call(p.ctx, method, struct {
+	raw, err := e.Call(q.ctx, method, struct {
 		TextDocument textDocument `json:"textDocument"`
 		Range        Range        `json:"range"`
 	}{textDocument{URI: u}, Range{End: e.encoding.Position(d.text, len(d.text))}})
 	if err != nil {
 		return nil, err
 	}
-	p.last = raw
+	q.last = raw
 	var list []hint
 	if err := json.Unmarshal(raw, &list); err != nil {
 		return nil, fmt.Errorf("decode the inlay hints: %w", err)
@@ -85,7 +85,7 @@ func (p *play) hintsAre(args []string) error {
 	}
 	list, err := p.askHints(args[0])
 	if err != nil {
-		return p.unserved(err, args[1:])
+		return unserved(err, args[1:])
 	}
 	if *update {
 		show(list)
@@ -99,30 +99,30 @@ func (p *play) hintsAre(args []string) error {
 }
 
 // waitHint waits until a hint of a document holds the text, or none does.
-func (p *play) waitHint(path, want string, there bool) error {
-	return p.hintsUntil(path, func(list []hint) bool {
+func (q *requests) waitHint(path, want string, there bool) error {
+	return q.hintsUntil(path, func(list []hint) bool {
 		return slices.ContainsFunc(list, func(h hint) bool { return strings.Contains(text(h.Label), want) }) == there
 	})
 }
 
 // hintsUntil asks for the hints whenever the server says that there are others, until they fit. An editor that takes no
 // refreshes asks at each message instead, as if the user typed.
-func (p *play) hintsUntil(path string, fit func([]hint) bool) error {
+func (q *requests) hintsUntil(path string, fit func([]hint) bool) error {
 	const refresh = "workspace/inlayHint/refresh"
-	e := p.editor
-	refreshes := p.profile.Announces("workspace.inlayHint.refreshSupport")
+	e := q.editor
+	refreshes := e.profile.Announces("workspace.inlayHint.refreshSupport")
 	for {
 		e.mu.Lock()
 		before, heard := e.refreshes[refresh], e.heard
 		e.mu.Unlock()
-		list, err := p.askHints(path)
+		list, err := q.askHints(path)
 		if err != nil && !errors.Is(err, errUnserved) {
 			return err
 		}
 		if err == nil && fit(list) {
 			return nil
 		}
-		err = e.wait(p.ctx, fmt.Sprintf("other hints of %s than %+v", path, list), func() bool {
+		err = e.wait(q.ctx, fmt.Sprintf("other hints of %s than %+v", path, list), func() bool {
 			if refreshes && err == nil {
 				return e.refreshes[refresh] > before
 			}
@@ -135,8 +135,8 @@ func (p *play) hintsUntil(path string, fit func([]hint) bool) error {
 }
 
 // waitHover points at a place until what is shown there holds the text.
-func (p *play) waitHover(path, where, want string) error {
-	e := p.editor
+func (q *requests) waitHover(path, where, want string) error {
+	e := q.editor
 	for {
 		e.mu.Lock()
 		heard := e.heard
@@ -146,14 +146,14 @@ func (p *play) waitHover(path, where, want string) error {
 				Value string `json:"value"`
 			} `json:"contents"`
 		}
-		err := p.ask("textDocument/hover", []string{path, where}, &hover)
+		err := q.ask("textDocument/hover", []string{path, where}, &hover)
 		if err != nil && !errors.Is(err, errUnserved) {
 			return err
 		}
 		if err == nil && strings.Contains(hover.Contents.Value, want) {
 			return nil
 		}
-		err = e.wait(p.ctx, fmt.Sprintf("the hover %q of %s, which is %q", want, path, hover.Contents.Value),
+		err = e.wait(q.ctx, fmt.Sprintf("the hover %q of %s, which is %q", want, path, hover.Contents.Value),
 			func() bool { return e.heard > heard })
 		if err != nil {
 			return err
@@ -162,9 +162,9 @@ func (p *play) waitHover(path, where, want string) error {
 }
 
 // find keeps the id of the run of a title under a name, by what a subscriber is told: NAME "title".
-func (p *play) find(args []string) error {
+func (q *requests) find(args []string) error {
 	// All events come again, so that none is lost between the former subscription and this one.
-	raw, err := p.editor.Call(p.ctx, "agent/subscribe", struct {
+	raw, err := q.editor.Call(q.ctx, "agent/subscribe", struct {
 		Since int `json:"since"`
 	}{})
 	if err != nil {
@@ -178,11 +178,11 @@ func (p *play) find(args []string) error {
 	if err := json.Unmarshal(raw, &snapshot); err != nil {
 		return fmt.Errorf("decode the snapshot: %w", err)
 	}
-	p.last = raw
+	q.last = raw
 	for _, s := range snapshot.Sessions {
 		for _, r := range s.Tree {
 			if strings.Contains(r.Title, args[1]) {
-				p.vars[args[0]] = r.ID
+				q.vars[args[0]] = r.ID
 				return nil
 			}
 		}

@@ -1,14 +1,12 @@
 package lsptest
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/bmatcuk/doublestar/v4"
 )
 
 // The language features: what an editor asks for while a user writes. Each is asked for only where the server announced
@@ -24,67 +22,16 @@ var languageProviders = map[string]string{
 // errUnserved is the error of a feature that the server does not have for the document.
 var errUnserved = errors.New("the server does not serve it for this document")
 
-// registration is one that the server made.
-type registration struct {
-	method  string
-	options json.RawMessage
-}
-
-// selects reports whether a registration's documentSelector fits a document; one without a selector fits all.
-func (r registration) selects(u string) bool {
-	var filters []struct {
-		Language string          `json:"language"`
-		Scheme   string          `json:"scheme"`
-		Pattern  json.RawMessage `json:"pattern"`
-	}
-	raw := lookup(r.options, "documentSelector")
-	if !truthy(raw) {
-		return true
-	}
-	if json.Unmarshal(raw, &filters) != nil {
-		return false
-	}
-	for _, f := range filters {
-		scheme, _, _ := strings.Cut(u, ":")
-		if f.Language != "" || f.Scheme != "" && f.Scheme != scheme {
-			continue
-		}
-		if f.Pattern == nil {
-			return true
-		}
-		if ok, err := doublestar.Match(text(f.Pattern), filepath.ToSlash(pathOf(u))); err == nil && ok {
-			return true
-		}
-	}
-	return false
-}
-
-// serves reports whether the server announced a feature for a document. The lock is held.
-func (e *Editor) serves(method, u string) bool {
-	return truthy(lookup(e.server, languageProviders[method])) || e.selecting(method, u) > 0
-}
-
-// selecting is how many registrations of a feature select a document. The lock is held.
-func (e *Editor) selecting(method, u string) int {
-	count := 0
-	for _, r := range e.registered {
-		if r.method == method && r.selects(u) {
-			count++
-		}
-	}
-	return count
-}
-
 // ask asks for a feature at a place of a document.
-func (p *play) ask(method string, args []string, result any) error {
-	e := p.editor
+func (q *requests) ask(method string, args []string, result any) error {
+	e := q.editor
 	u := e.URI(args[0])
 	params := struct {
 		TextDocument textDocument `json:"textDocument"`
 		Position     *Position    `json:"position,omitempty"`
 	}{TextDocument: textDocument{URI: u}}
 	if len(args) > 1 {
-		r, err := p.place(args[0], args[1])
+		r, err := place(q.editor, args[0], args[1])
 		if err != nil {
 			return err
 		}
@@ -100,11 +47,11 @@ func (p *play) ask(method string, args []string, result any) error {
 	if !serves {
 		return errUnserved
 	}
-	raw, err := e.Call(p.ctx, method, params)
+	raw, err := e.Call(q.ctx, method, params)
 	if err != nil {
 		return err
 	}
-	p.last = raw
+	q.last = raw
 	return json.Unmarshal(raw, result)
 }
 
@@ -120,43 +67,42 @@ type completionItem struct {
 	} `json:"textEdit"`
 }
 
-func (p *play) completions(path, where string) ([]completionItem, error) {
+func (q *requests) completions(path, where string) ([]completionItem, error) {
 	var list struct {
 		Items []completionItem `json:"items"`
 	}
-	if err := p.ask("textDocument/completion", []string{path, where}, &list); err != nil {
+	if err := q.ask("textDocument/completion", []string{path, where}, &list); err != nil {
 		return nil, err
 	}
 	slices.SortStableFunc(list.Items, func(a, b completionItem) int { return strings.Compare(a.SortText, b.SortText) })
-	p.editor.mu.Lock()
-	defer p.editor.mu.Unlock()
+	q.editor.mu.Lock()
+	defer q.editor.mu.Unlock()
 	for _, i := range list.Items {
 		if kind := text(lookup(i.Document, "kind")); kind == "markdown" &&
-			!slices.Contains(p.editor.profile.strings("textDocument.completion.completionItem.documentationFormat"),
+			!slices.Contains(q.editor.profile.strings("textDocument.completion.completionItem.documentationFormat"),
 				kind) {
-			p.editor.fault(
+			q.editor.fault(
 				"textDocument/completion: %q has documentation in Markdown, which the client did not announce", i.Label)
 		}
 	}
 	return list.Items, nil
 }
 
-// completionsAre compares what is offered behind a place with a section: PATH PLACE [want/completions]. "none" for
-// nothing.
-func (p *play) completionsAre(args []string) error {
-	list, err := p.completions(args[0], args[1])
+// completionText shows what is offered behind a place, a line each.
+func completionText(q *requests, args []string) (string, error) {
+	list, err := q.completions(args[0], args[1])
 	if err != nil {
-		return p.unserved(err, args[2:])
+		return "", err
 	}
 	var out strings.Builder
 	for _, i := range list {
 		out.WriteString(strings.TrimSuffix(i.Label+": "+i.Detail, ": ") + "\n")
 	}
-	return p.compare(section(args, 2, "want/completions"), out.String())
+	return out.String(), nil
 }
 
 // unserved makes a feature that is not served for a document what the scenario expects by the section "unserved".
-func (p *play) unserved(err error, sections []string) error {
+func unserved(err error, sections []string) error {
 	if errors.Is(err, errUnserved) && len(sections) > 0 && sections[0] == "unserved" {
 		return nil
 	}
@@ -164,8 +110,8 @@ func (p *play) unserved(err error, sections []string) error {
 }
 
 // complete chooses a completion: PATH PLACE "label".
-func (p *play) complete(args []string) error {
-	list, err := p.completions(args[0], args[1])
+func (q *requests) complete(args []string) error {
+	list, err := q.completions(args[0], args[1])
 	if err != nil {
 		return err
 	}
@@ -177,21 +123,21 @@ func (p *play) complete(args []string) error {
 		if i.TextEdit == nil {
 			return fmt.Errorf("the completion %q has no textEdit", i.Label)
 		}
-		content, _, err := p.editor.Text(args[0])
+		content, _, err := q.editor.Text(args[0])
 		if err != nil {
 			return err
 		}
-		start, end, err := p.editor.Encoding().Span(content, i.TextEdit.Range)
+		start, end, err := q.editor.Encoding().Span(content, i.TextEdit.Range)
 		if err != nil {
 			return err
 		}
-		return p.editor.Edit(args[0], start, end, i.TextEdit.NewText)
+		return q.editor.Edit(args[0], start, end, i.TextEdit.NewText)
 	}
 	return fmt.Errorf("there is no such completion among %q", labels)
 }
 
-// hoverIs compares what is said at a place with a section: PATH PLACE [want/hover].
-func (p *play) hoverIs(args []string) error {
+// hoverText shows what is said at a place, behind the place that it is about.
+func hoverText(q *requests, args []string) (string, error) {
 	var hover struct {
 		Contents struct {
 			Kind  string `json:"kind"`
@@ -199,20 +145,20 @@ func (p *play) hoverIs(args []string) error {
 		} `json:"contents"`
 		Range *Range `json:"range"`
 	}
-	if err := p.ask("textDocument/hover", args[:2], &hover); err != nil {
-		return p.unserved(err, args[2:])
+	if err := q.ask("textDocument/hover", args[:2], &hover); err != nil {
+		return "", err
 	}
-	p.editor.mu.Lock()
+	q.editor.mu.Lock()
+	defer q.editor.mu.Unlock()
 	if hover.Contents.Kind == "markdown" &&
-		!slices.Contains(p.editor.profile.strings("textDocument.hover.contentFormat"), "markdown") {
-		p.editor.fault("textDocument/hover: the text is in Markdown, which the client did not announce")
+		!slices.Contains(q.editor.profile.strings("textDocument.hover.contentFormat"), "markdown") {
+		q.editor.fault("textDocument/hover: the text is in Markdown, which the client did not announce")
 	}
 	var where string
-	if d := p.editor.documents[p.editor.URI(args[0])]; d != nil && hover.Range != nil {
-		where = p.placeText(d.text, *hover.Range) + "\n"
+	if d := q.editor.documents[q.editor.URI(args[0])]; d != nil && hover.Range != nil {
+		where = placeText(q.editor, d.text, *hover.Range) + "\n"
 	}
-	p.editor.mu.Unlock()
-	return p.compare(section(args, 2, "want/hover"), p.masked(where+hover.Contents.Value))
+	return where + hover.Contents.Value, nil
 }
 
 // symbol is any of LSP's DocumentSymbol and SymbolInformation.
@@ -229,33 +175,32 @@ type symbol struct {
 	} `json:"location"`
 }
 
-// symbolsAre compares the outline of a document with a section: PATH [want/symbols].
-func (p *play) symbolsAre(args []string) error {
+// symbolText shows the outline of a document.
+func symbolText(q *requests, args []string) (string, error) {
 	var list []symbol
-	if err := p.ask("textDocument/documentSymbol", args[:1], &list); err != nil {
-		return p.unserved(err, args[1:])
+	if err := q.ask("textDocument/documentSymbol", args[:1], &list); err != nil {
+		return "", err
 	}
-	p.editor.mu.Lock()
+	q.editor.mu.Lock()
+	defer q.editor.mu.Unlock()
 	var out strings.Builder
 	content := ""
-	if d := p.editor.documents[p.editor.URI(args[0])]; d != nil {
+	if d := q.editor.documents[q.editor.URI(args[0])]; d != nil {
 		content = d.text
 	}
-	p.writeSymbols(&out, content, list, "")
-	p.editor.mu.Unlock()
-	return p.compare(section(args, 1, "want/symbols"), out.String())
+	writeSymbols(q.editor, &out, content, list, "")
+	return out.String(), nil
 }
 
 // writeSymbols writes a line for each symbol, and checks them. The lock is held.
-func (p *play) writeSymbols(out *strings.Builder, content string, list []symbol, indent string) {
-	e := p.editor
+func writeSymbols(e *Editor, out *strings.Builder, content string, list []symbol, indent string) {
 	for _, s := range list {
 		if s.Name == "" || s.Kind < 1 || s.Kind > 26 {
 			e.fault("textDocument/documentSymbol: bad name %q or kind %d", s.Name, s.Kind)
 		}
 		switch {
 		case s.Location != nil:
-			fmt.Fprintf(out, "%s%s %s\n", indent, p.placeText(content, s.Location.Range),
+			fmt.Fprintf(out, "%s%s %s\n", indent, placeText(e, content, s.Location.Range),
 				strings.TrimSuffix(s.Name+" in "+s.ContainerName, " in "))
 		case s.Range == nil || s.Selection == nil:
 			e.fault("textDocument/documentSymbol: %q has no range", s.Name)
@@ -265,25 +210,24 @@ func (p *play) writeSymbols(out *strings.Builder, content string, list []symbol,
 			if before(s.Selection.Start, s.Range.Start) || before(s.Range.End, s.Selection.End) {
 				e.fault("textDocument/documentSymbol: the selectionRange of %q is not in its range", s.Name)
 			}
-			fmt.Fprintf(out, "%s%s %s\n", indent, p.placeText(content, *s.Range),
+			fmt.Fprintf(out, "%s%s %s\n", indent, placeText(e, content, *s.Range),
 				strings.TrimSuffix(s.Name+": "+s.Detail, ": "))
-			p.writeSymbols(out, content, s.Children, indent+"  ")
+			writeSymbols(e, out, content, s.Children, indent+"  ")
 		}
 	}
 }
 
 // waitRegistered waits until the server has registered a feature for a document: wait serves METHOD PATH.
-func (p *play) waitRegistered(method, path string) error {
-	e := p.editor
-	return e.wait(p.ctx, "the server serves "+method,
+func waitRegistered(ctx context.Context, e *Editor, method, path string) error {
+	return e.wait(ctx, "the server serves "+method,
 		func() bool { return e.serves("textDocument/"+method, e.URI(path)) })
 }
 
 // waitAgents asks for the agents again and again, as a palette does each time that it is opened, until they are as they
 // should.
-func (p *play) waitAgents(what string, fit func(agents []string, standard string) bool) error {
+func (q *requests) waitAgents(what string, fit func(agents []string, standard string) bool) error {
 	for {
-		raw, err := p.editor.Execute(p.ctx, "agentls.list", json.RawMessage("{}"))
+		raw, err := q.editor.Execute(q.ctx, "agentls.list", json.RawMessage("{}"))
 		if err != nil {
 			return fmt.Errorf("wait for %s: %w", what, err)
 		}
@@ -301,10 +245,10 @@ func (p *play) waitAgents(what string, fit func(agents []string, standard string
 			slugs = append(slugs, a.Slug)
 		}
 		if fit(slugs, list.Default) {
-			p.last = raw
+			q.last = raw
 			return nil
 		}
-		if err := p.ctx.Err(); err != nil {
+		if err := q.ctx.Err(); err != nil {
 			return fmt.Errorf("wait for %s: %w; the default is %s, the agents are %q", what, err, list.Default, slugs)
 		}
 	}

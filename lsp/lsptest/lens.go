@@ -15,43 +15,43 @@ type lens struct {
 }
 
 // askLenses asks for the lenses of a document, as an editor does that shows them.
-func (p *play) askLenses(path string) ([]lens, error) {
+func (q *requests) askLenses(path string) ([]lens, error) {
 	var list []lens
-	if err := p.ask("textDocument/codeLens", []string{path}, &list); err != nil {
+	if err := q.ask("textDocument/codeLens", []string{path}, &list); err != nil {
 		return nil, err
 	}
-	p.editor.mu.Lock()
-	defer p.editor.mu.Unlock()
+	q.editor.mu.Lock()
+	defer q.editor.mu.Unlock()
 	for _, l := range list {
 		if l.Range.Start.Line != l.Range.End.Line {
-			p.editor.fault("textDocument/codeLens: a lens spans the lines %d to %d", l.Range.Start.Line,
+			q.editor.fault("textDocument/codeLens: a lens spans the lines %d to %d", l.Range.Start.Line,
 				l.Range.End.Line)
 		}
 		if l.Command == nil {
-			p.editor.fault("textDocument/codeLens: a lens without a command, though none can be resolved")
+			q.editor.fault("textDocument/codeLens: a lens without a command, though none can be resolved")
 			continue
 		}
-		p.editor.checkCommand(*l.Command, fmt.Sprintf("textDocument/codeLens: %q", l.Command.Title))
+		q.editor.checkCommand(*l.Command, fmt.Sprintf("textDocument/codeLens: %q", l.Command.Title))
 	}
 	return slices.DeleteFunc(list, func(l lens) bool { return l.Command == nil }), nil
 }
 
-// lensesAre compares the lenses of a document with a section, a line each: PATH [want/lenses].
-func (p *play) lensesAre(args []string) error {
-	list, err := p.askLenses(args[0])
+// lensText shows the lenses of a document, a line each.
+func lensText(q *requests, args []string) (string, error) {
+	list, err := q.askLenses(args[0])
 	if err != nil {
-		return err
+		return "", err
 	}
 	var out strings.Builder
 	for _, l := range list {
 		fmt.Fprintf(&out, "%d: %s\n", l.Range.Start.Line+1, l.Command.Title)
 	}
-	return p.compare(section(args, 1, "want/lenses"), p.masked(out.String()))
+	return out.String(), nil
 }
 
 // lens clicks on a lens: PATH LINE "title".
-func (p *play) lens(args []string) error {
-	list, err := p.askLenses(args[0])
+func (q *requests) lens(args []string) error {
+	list, err := q.askLenses(args[0])
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (p *play) lens(args []string) error {
 	for _, l := range list {
 		at := strconv.Itoa(int(l.Range.Start.Line) + 1)
 		if at == args[1] && l.Command.Title == args[2] {
-			return p.took(p.editor.Execute(p.ctx, l.Command.Command, l.Command.Arguments...))
+			return q.took(q.editor.Execute(q.ctx, l.Command.Command, l.Command.Arguments...))
 		}
 		titles = append(titles, at+": "+l.Command.Title)
 	}
@@ -67,16 +67,16 @@ func (p *play) lens(args []string) error {
 }
 
 // waitLens asks for the lenses again and again until there is one of the title.
-func (p *play) waitLens(path, title string) error {
+func (q *requests) waitLens(path, title string) error {
 	for {
-		list, err := p.askLenses(path)
+		list, err := q.askLenses(path)
 		if err != nil && !errors.Is(err, errUnserved) {
 			return err
 		}
 		if slices.ContainsFunc(list, func(l lens) bool { return l.Command.Title == title }) {
 			return nil
 		}
-		if err := p.ctx.Err(); err != nil {
+		if err := q.ctx.Err(); err != nil {
 			return fmt.Errorf("wait for the lens %q: %w", title, err)
 		}
 	}

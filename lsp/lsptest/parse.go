@@ -62,7 +62,7 @@ func parseLine(text string) (line, error) {
 	}
 }
 
-var place = regexp.MustCompile(`^(\d+)(?::(\d+))?(?:-(\d+):(\d+))?$`)
+var placeForm = regexp.MustCompile(`^(\d+)(?::(\d+))?(?:-(\d+):(\d+))?$`)
 
 // span finds a place in a text, as byte offsets: L:C-L:C or L:C, 1-based and in characters, L for the whole line
 // without its ending, "all", or a piece of the text, of which the first one is meant.
@@ -70,7 +70,7 @@ func span(content, where string) (start, end int, err error) {
 	if where == "all" {
 		return 0, len(content), nil
 	}
-	m := place.FindStringSubmatch(where)
+	m := placeForm.FindStringSubmatch(where)
 	if m == nil {
 		at := strings.Index(content, where)
 		if at < 0 {

@@ -13,40 +13,58 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/sourcegraph/jsonrpc2"
+	"go.lsp.dev/uri"
 )
 
 // play is one run of a scenario: the state of its script. It belongs to the goroutine of the test.
 type play struct {
+	stage
+	setup
+	requests
+	claims
+
+	server *Server
+	disk   map[string][]byte
+	// faults are those of the editors before a restart.
+	faults []string
+}
+
+// stage is what a scenario is played on.
+type stage struct {
 	t        *testing.T
-	ctx      context.Context
 	scenario *Scenario
 	profile  *Profile
 	start    func(Env) (*Server, error)
 	base     string
 	env      Env
 	log      *logBuffer
+	sites    map[string]string // addresses of the sites, by name; fixed once they serve
+}
 
-	// What is set before the server starts.
+// setup is what is set before the server starts.
+type setup struct {
 	encodings []Encoding
 	init      json.RawMessage
 	settings  json.RawMessage
 	answers   []answer
+}
 
-	server *Server
-	editor *Editor
-	disk   map[string][]byte
-	// faults are those of the editors before a restart.
-	faults []string
-
+// requests are what the script asks the server for, and what came back.
+type requests struct {
+	ctx     context.Context
+	editor  *Editor
 	vars    map[string]string
-	sites   map[string]string // addresses of the sites, by name; fixed once they serve
 	begun   map[string]*Pending
 	last    json.RawMessage // result of the last request
 	lastErr error
+	runs    int // runs that were started since the server was
+}
+
+// claims are what the script has said of the whole conversation.
+type claims struct {
 	matched []string // messages that the script expects
 	unsaid  []*unsaid
 	edits   func() error // checks the number of edits that the last line about it told; nil since something was done
-	runs    int          // runs that were started since the server was
 }
 
 // logBuffer keeps what a server logs.
@@ -155,8 +173,8 @@ func (p *play) settle() error {
 	if p.profile.Announces("window.workDoneProgress") {
 		// Whoever sends shutdown behind the end of a run may be quicker than the end of its progress.
 		err := p.editor.wait(p.ctx, fmt.Sprintf("the progress of %d runs and its end", p.runs), func() bool {
-			return len(p.editor.order) >= p.runs &&
-				!slices.ContainsFunc(p.editor.order, func(g *Progress) bool { return !g.Ended })
+			return len(p.editor.progress.order) >= p.runs &&
+				!slices.ContainsFunc(p.editor.progress.order, func(g *Progress) bool { return !g.Ended })
 		})
 		if err != nil {
 			return err
@@ -219,9 +237,9 @@ func (p *play) finish() {
 }
 
 // vows are requests that the script has begun and not awaited.
-func (p *play) vows() []string {
+func (q *requests) vows() []string {
 	var list []string
-	for name := range p.begun {
+	for name := range q.begun {
 		list = append(list, "the script never awaits "+name)
 	}
 	return list
@@ -240,9 +258,9 @@ func (p *play) cleanUp() {
 }
 
 // errExpected reports whether the next line that is for this profile looks at the error of the request before.
-func (p *play) errExpected(next []line) bool {
+func (s *stage) errExpected(next []line) bool {
 	for _, l := range next {
-		if l.isFor(p.profile.Name) {
+		if l.isFor(s.profile.Name) {
 			return l.verb == "error"
 		}
 	}
@@ -252,17 +270,17 @@ func (p *play) errExpected(next []line) bool {
 var variable = regexp.MustCompile(`\$\{([^}]+)\}`)
 
 // expand puts in variables: ${uri:PATH}, ${path:PATH}, and those that were captured.
-func (p *play) expand(text string) (string, error) {
+func (q *requests) expand(text string) (string, error) {
 	var unknown error
 	out := variable.ReplaceAllStringFunc(text, func(found string) string {
 		name := found[2 : len(found)-1]
 		if path, ok := strings.CutPrefix(name, "uri:"); ok {
-			return p.editor.URI(path)
+			return q.editor.URI(path)
 		}
 		if path, ok := strings.CutPrefix(name, "path:"); ok {
-			return pathOf(p.editor.URI(path))
+			return pathOf(q.editor.URI(path))
 		}
-		value, known := p.vars[name]
+		value, known := q.vars[name]
 		if !known {
 			unknown = fmt.Errorf("nothing was captured as %s", name)
 		}
@@ -272,17 +290,17 @@ func (p *play) expand(text string) (string, error) {
 }
 
 // took keeps the answer to a request. Runs that it names become variables.
-func (p *play) took(result json.RawMessage, err error) error {
+func (q *requests) took(result json.RawMessage, err error) error {
 	var answered *jsonrpc2.Error
 	if err != nil && !errors.As(err, &answered) {
 		return err
 	}
-	p.last, p.lastErr = result, err
+	q.last, q.lastErr = result, err
 	for _, name := range []string{"run", "session"} {
 		if id := text(lookup(result, name)); id != "" {
-			p.vars[name] = id
+			q.vars[name] = id
 			if name == "run" {
-				p.runs++
+				q.runs++
 			}
 		}
 	}
@@ -290,8 +308,8 @@ func (p *play) took(result json.RawMessage, err error) error {
 }
 
 // compare compares a text with a section, or replaces the section.
-func (p *play) compare(section, got string) error {
-	f := p.scenario.sectionFor(section, p.profile.Name)
+func (s *stage) compare(section, got string) error {
+	f := s.scenario.sectionFor(section, s.profile.Name)
 	if f == nil {
 		return fmt.Errorf("there is no section %s; it would be:\n%s", section, got)
 	}
@@ -303,20 +321,20 @@ func (p *play) compare(section, got string) error {
 	}
 	if *update {
 		f.Data = []byte(got)
-		p.scenario.changed = true
+		s.scenario.changed = true
 		return nil
 	}
 	return fmt.Errorf("it is not as in the section %s (-want +got):\n%s", f.Name, cmp.Diff(string(f.Data), got))
 }
 
 // masked replaces what differs from run to run.
-func (p *play) masked(text string) string {
-	text = strings.ReplaceAll(text, p.editor.URI("."), "$ROOT")
-	text = strings.ReplaceAll(text, p.env.Root, "$ROOT")
+func (s *stage) masked(text string) string {
+	text = strings.ReplaceAll(text, string(uri.File(s.env.Root)), "$ROOT")
+	text = strings.ReplaceAll(text, s.env.Root, "$ROOT")
 	for _, name := range []string{"site", "other"} {
-		if address := p.vars[name]; address != "" {
+		if address := s.sites[name]; address != "" {
 			text = strings.ReplaceAll(text, address, "$"+strings.ToUpper(name))
 		}
 	}
-	return strings.ReplaceAll(text, p.base, "$BASE")
+	return strings.ReplaceAll(text, s.base, "$BASE")
 }

@@ -11,6 +11,19 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
+// talk is what the server tells and asks the user, and what it asks the editor to lend.
+type talk struct {
+	*judge
+	*link
+	messages   []Message
+	answers    []answer
+	prompts    []prompt // that the user has yet to answer
+	withdrawn  []string // texts of prompts that the server took back
+	loans      []loan   // what it lends, in order
+	unanswered []*jsonrpc2.Request
+	noPrompts  bool // the editor does not implement window/showMessageRequest
+}
+
 // prompt is a question that the user has yet to answer.
 type prompt struct {
 	request *jsonrpc2.Request
@@ -27,33 +40,40 @@ func methodNotFound(method string) error {
 
 // showPrompt answers window/showMessageRequest as the user would, who dismisses what nobody told him to answer. The
 // lock is held, as for all below but the verbs.
-func (e *Editor) showPrompt(params json.RawMessage) (any, error) {
+func (t *talk) showPrompt(params json.RawMessage) (any, error) {
 	const method = "window/showMessageRequest"
-	m := e.message(method, params)
-	if e.noPrompts {
+	m := t.message(method, params)
+	if t.noPrompts {
 		return nil, methodNotFound(method)
 	}
-	for _, a := range e.answers {
-		if a.message.MatchString(m.Text) {
-			if a.hold {
-				return nil, errHeld
-			}
-			return e.chosen(m, a.title), nil
+	result, err, _ := t.answered(m)
+	return result, err
+}
+
+// answered is what the user was told to answer to a prompt; told is false where he was told nothing.
+func (t *talk) answered(m Message) (result any, err error, told bool) {
+	for _, a := range t.answers {
+		switch {
+		case !a.message.MatchString(m.Text):
+		case a.hold:
+			return nil, errHeld, true
+		default:
+			return t.chosen(m, a.title), nil, true
 		}
 	}
-	return nil, nil
+	return nil, nil, false
 }
 
 // Answer has the user answer prompts whose text matches with a choice, "" to dismiss them. The first that matches
 // counts.
-func (e *Editor) Answer(message *regexp.Regexp, choice string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.answers = append(e.answers, answer{message: message, title: choice})
+func (t *talk) Answer(message *regexp.Regexp, choice string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.answers = append(t.answers, answer{message: message, title: choice})
 }
 
 // askPermission answers agent/ask, which clients without an answer do not implement.
-func (e *Editor) askPermission(params json.RawMessage) (any, error) {
+func (t *talk) askPermission(params json.RawMessage) (any, error) {
 	const method = "agent/ask"
 	m := Message{
 		Method: method, Text: text(lookup(params, "title")) + "\n" + text(lookup(params, "detail")),
@@ -62,20 +82,15 @@ func (e *Editor) askPermission(params json.RawMessage) (any, error) {
 	if text(lookup(params, "always")) != "" {
 		m.Titles = slices.Insert(m.Titles, 1, "Allow for this run", "Always allow")
 	}
-	for _, a := range e.answers {
-		if a.message.MatchString(m.Text) {
-			e.messages = append(e.messages, m)
-			if a.hold {
-				return nil, errHeld
-			}
-			return e.chosen(m, a.title), nil
-		}
+	if result, err, told := t.answered(m); told {
+		t.messages = append(t.messages, m)
+		return result, err
 	}
 	return nil, methodNotFound(method)
 }
 
 // askQuestion answers agent/question, which clients without an answer do not implement.
-func (e *Editor) askQuestion(params json.RawMessage) (any, error) {
+func (t *talk) askQuestion(params json.RawMessage) (any, error) {
 	const method = "agent/question"
 	m := Message{Method: method, Text: text(lookup(params, "agent")) + " asks: " + text(lookup(params, "question"))}
 	var choices []struct {
@@ -83,26 +98,21 @@ func (e *Editor) askQuestion(params json.RawMessage) (any, error) {
 	}
 	if raw := lookup(params, "choices"); raw != nil {
 		if err := json.Unmarshal(raw, &choices); err != nil {
-			e.fault("%s: bad choices %s", method, shorten(string(params)))
+			t.fault("%s: bad choices %s", method, shorten(string(params)))
 		}
 	}
 	for _, c := range choices {
 		m.Titles = append(m.Titles, c.Label)
 	}
-	for _, a := range e.answers {
-		if a.message.MatchString(m.Text) {
-			e.messages = append(e.messages, m)
-			if a.hold {
-				return nil, errHeld
-			}
-			return e.chosen(m, a.title), nil
-		}
+	if result, err, told := t.answered(m); told {
+		t.messages = append(t.messages, m)
+		return result, err
 	}
 	return nil, methodNotFound(method)
 }
 
 // chosen is the result of a prompt with the choice of a title, nil for "".
-func (e *Editor) chosen(m Message, title string) any {
+func (t *talk) chosen(m Message, title string) any {
 	if title == "" {
 		return nil
 	}
@@ -112,7 +122,7 @@ func (e *Editor) chosen(m Message, title string) any {
 		}{strings.Split(title, "; ")}
 	}
 	if !slices.Contains(m.Titles, title) {
-		e.fault("%s %q has no choice %q, only %q", m.Method, m.Text, title, m.Titles)
+		t.fault("%s %q has no choice %q, only %q", m.Method, m.Text, title, m.Titles)
 		return nil
 	}
 	if m.Method == "agent/ask" {
@@ -131,41 +141,41 @@ func (e *Editor) chosen(m Message, title string) any {
 }
 
 // hold keeps a prompt for the user to answer.
-func (e *Editor) hold(r *jsonrpc2.Request) {
-	e.prompts = append(e.prompts, prompt{r, e.messages[len(e.messages)-1]})
+func (t *talk) hold(r *jsonrpc2.Request) {
+	t.prompts = append(t.prompts, prompt{r, t.messages[len(t.messages)-1]})
 	shown := 0
-	for _, p := range e.prompts {
+	for _, p := range t.prompts {
 		if p.message.Method == r.Method {
 			shown++
 		}
 	}
 	if shown > 1 {
-		e.fault("%s while another prompt is shown", r.Method)
+		t.fault("%s while another prompt is shown", r.Method)
 	}
 }
 
 // withdraw takes a prompt off the screen that the server no longer wants answered.
-func (e *Editor) withdraw(params json.RawMessage) {
+func (t *talk) withdraw(params json.RawMessage) {
 	var p struct {
 		ID jsonrpc2.ID `json:"id"`
 	}
 	if err := json.Unmarshal(params, &p); err != nil {
-		e.fault("$/cancelRequest: bad params %s", shorten(string(params)))
+		t.fault("$/cancelRequest: bad params %s", shorten(string(params)))
 		return
 	}
-	for i, r := range e.unanswered {
+	for i, r := range t.unanswered {
 		if r.ID == p.ID {
-			e.unanswered = slices.Delete(e.unanswered, i, i+1)
-			e.withdrawn = append(e.withdrawn, r.Method)
-			e.reply(r, nil, &jsonrpc2.Error{Code: -32800, Message: "cancelled"})
+			t.unanswered = slices.Delete(t.unanswered, i, i+1)
+			t.withdrawn = append(t.withdrawn, r.Method)
+			t.reply(r, nil, &jsonrpc2.Error{Code: -32800, Message: "cancelled"})
 			return
 		}
 	}
-	for i, one := range e.prompts {
+	for i, one := range t.prompts {
 		if one.request.ID == p.ID {
-			e.prompts = slices.Delete(e.prompts, i, i+1)
-			e.withdrawn = append(e.withdrawn, one.message.Text)
-			e.reply(one.request, nil, &jsonrpc2.Error{Code: -32800, Message: "cancelled"})
+			t.prompts = slices.Delete(t.prompts, i, i+1)
+			t.withdrawn = append(t.withdrawn, one.message.Text)
+			t.reply(one.request, nil, &jsonrpc2.Error{Code: -32800, Message: "cancelled"})
 			return
 		}
 	}
@@ -209,9 +219,42 @@ func (p *play) choose(args []string) error {
 }
 
 // unable has the editor not implement window/showMessageRequest.
-func (p *play) unable([]string) error {
-	p.editor.mu.Lock()
-	defer p.editor.mu.Unlock()
-	p.editor.noPrompts = true
+func unable(e *Editor, _ []string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.noPrompts = true
 	return nil
+}
+
+// answer is what the user chooses in a question whose message fits.
+type answer struct {
+	message *regexp.Regexp
+	title   string // "" dismisses
+	hold    bool   // it is left open
+}
+
+func (t *talk) message(method string, params json.RawMessage) Message {
+	var p struct {
+		Type    int    `json:"type"`
+		Message string `json:"message"`
+		Actions []struct {
+			Title string `json:"title"`
+		} `json:"actions"`
+	}
+	if err := json.Unmarshal(params, &p); err != nil || p.Type < 1 || p.Type > 5 || p.Message == "" {
+		t.fault("%s: bad params %s", method, shorten(string(params)))
+	}
+	m := Message{Method: method, Type: p.Type, Text: p.Message}
+	for _, a := range p.Actions {
+		m.Titles = append(m.Titles, a.Title)
+	}
+	t.messages = append(t.messages, m)
+	return m
+}
+
+// Messages are what the server told the user so far.
+func (t *talk) Messages() []Message {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Clone(t.messages)
 }

@@ -10,10 +10,10 @@ import (
 
 // RenameFile renames a file or folder as the user does it in the editor: open documents go along, unsaved changes
 // included.
-func (e *Editor) RenameFile(from, to string) error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	old, next := pathOf(e.URI(from)), pathOf(e.URI(to))
+func (b *buffers) RenameFile(from, to string) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	old, next := pathOf(b.URI(from)), pathOf(b.URI(to))
 	if err := os.MkdirAll(filepath.Dir(next), 0o755); err != nil {
 		return fmt.Errorf("rename %s: %w", from, err)
 	}
@@ -25,36 +25,34 @@ func (e *Editor) RenameFile(from, to string) error {
 			return err
 		}
 		content, err := os.ReadFile(path)
-		e.wrote(old+strings.TrimPrefix(path, next), nil)
-		e.wrote(path, content)
+		b.wrote(old+strings.TrimPrefix(path, next), nil)
+		b.wrote(path, content)
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("rename %s: %w", from, err)
 	}
 	var below []*document
-	for _, d := range e.documents {
+	for _, d := range b.documents {
 		if file := pathOf(d.uri); file == old || strings.HasPrefix(file, old+string(filepath.Separator)) {
 			below = append(below, d)
 		}
 	}
 	slices.SortFunc(below, func(a, b *document) int { return strings.Compare(a.uri, b.uri) })
 	for _, d := range below {
-		e.forget(d.uri)
-		e.open(e.URI(to)+strings.TrimPrefix(d.uri, e.URI(from)), d.text, 1)
+		b.forget(d.uri)
+		b.open(b.URI(to)+strings.TrimPrefix(d.uri, b.URI(from)), d.text, 1)
 	}
-	if truthy(lookup(e.server, "workspace.fileOperations.didRename")) {
+	if truthy(lookup(b.capabilities, "workspace.fileOperations.didRename")) {
 		type file struct {
 			OldURI string `json:"oldUri"`
 			NewURI string `json:"newUri"`
 		}
-		e.notify("workspace/didRenameFiles", struct {
+		b.notify("workspace/didRenameFiles", struct {
 			Files []file `json:"files"`
-		}{[]file{{e.URI(from), e.URI(to)}}})
+		}{[]file{{b.URI(from), b.URI(to)}}})
 	}
-	e.watched(e.URI(from), 3)
-	e.watched(e.URI(to), 1)
+	b.watched(b.URI(from), 3)
+	b.watched(b.URI(to), 1)
 	return nil
 }
-
-func (p *play) rename(args []string) error { return p.editor.RenameFile(args[0], args[1]) }

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -199,8 +200,8 @@ func newPlay(t *testing.T, s *Scenario, profile string, o Options) (*play, error
 		return nil, err
 	}
 	p := &play{
-		t: t, scenario: s, profile: prof, start: o.Start, base: base,
-		vars: map[string]string{}, begun: map[string]*Pending{}, log: &logBuffer{},
+		stage:    stage{t: t, scenario: s, profile: prof, start: o.Start, base: base, log: &logBuffer{}},
+		requests: requests{vars: map[string]string{}, begun: map[string]*Pending{}},
 	}
 	p.env = Env{
 		Root: filepath.Join(base, "workspace"), State: filepath.Join(base, "state", "agentls"),
@@ -219,6 +220,7 @@ func newPlay(t *testing.T, s *Scenario, profile string, o Options) (*play, error
 		}
 	}
 	p.openSites(s.archive)
+	maps.Copy(p.vars, p.sites)
 	for _, f := range s.archive.Files {
 		file := filepath.Join(p.env.Root, filepath.FromSlash(f.Name))
 		switch {

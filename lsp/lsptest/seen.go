@@ -11,9 +11,22 @@ import (
 	"strings"
 )
 
+// looking is a verb that compares what is to be seen with a section: its first arguments say of what, and further ones,
+// "more" at most, name the section, which is otherwise a standard one. A feature that the server does not have for the
+// document is what the section "unserved" expects.
+func looking(of, more int, standard string, text func(*requests, []string) (string, error)) verb {
+	return verb{of, of + more, 0, func(p *play, args []string) error {
+		shown, err := text(&p.requests, args)
+		if err != nil {
+			return unserved(err, args[of:])
+		}
+		return p.compare(section(args, of, standard), p.masked(shown))
+	}}
+}
+
 // messageIs expects a message that has come or will come.
-func (p *play) messageIs(method string) func([]string) error {
-	return func(args []string) error { return p.waitMessage(method, args[0]) }
+func messageIs(method string) func(*play, []string) error {
+	return func(p *play, args []string) error { return p.waitMessage(method, args[0]) }
 }
 
 // messageMethods are the ways in which a server says something.
@@ -42,17 +55,17 @@ func (u *unsaid) check(later []string) error {
 }
 
 // stillUnsaid checks at the end what was not to be said, and the number of edits.
-func (p *play) stillUnsaid() []string {
+func (c *claims) stillUnsaid() []string {
 	var wrong []string
-	for _, u := range p.unsaid {
+	for _, u := range c.unsaid {
 		u.editor.mu.Lock()
-		if err := u.check(p.matched[u.expected:]); err != nil {
+		if err := u.check(c.matched[u.expected:]); err != nil {
 			wrong = append(wrong, fmt.Sprintf("what was not to be said was said later: %v", err))
 		}
 		u.editor.mu.Unlock()
 	}
-	if p.edits != nil {
-		if err := p.edits(); err != nil {
+	if c.edits != nil {
+		if err := c.edits(); err != nil {
 			wrong = append(wrong, fmt.Sprintf("more edits came later: %v", err))
 		}
 	}
@@ -90,10 +103,10 @@ var severityNames = []string{"none", "error", "warning", "information", "hint"}
 
 // diagnosticText shows the diagnostics of a document, a line each: place (1-based, in characters), severity, code,
 // message.
-func (p *play) diagnosticText(path string) string {
-	p.editor.mu.Lock()
-	defer p.editor.mu.Unlock()
-	d := p.editor.diagnostics[p.editor.URI(path)]
+func diagnosticText(e *Editor, path string) string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	d := e.diagnostics[e.URI(path)]
 	list := slices.Clone(d.list)
 	slices.SortStableFunc(list, func(a, b Diagnostic) int {
 		return cmp.Or(cmp.Compare(a.Range.Start.Line, b.Range.Start.Line),
@@ -102,25 +115,21 @@ func (p *play) diagnosticText(path string) string {
 	var out strings.Builder
 	for _, one := range list {
 		code := strings.Trim(string(one.Code), `"`)
-		fmt.Fprintf(&out, "%s %s %s: %s\n", p.placeText(d.text, one.Range), severityNames[min(max(one.Severity, 0), 4)],
+		fmt.Fprintf(&out, "%s %s %s: %s\n", placeText(e, d.text, one.Range),
+			severityNames[min(max(one.Severity, 0), 4)],
 			code, strings.ReplaceAll(one.Message, "\n", "\n\t"))
 	}
 	return out.String()
 }
 
 // placeText shows a range, 1-based and in characters. The editor's lock is held.
-func (p *play) placeText(content string, r Range) string {
-	start, end, err := p.editor.encoding.Span(content, r)
+func placeText(e *Editor, content string, r Range) string {
+	start, end, err := e.encoding.Span(content, r)
 	if err != nil {
 		return err.Error()
 	}
 	a, b := UTF32.Position(content, start), UTF32.Position(content, end)
 	return fmt.Sprintf("%d:%d-%d:%d", a.Line+1, a.Character+1, b.Line+1, b.Character+1)
-}
-
-// diagnosticsAre compares the diagnostics of a document with a section: PATH [want/diagnostics].
-func (p *play) diagnosticsAre(args []string) error {
-	return p.compare(section(args, 1, "want/diagnostics"), p.masked(p.diagnosticText(args[0])))
 }
 
 func section(args []string, i int, otherwise string) string {
@@ -130,40 +139,35 @@ func section(args []string, i int, otherwise string) string {
 	return otherwise
 }
 
-// actionsAre compares the code actions at a place with a section: PATH PLACE [want/actions [KIND]].
-func (p *play) actionsAre(args []string) error {
-	return p.triggeredAre(invoked, args, "want/actions")
-}
-
-// bulbIs compares what stands behind the light bulb of a place, which an editor asks for by itself, with a section:
-// PATH PLACE [want/bulb].
-func (p *play) bulbIs(args []string) error { return p.triggeredAre(automatic, args, "want/bulb") }
-
-func (p *play) triggeredAre(trigger int, args []string, want string) error {
-	r, err := p.place(args[0], args[1])
-	if err != nil {
-		return err
-	}
-	var only []string
-	if len(args) > 3 {
-		only = args[3:]
-	}
-	list, err := p.editor.triggered(p.ctx, trigger, args[0], r, only)
-	if err != nil {
-		return err
-	}
-	var out strings.Builder
-	for _, a := range list {
-		fmt.Fprintf(&out, "%s: %s", cmp.Or(a.Kind, "command"), a.Title)
-		if a.IsPreferred != nil && *a.IsPreferred {
-			out.WriteString(" (preferred)")
+// triggeredText shows the code actions at a place, a line each: PATH PLACE [SECTION [KIND]]. They are those of the
+// menu, or those behind the light bulb, which an editor asks for by itself.
+func triggeredText(trigger int) func(*requests, []string) (string, error) {
+	return func(q *requests, args []string) (string, error) {
+		r, err := place(q.editor, args[0], args[1])
+		if err != nil {
+			return "", err
 		}
-		if a.Disabled != nil {
-			fmt.Fprintf(&out, " (disabled: %s)", text(lookup(a.Disabled, "reason")))
+		var only []string
+		if len(args) > 3 {
+			only = args[3:]
 		}
-		out.WriteString("\n")
+		list, err := q.editor.triggered(q.ctx, trigger, args[0], r, only)
+		if err != nil {
+			return "", err
+		}
+		var out strings.Builder
+		for _, a := range list {
+			fmt.Fprintf(&out, "%s: %s", cmp.Or(a.Kind, "command"), a.Title)
+			if a.IsPreferred != nil && *a.IsPreferred {
+				out.WriteString(" (preferred)")
+			}
+			if a.Disabled != nil {
+				fmt.Fprintf(&out, " (disabled: %s)", text(lookup(a.Disabled, "reason")))
+			}
+			out.WriteString("\n")
+		}
+		return out.String(), nil
 	}
-	return p.compare(section(args, 2, want), p.masked(out.String()))
 }
 
 // hunksAre asks for the proposals and compares the hunks with a section, if one is named. The hunks become the
@@ -208,7 +212,7 @@ func (p *play) hunksAre(args []string) error {
 				p.vars["hunk"+strconv.Itoa(n)] = h.ID
 				where := "new"
 				if err == nil {
-					where = p.placeText(content, h.Range)
+					where = placeText(p.editor, content, h.Range)
 				}
 				fmt.Fprintf(&out, "%d: %s %s: %s\n%s%s", n, where, h.State, h.Reason, prefixed("-", h.Before),
 					prefixed("+", h.After))
@@ -264,9 +268,6 @@ func (p *play) diskIs(args []string) error {
 	return nil
 }
 
-// shown expects a document that was or will be shown.
-func (p *play) shown(args []string) error { return p.wait([]string{"shown", args[0]}) }
-
 // editsAre expects so many edits that were asked for up to now, and until the end where nothing more is done.
 func (p *play) editsAre(args []string) error {
 	e := p.editor
@@ -282,30 +283,30 @@ func (p *play) editsAre(args []string) error {
 	return check()
 }
 
-// progressIs compares all progress with a section: the titles, indented, with their ends.
-func (p *play) progressIs(args []string) error {
-	p.editor.mu.Lock()
+// progressText shows all progress, a line each: the titles with their ends.
+func progressText(q *requests, _ []string) (string, error) {
+	q.editor.mu.Lock()
+	defer q.editor.mu.Unlock()
 	var out strings.Builder
-	for _, g := range p.editor.order {
+	for _, g := range q.editor.progress.order {
 		state := "under way"
 		if g.Ended {
 			state = "ended: " + g.Message
 		}
 		fmt.Fprintf(&out, "%s (%s)\n", g.Title, state)
 	}
-	p.editor.mu.Unlock()
-	return p.compare(section(args, 0, "want/progress"), p.masked(out.String()))
+	return out.String(), nil
 }
 
 // resultIs looks at the result of the last request: contains "text", PATH "value", or PATH count N. The path is dotted.
-func (p *play) resultIs(args []string) error {
+func (q *requests) resultIs(args []string) error {
 	if args[0] == "contains" && len(args) == 2 {
-		if !strings.Contains(string(p.last), args[1]) {
-			return fmt.Errorf("it has no %q: %s", args[1], shorten(string(p.last)))
+		if !strings.Contains(string(q.last), args[1]) {
+			return fmt.Errorf("it has no %q: %s", args[1], shorten(string(q.last)))
 		}
 		return nil
 	}
-	value := lookup(p.last, args[0])
+	value := lookup(q.last, args[0])
 	switch {
 	case len(args) == 3 && args[1] == "count":
 		var list []json.RawMessage
@@ -313,17 +314,17 @@ func (p *play) resultIs(args []string) error {
 			return fmt.Errorf("%s is no list: %w", args[0], err)
 		}
 		if strconv.Itoa(len(list)) != args[2] {
-			return fmt.Errorf("%s has %d elements, not %s: %s", args[0], len(list), args[2], shorten(string(p.last)))
+			return fmt.Errorf("%s has %d elements, not %s: %s", args[0], len(list), args[2], shorten(string(q.last)))
 		}
 		return nil
 	case len(args) == 3 && args[1] == "contains":
 		if !strings.Contains(string(value), args[2]) {
-			return fmt.Errorf("%s has no %q: %s", args[0], args[2], shorten(string(p.last)))
+			return fmt.Errorf("%s has no %q: %s", args[0], args[2], shorten(string(q.last)))
 		}
 		return nil
 	case len(args) == 2:
 		if got := strings.Trim(string(value), `"`); got != args[1] {
-			return fmt.Errorf("%s is %q, not %q: %s", args[0], got, args[1], shorten(string(p.last)))
+			return fmt.Errorf("%s is %q, not %q: %s", args[0], got, args[1], shorten(string(q.last)))
 		}
 		return nil
 	}
@@ -331,11 +332,11 @@ func (p *play) resultIs(args []string) error {
 }
 
 // capture keeps a value of the last result under a name: NAME PATH.
-func (p *play) capture(args []string) error {
-	value := lookup(p.last, args[1])
+func (q *requests) capture(args []string) error {
+	value := lookup(q.last, args[1])
 	if value == nil {
-		return fmt.Errorf("there is no %s in %s", args[1], shorten(string(p.last)))
+		return fmt.Errorf("there is no %s in %s", args[1], shorten(string(q.last)))
 	}
-	p.vars[args[0]] = strings.Trim(string(value), `"`)
+	q.vars[args[0]] = strings.Trim(string(value), `"`)
 	return nil
 }

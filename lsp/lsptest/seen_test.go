@@ -21,7 +21,7 @@ func TestStillUnsaid(t *testing.T) {
 		{name: "an edit", edits: 1, want: "more edits came later"},
 	} {
 		e := &Editor{}
-		p := &play{editor: e, matched: []string{"broken"}} // by a line before
+		p := &play{requests: requests{editor: e}, claims: claims{matched: []string{"broken"}}} // by a line before
 		for _, err := range []error{p.no([]string{"message", "broken"}), p.editsAre([]string{"0"})} {
 			if err != nil {
 				t.Fatalf("%s: %v", test.name, err)
@@ -32,7 +32,8 @@ func TestStillUnsaid(t *testing.T) {
 		}
 		e.applied = make([]EditAnswer, test.edits)
 		p.matched = append(p.matched, test.matched...)
-		if got := strings.Join(p.stillUnsaid(), "; "); !strings.Contains(got, test.want) || (got == "") != (test.want == "") {
+		if got := strings.Join(p.stillUnsaid(), "; "); !strings.Contains(got, test.want) ||
+			(got == "") != (test.want == "") {
 			t.Errorf("%s: %q, want %q", test.name, got, test.want)
 		}
 	}

@@ -15,7 +15,7 @@ const sitePrefix = "site/"
 
 // openSites serves the pages of a scenario at two addresses, which its config.toml, model.script and lines know as
 // ${site} and ${other}. A page that is the line "redirect ADDRESS" leads there.
-func (p *play) openSites(archive *txtar.Archive) {
+func (s *stage) openSites(archive *txtar.Archive) {
 	pages := map[string][]byte{}
 	for _, f := range archive.Files {
 		if name, ok := strings.CutPrefix(f.Name, sitePrefix); ok {
@@ -28,7 +28,7 @@ func (p *play) openSites(archive *txtar.Archive) {
 	serve := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		page, ok := pages[r.URL.Path]
 		if to, leads := strings.CutPrefix(strings.TrimSpace(string(page)), "redirect "); leads {
-			http.Redirect(w, r, p.sited(to), http.StatusFound)
+			http.Redirect(w, r, s.sited(to), http.StatusFound)
 			return
 		}
 		if !ok {
@@ -40,16 +40,15 @@ func (p *play) openSites(archive *txtar.Archive) {
 			kind = "application/json"
 		}
 		w.Header().Set("Content-Type", kind)
-		_, _ = w.Write([]byte(p.sited(string(page)))) // whoever asked may be gone
+		_, _ = w.Write([]byte(s.sited(string(page)))) // whoever asked may be gone
 	})
-	p.sites = map[string]string{}
+	s.sites = map[string]string{}
 	var servers []*httptest.Server
 	for _, name := range []string{"site", "other"} {
-		s := httptest.NewUnstartedServer(serve)
-		p.t.Cleanup(s.Close)
-		p.vars[name] = s.Listener.Addr().String()
-		p.sites[name] = p.vars[name]
-		servers = append(servers, s)
+		server := httptest.NewUnstartedServer(serve)
+		s.t.Cleanup(server.Close)
+		s.sites[name] = server.Listener.Addr().String()
+		servers = append(servers, server)
 	}
 	for _, s := range servers {
 		s.Start() // what they read does not change from here on
@@ -57,8 +56,8 @@ func (p *play) openSites(archive *txtar.Archive) {
 }
 
 // sited puts the addresses of the sites into a text.
-func (p *play) sited(text string) string {
-	for name, address := range p.sites {
+func (s *stage) sited(text string) string {
+	for name, address := range s.sites {
 		text = strings.ReplaceAll(text, "${"+name+"}", address)
 	}
 	return text

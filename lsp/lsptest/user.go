@@ -33,44 +33,21 @@ type Reaction struct {
 }
 
 // React says what happens at the next workspace/applyEdit.
-func (e *Editor) React(r Reaction) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.reaction = r
-	e.onEdit, e.refusal = r.Before, r.Refuse
-}
-
-// Release sends what a Reaction held back. It reports whether there was anything.
-func (e *Editor) Release() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.release()
-}
-
-// Holds reports whether a Reaction keeps something back.
-func (e *Editor) Holds() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return len(e.held) > 0
-}
-
-func (e *Editor) release() bool {
-	held := e.held
-	e.held = nil
-	for _, send := range held {
-		send()
-	}
-	return len(held) > 0
+func (x *edits) React(r Reaction) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.reaction = r
+	x.onEdit, x.refusal = r.Before, r.Refuse
 }
 
 // react completes what tells the server of an edit by what the reaction does behind it. The lock is held.
-func (e *Editor) react(r Reaction, edited []string, send func()) (func(), error) {
+func (x *edits) react(r Reaction, edited []string, send func()) (func(), error) {
 	if r.After == nil {
 		return send, nil
 	}
 	sends := []func(){send}
 	for _, u := range edited {
-		d := e.documents[u]
+		d := x.documents[u]
 		if d == nil {
 			continue
 		}
@@ -78,17 +55,13 @@ func (e *Editor) react(r Reaction, edited []string, send func()) (func(), error)
 		if len(list) == 0 {
 			continue
 		}
-		more, err := e.change(d, list, false)
+		more, err := x.change(d, list, false)
 		if err != nil {
 			return nil, err
 		}
 		sends = append(sends, more)
 	}
-	return func() {
-		for _, send := range sends {
-			send()
-		}
-	}, nil
+	return inTurn(sends), nil
 }
 
 func replacements(list []Replacement) []replacement {
@@ -100,75 +73,55 @@ func replacements(list []Replacement) []replacement {
 }
 
 // EditAll makes changes of the user at several places at once, which all count in the text before.
-func (e *Editor) EditAll(path string, list ...Replacement) error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	d := e.documents[e.URI(path)]
-	if d == nil {
-		return fmt.Errorf("%s is not open", path)
-	}
-	for _, r := range list {
-		if r.Start < 0 || r.Start > r.End || r.End > len(d.text) {
-			return fmt.Errorf("%s has no bytes %d to %d", path, r.Start, r.End)
+func (b *buffers) EditAll(path string, list ...Replacement) error {
+	return b.with(path, func(d *document) error {
+		for _, r := range list {
+			if r.Start < 0 || r.Start > r.End || r.End > len(d.text) {
+				return fmt.Errorf("%s has no bytes %d to %d", path, r.Start, r.End)
+			}
 		}
-	}
-	send, err := e.change(d, replacements(list), false)
-	if err == nil {
-		send()
-	}
-	return err
+		return b.typed(d, replacements(list))
+	})
 }
 
 // Revise makes a change of the user that is computed from the document's text of that moment. It does nothing where
 // revise returns none.
-func (e *Editor) Revise(path string, revise func(text string) []Replacement) error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	d := e.documents[e.URI(path)]
-	if d == nil {
-		return fmt.Errorf("%s is not open", path)
-	}
-	list := replacements(revise(d.text))
-	if len(list) == 0 {
-		return nil
-	}
-	send, err := e.change(d, list, false)
-	if err == nil {
-		send()
-	}
-	return err
+func (b *buffers) Revise(path string, revise func(text string) []Replacement) error {
+	return b.with(path, func(d *document) error {
+		list := replacements(revise(d.text))
+		if len(list) == 0 {
+			return nil
+		}
+		return b.typed(d, list)
+	})
 }
 
 // Undo takes the last change of an open document back, whoever made it. It reports whether there was one.
-func (e *Editor) Undo(path string) (bool, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	d := e.documents[e.URI(path)]
-	if d == nil {
-		return false, fmt.Errorf("%s is not open", path)
-	}
-	return e.travel(d, &d.undo, &d.redo)
+func (b *buffers) Undo(path string) (there bool, err error) {
+	err = b.with(path, func(d *document) (err error) {
+		there, err = b.travel(d, &d.undo, &d.redo)
+		return err
+	})
+	return there, err
 }
 
 // Redo makes what was undone last again. It reports whether there was anything.
-func (e *Editor) Redo(path string) (bool, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	d := e.documents[e.URI(path)]
-	if d == nil {
-		return false, fmt.Errorf("%s is not open", path)
-	}
-	return e.travel(d, &d.redo, &d.undo)
+func (b *buffers) Redo(path string) (there bool, err error) {
+	err = b.with(path, func(d *document) (err error) {
+		there, err = b.travel(d, &d.redo, &d.undo)
+		return err
+	})
+	return there, err
 }
 
 // travel goes to the last text of one stack, and puts the present one on the other. The lock is held.
-func (e *Editor) travel(d *document, from, to *[]string) (bool, error) {
+func (b *buffers) travel(d *document, from, to *[]string) (bool, error) {
 	if len(*from) == 0 {
 		return false, nil
 	}
 	last := len(*from) - 1
 	target, rest, others := (*from)[last], (*from)[:last], append(*to, d.text)
-	send, err := e.change(d, difference(d.text, target), false)
+	send, err := b.change(d, difference(d.text, target), false)
 	if err != nil {
 		return false, err
 	}
@@ -202,59 +155,47 @@ func difference(old, next string) []replacement {
 }
 
 // RemoveDisk deletes a file as another program would, and tells the server if it watches.
-func (e *Editor) RemoveDisk(path string) error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	u := e.URI(path)
+func (b *buffers) RemoveDisk(path string) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	u := b.URI(path)
 	if err := os.Remove(pathOf(u)); err != nil {
 		return fmt.Errorf("delete %s: %w", path, err)
 	}
-	e.wrote(pathOf(u), nil)
-	e.watched(u, 3)
+	b.wrote(pathOf(u), nil)
+	b.watched(u, 3)
 	return nil
 }
 
 // wrote notes what the editor has written to the disk, nil for a file that it removed. The lock is held.
-func (e *Editor) wrote(file string, content []byte) {
-	e.written[file] = true
-	if e.contents == nil {
-		e.contents = map[string][]byte{}
+func (b *buffers) wrote(file string, content []byte) {
+	b.written[file] = true
+	if b.contents == nil {
+		b.contents = map[string][]byte{}
 	}
-	e.contents[file] = content
+	b.contents[file] = content
 }
 
 // Wrote returns what the editor, or WriteDisk, wrote last into each file that they have written, by absolute path; nil
 // for one that they removed.
-func (e *Editor) Wrote() map[string][]byte {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return maps.Clone(e.contents)
+func (b *buffers) Wrote() map[string][]byte {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return maps.Clone(b.contents)
 }
 
 // Opened lists the open documents that are files of the workspace, by path from its folder with slashes, sorted.
-func (e *Editor) Opened() []string {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+func (b *buffers) Opened() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	var list []string
-	for u := range e.documents {
-		if rel, err := filepath.Rel(e.options.Root, pathOf(u)); err == nil && !strings.HasPrefix(rel, "..") {
+	for u := range b.documents {
+		if rel, err := filepath.Rel(b.root, pathOf(u)); err == nil && !strings.HasPrefix(rel, "..") {
 			list = append(list, filepath.ToSlash(rel))
 		}
 	}
 	slices.Sort(list)
 	return list
-}
-
-// Watches reports whether the server has asked for file events.
-func (e *Editor) Watches() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for _, r := range e.registered {
-		if r.method == "workspace/didChangeWatchedFiles" {
-			return true
-		}
-	}
-	return false
 }
 
 // Format is what a formatter does to a text: it takes spaces off the ends of lines and, perhaps, indents with spaces.
@@ -277,14 +218,14 @@ func Format(text string, indents bool) []Replacement {
 
 // onApply says what an extension does to the next edit: "brackets" TEXT adds a text to what is inserted, in the same
 // change; "format" formats the document behind the edit.
-func (p *play) onApply(args []string) error {
-	p.editor.mu.Lock()
-	defer p.editor.mu.Unlock()
+func onApply(e *Editor, args []string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	switch {
 	case args[0] == "brackets" && len(args) == 2:
-		p.editor.reaction.Alter = func(text string) string { return text + args[1] }
+		e.reaction.Alter = func(text string) string { return text + args[1] }
 	case args[0] == "format" && len(args) == 1:
-		p.editor.reaction.After = func(text string) []Replacement { return Format(text, true) }
+		e.reaction.After = func(text string) []Replacement { return Format(text, true) }
 	default:
 		return fmt.Errorf("onapply knows brackets TEXT and format, not %q", args)
 	}
@@ -292,6 +233,6 @@ func (p *play) onApply(args []string) error {
 }
 
 // format formats an open document, as the user has it done on saving.
-func (p *play) format(args []string) error {
-	return p.editor.Revise(args[0], func(text string) []Replacement { return Format(text, true) })
+func format(e *Editor, args []string) error {
+	return e.Revise(args[0], func(text string) []Replacement { return Format(text, true) })
 }

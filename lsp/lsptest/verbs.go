@@ -15,100 +15,132 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
+// A verb is what a line does.
+type verb struct {
+	least, most int // how many arguments it takes; -1 is any number
+	json        int // which of them is JSON where it is there, counted from 1; 0 for none
+	do          func(p *play, args []string) error
+}
+
+// editing is a verb that the editor alone carries out.
+func editing(least, most, json int, do func(*Editor, []string) error) verb {
+	return verb{least, most, json, func(p *play, args []string) error { return do(p.editor, args) }}
+}
+
+// asking is a verb that asks the server.
+func asking(least, most, json int, do func(*requests, []string) error) verb {
+	return verb{least, most, json, func(p *play, args []string) error { return do(&p.requests, args) }}
+}
+
+// plain is a verb without arguments.
+func plain(do func(*play) error) verb {
+	return verb{do: func(p *play, _ []string) error { return do(p) }}
+}
+
+// early are the verbs that stand before the server is used. Those of them that are not among verbs stand there alone.
+var early = map[string]verb{
+	"encoding": {1, 3, 0, func(p *play, args []string) error {
+		for _, a := range args {
+			p.encodings = append(p.encodings, Encoding(a))
+		}
+		return nil
+	}}, "init": {1, 1, 1, func(p *play, args []string) error { p.init = json.RawMessage(args[0]); return nil }},
+	"settings": {1, 1, 1, func(p *play, args []string) error { p.settings = json.RawMessage(args[0]); return nil }},
+	"env":      {1, -1, 0, (*play).setEnv},
+	"announce": {1, -1, 0, (*play).announce}, "file": {3, 3, 0, (*play).makeFile},
+	"answer": {2, 2, 0, (*play).setAnswer},
+}
+
+var verbs = map[string]verb{
+	"start": plain(func(*play) error { return nil }),
+	// What the user does.
+	"open": {1, 2, 0, (*play).open}, "edit": editing(3, 3, 0, edit), "load": {2, 2, 0, (*play).load},
+	"save":    editing(1, 1, 0, func(e *Editor, args []string) error { return e.Save(args[0]) }),
+	"close":   editing(1, 1, 0, func(e *Editor, args []string) error { return e.CloseDocument(args[0]) }),
+	"write":   editing(2, 2, 0, func(e *Editor, args []string) error { return e.WriteDisk(args[0], args[1]) }),
+	"rename":  editing(2, 2, 0, func(e *Editor, args []string) error { return e.RenameFile(args[0], args[1]) }),
+	"action":  asking(3, 4, 0, (*requests).action),
+	"command": asking(1, 2, 2, (*requests).command), "request": asking(1, 2, 2, (*requests).request),
+	"notify": editing(1, 2, 2, notify), "begin": asking(2, 3, 3, (*requests).beginRequest),
+	"await": asking(1, 1, 0, (*requests).await), "cancel": asking(1, 2, 0, (*requests).cancel),
+	"report": editing(3, 3, 0, report), "lens": asking(3, 3, 0, (*requests).lens),
+	"settings": {1, 1, 1, (*play).changeSettings}, "answer": {2, 2, 0, (*play).setAnswer},
+	"hold": {1, 1, 0, (*play).holdPrompts}, "choose": {2, 2, 0, (*play).choose},
+	"unable": editing(0, 0, 0, unable), "lend": editing(3, 3, 0, lend), "refuse": editing(1, 1, 0, refuse),
+	"onedit": editing(3, 3, 0, onEdit), "onapply": editing(1, 2, 0, onApply), "format": editing(1, 1, 0, format),
+	"accept": asking(1, -1, 0, decide("accept")), "reject": asking(1, -1, 0, decide("reject")),
+	"complete": asking(3, 3, 0, (*requests).complete), "find": asking(2, 2, 0, (*requests).find),
+	"crash": plain((*play).crash), "quit": plain((*play).quit), "restart": plain((*play).restart),
+	"release": {1, 1, 0, (*play).release},
+	// What is waited for.
+	"wait": {1, 4, 0, (*play).wait},
+	// What has to be seen.
+	"diagnostics": looking(1, 1, "want/diagnostics", func(q *requests, args []string) (string, error) {
+		return diagnosticText(q.editor, args[0]), nil
+	}),
+	"actions":     looking(2, 2, "want/actions", triggeredText(invoked)),
+	"bulb":        looking(2, 1, "want/bulb", triggeredText(automatic)),
+	"progress":    looking(0, 1, "want/progress", progressText),
+	"completions": looking(2, 1, "want/completions", completionText),
+	"lenses":      looking(1, 1, "want/lenses", lensText),
+	"hover":       looking(2, 1, "want/hover", hoverText),
+	"symbols":     looking(1, 1, "want/symbols", symbolText),
+	"hints":       {1, 2, 0, (*play).hintsAre},
+	"hunks":       {0, 1, 0, (*play).hunksAre}, "text": {2, 3, 0, (*play).textIs}, "disk": {2, 2, 0, (*play).diskIs},
+	"message":  {1, 1, 0, messageIs("window/showMessage")},
+	"log":      {1, 1, 0, messageIs("window/logMessage")},
+	"question": {1, 1, 0, messageIs("window/showMessageRequest")},
+	"shown":    {1, 1, 0, func(p *play, args []string) error { return p.wait([]string{"shown", args[0]}) }},
+	"error":    asking(1, 2, 0, (*requests).errorIs), "result": asking(1, 3, 0, (*requests).resultIs),
+	"capture": asking(2, 2, 0, (*requests).capture), "no": {2, 3, 0, (*play).no},
+	"edits": {1, 1, 0, (*play).editsAre},
+}
+
+// check looks at the arguments of a verb.
+func (v verb) check(args []string) error {
+	if len(args) < v.least || v.most >= 0 && len(args) > v.most {
+		return fmt.Errorf("it takes %d to %d arguments, not %d", v.least, v.most, len(args))
+	}
+	if v.json > 0 && len(args) >= v.json && !json.Valid([]byte(args[v.json-1])) {
+		return fmt.Errorf("%s is no JSON", args[v.json-1])
+	}
+	return nil
+}
+
 // do carries out one line.
 func (p *play) do(l line) error {
-	args := l.args
-	need := func(least, most int) error {
-		if len(args) < least || most >= 0 && len(args) > most {
-			return fmt.Errorf("it takes %d to %d arguments, not %d", least, most, len(args))
-		}
-		return nil
-	}
-	type verb struct {
-		least, most int
-		do          func([]string) error
-	}
-	setup := map[string]verb{
-		"encoding": {1, 3, p.setEncoding}, "init": {1, 1, p.setInit}, "settings": {1, 1, p.setSettings},
-		"env": {1, -1, p.setEnv}, "announce": {1, -1, p.announce}, "file": {3, 3, p.makeFile},
-	}
-	// isJSON looks at an argument before the editor sends it.
-	isJSON := func(args []string) error {
-		if at := jsonArgument[l.verb]; at > 0 && len(args) >= at && !json.Valid([]byte(args[at-1])) {
-			return fmt.Errorf("%s is no JSON", args[at-1])
-		}
-		return nil
-	}
-	if v, ok := setup[l.verb]; ok && !(l.verb == "settings" && p.editor != nil) {
-		if p.editor != nil {
-			return errors.New("it has to stand before the server is used")
-		}
-		if err := errors.Join(need(v.least, v.most), isJSON(args)); err != nil {
+	first, isEarly := early[l.verb]
+	v, known := verbs[l.verb]
+	switch {
+	case isEarly && p.editor == nil:
+		if err := first.check(l.args); err != nil {
 			return err
 		}
-		return v.do(args)
-	}
-	if l.verb == "answer" && p.editor == nil {
-		return p.setAnswer(args)
+		return first.do(p, l.args)
+	case isEarly && !known:
+		return errors.New("it has to stand before the server is used")
 	}
 	if err := p.begin(); err != nil {
 		return err
 	}
-	expanded := make([]string, len(args))
-	for i, a := range args {
+	args := make([]string, len(l.args))
+	for i, a := range l.args {
 		var err error
-		if expanded[i], err = p.expand(a); err != nil {
+		if args[i], err = p.expand(a); err != nil {
 			return err
 		}
 	}
-	args = expanded
-	verbs := map[string]verb{
-		"start": {0, 0, func([]string) error { return nil }},
-		// What the user does.
-		"open": {1, 2, p.open}, "edit": {3, 3, p.edit}, "load": {2, 2, p.load}, "save": {1, 1, p.save},
-		"close": {1, 1, p.closeDocument},
-		"write": {2, 2, p.writeDisk}, "action": {3, 4, p.action}, "command": {1, 2, p.command},
-		"request": {1, 2, p.request},
-		"notify":  {1, 2, p.notify}, "begin": {2, 3, p.beginRequest}, "await": {1, 1, p.await},
-		"cancel": {1, 2, p.cancel},
-		"report": {3, 3, p.report}, "lens": {3, 3, p.lens}, "rename": {2, 2, p.rename},
-		"settings": {1, 1, p.changeSettings},
-		"answer":   {2, 2, p.setAnswer}, "hold": {1, 1, p.holdPrompts}, "choose": {2, 2, p.choose},
-		"unable": {0, 0, p.unable}, "lend": {3, 3, p.lend}, "refuse": {1, 1, p.refuse}, "onedit": {3, 3, p.onEdit},
-		"onapply": {1, 2, p.onApply}, "format": {1, 1, p.format}, "accept": {1, -1, p.decide("accept")},
-		"reject": {1, -1, p.decide("reject")}, "crash": {0, 0, func([]string) error { return p.crash() }},
-		"quit":    {0, 0, func([]string) error { return p.quit() }},
-		"restart": {0, 0, func([]string) error { return p.restart() }}, "release": {1, 1, p.release},
-		// What is waited for.
-		"wait": {1, 4, p.wait},
-		// What has to be seen.
-		"diagnostics": {1, 2, p.diagnosticsAre}, "actions": {2, 4, p.actionsAre}, "bulb": {2, 3, p.bulbIs},
-		"hunks": {0, 1, p.hunksAre}, "text": {2, 3, p.textIs},
-		"disk": {2, 2, p.diskIs}, "message": {1, 1, p.messageIs("window/showMessage")},
-		"log":      {1, 1, p.messageIs("window/logMessage")},
-		"question": {1, 1, p.messageIs("window/showMessageRequest")}, "shown": {1, 1, p.shown},
-		"error":  {1, 2, p.errorIs},
-		"result": {1, 3, p.resultIs}, "capture": {2, 2, p.capture}, "progress": {0, 1, p.progressIs},
-		"no": {2, 3, p.no}, "edits": {1, 1, p.editsAre},
-		"completions": {2, 3, p.completionsAre}, "lenses": {1, 2, p.lensesAre}, "hints": {1, 2, p.hintsAre},
-		"find": {2, 2, p.find}, "complete": {3, 3, p.complete}, "hover": {2, 3, p.hoverIs},
-		"symbols": {1, 2, p.symbolsAre},
-	}
-	v, ok := verbs[l.verb]
-	if !ok {
+	if !known {
 		return errors.New("there is no such verb")
 	}
-	if err := errors.Join(need(v.least, v.most), isJSON(args)); err != nil {
+	if err := v.check(args); err != nil {
 		return err
 	}
 	if acts[l.verb] {
 		p.edits = nil
 	}
-	return v.do(args)
+	return v.do(p, args)
 }
-
-// jsonArgument is which argument of a verb, from 1, is JSON, where it is there.
-var jsonArgument = map[string]int{"init": 1, "settings": 1, "command": 2, "request": 2, "notify": 2, "begin": 3}
 
 // acts are verbs behind which edits may come.
 var acts = map[string]bool{
@@ -116,28 +148,18 @@ var acts = map[string]bool{
 	"release": true, "answer": true, "choose": true, "restart": true, "crash": true,
 }
 
-func (p *play) setEncoding(args []string) error {
-	for _, a := range args {
-		p.encodings = append(p.encodings, Encoding(a))
-	}
-	return nil
-}
-
-func (p *play) setInit(args []string) error     { p.init = json.RawMessage(args[0]); return nil }
-func (p *play) setSettings(args []string) error { p.settings = json.RawMessage(args[0]); return nil }
-
-func (p *play) setEnv(args []string) error {
+func (s *stage) setEnv(args []string) error {
 	for _, a := range args {
 		name, value, _ := strings.Cut(a, "=")
-		p.env.Vars[name] = value
+		s.env.Vars[name] = value
 	}
 	return nil
 }
 
 // makeFile makes a file that does not fit into a scenario: PATH size 50MiB, PATH hex 00ff, PATH link TARGET, PATH text
 // "…".
-func (p *play) makeFile(args []string) error {
-	file := filepath.Join(p.env.Root, filepath.FromSlash(args[0]))
+func (s *stage) makeFile(args []string) error {
+	file := filepath.Join(s.env.Root, filepath.FromSlash(args[0]))
 	switch kind, value := args[1], args[2]; kind {
 	case "size":
 		number, ok := strings.CutSuffix(value, "MiB")
@@ -161,9 +183,6 @@ func (p *play) makeFile(args []string) error {
 }
 
 func (p *play) setAnswer(args []string) error {
-	if len(args) != 2 {
-		return errors.New("it takes an expression for the message and the title to choose, \"\" to dismiss")
-	}
 	expression, err := regexp.Compile(args[0])
 	if err != nil {
 		return err
@@ -187,8 +206,8 @@ func (p *play) open(args []string) error {
 	return p.editor.OpenText(args[0], string(f.Data))
 }
 
-func (p *play) edit(args []string) error {
-	content, _, err := p.editor.Text(args[0])
+func edit(e *Editor, args []string) error {
+	content, _, err := e.Text(args[0])
 	if err != nil {
 		return err
 	}
@@ -196,7 +215,7 @@ func (p *play) edit(args []string) error {
 	if err != nil {
 		return err
 	}
-	return p.editor.Edit(args[0], start, end, args[2])
+	return e.Edit(args[0], start, end, args[2])
 }
 
 // load replaces the text of a document by a section, as one change of what differs.
@@ -212,15 +231,11 @@ func (p *play) load(args []string) error {
 	return p.editor.Edit(args[0], 0, len(content), string(f.Data))
 }
 
-func (p *play) save(args []string) error          { return p.editor.Save(args[0]) }
-func (p *play) closeDocument(args []string) error { return p.editor.CloseDocument(args[0]) }
-func (p *play) writeDisk(args []string) error     { return p.editor.WriteDisk(args[0], args[1]) }
-
 // place returns a place of a document as a range on the wire.
-func (p *play) place(path, where string) (Range, error) {
-	p.editor.mu.Lock()
-	defer p.editor.mu.Unlock()
-	content, err := p.editor.showing(p.editor.URI(path))
+func place(e *Editor, path, where string) (Range, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	content, err := e.showing(e.URI(path))
 	if err != nil {
 		return Range{}, err
 	}
@@ -228,24 +243,24 @@ func (p *play) place(path, where string) (Range, error) {
 	if err != nil {
 		return Range{}, err
 	}
-	return p.editor.encoding.Range(content, start, end), nil
+	return e.encoding.Range(content, start, end), nil
 }
 
 // action chooses a code action: PATH PLACE "title" [KIND]. A title that ends with * is the beginning of one.
-func (p *play) action(args []string) error {
-	r, err := p.place(args[0], args[1])
+func (q *requests) action(args []string) error {
+	r, err := place(q.editor, args[0], args[1])
 	if err != nil {
 		return err
 	}
-	list, err := p.editor.Actions(p.ctx, args[0], r, args[3:]...)
+	list, err := q.editor.Actions(q.ctx, args[0], r, args[3:]...)
 	if err != nil {
-		return p.took(nil, err)
+		return q.took(nil, err)
 	}
 	var titles []string
 	for _, a := range list {
 		prefix, isPrefix := strings.CutSuffix(args[2], "*")
 		if a.Title == args[2] || isPrefix && strings.HasPrefix(a.Title, prefix) {
-			return p.took(p.editor.RunAction(p.ctx, a))
+			return q.took(q.editor.RunAction(q.ctx, a))
 		}
 		titles = append(titles, a.Title)
 	}
@@ -259,16 +274,16 @@ func params(args []string) json.RawMessage {
 	return json.RawMessage(args[0])
 }
 
-func (p *play) command(args []string) error {
+func (q *requests) command(args []string) error {
 	var arguments []json.RawMessage
 	if len(args) > 1 {
 		arguments = append(arguments, json.RawMessage(args[1]))
 	}
-	return p.took(p.editor.Execute(p.ctx, args[0], arguments...))
+	return q.took(q.editor.Execute(q.ctx, args[0], arguments...))
 }
 
-func (p *play) request(args []string) error {
-	return p.took(p.editor.Call(p.ctx, args[0], orNil(params(args[1:]))))
+func (q *requests) request(args []string) error {
+	return q.took(q.editor.Call(q.ctx, args[0], orNil(params(args[1:]))))
 }
 
 // orNil keeps absent params absent.
@@ -279,30 +294,30 @@ func orNil(raw json.RawMessage) any {
 	return raw
 }
 
-func (p *play) notify(args []string) error {
-	p.editor.Notify(args[0], params(args[1:]))
+func notify(e *Editor, args []string) error {
+	e.Notify(args[0], params(args[1:]))
 	return nil
 }
 
 // beginRequest sends a request under a name: NAME METHOD {json}.
-func (p *play) beginRequest(args []string) error {
-	p.begun[args[0]] = p.editor.Begin(args[1], orNil(params(args[2:])))
+func (q *requests) beginRequest(args []string) error {
+	q.begun[args[0]] = q.editor.Begin(args[1], orNil(params(args[2:])))
 	return nil
 }
 
-func (p *play) await(args []string) error {
-	pending := p.begun[args[0]]
+func (q *requests) await(args []string) error {
+	pending := q.begun[args[0]]
 	if pending == nil {
 		return fmt.Errorf("no request was begun as %s", args[0])
 	}
-	delete(p.begun, args[0])
-	return p.took(pending.Wait(p.ctx))
+	delete(q.begun, args[0])
+	return q.took(pending.Wait(q.ctx))
 }
 
 // cancel cancels a request by its name, or a progress: "cancel progress [title]".
-func (p *play) cancel(args []string) error {
+func (q *requests) cancel(args []string) error {
 	if args[0] != "progress" {
-		pending := p.begun[args[0]]
+		pending := q.begun[args[0]]
 		if pending == nil {
 			return fmt.Errorf("no request was begun as %s", args[0])
 		}
@@ -310,14 +325,14 @@ func (p *play) cancel(args []string) error {
 		return nil
 	}
 	title := strings.Join(args[1:], "")
-	p.editor.mu.Lock()
-	defer p.editor.mu.Unlock()
-	for i := len(p.editor.order) - 1; i >= 0; i-- {
-		if g := p.editor.order[i]; g.Begun && !g.Ended && strings.Contains(g.Title, title) {
+	q.editor.mu.Lock()
+	defer q.editor.mu.Unlock()
+	for i := len(q.editor.progress.order) - 1; i >= 0; i-- {
+		if g := q.editor.progress.order[i]; g.Begun && !g.Ended && strings.Contains(g.Title, title) {
 			if !g.Cancellable {
 				return fmt.Errorf("the progress %q is not cancellable", g.Title)
 			}
-			p.editor.notify("window/workDoneProgress/cancel", struct {
+			q.editor.notify("window/workDoneProgress/cancel", struct {
 				Token json.RawMessage `json:"token"`
 			}{json.RawMessage(g.Token)})
 			return nil
@@ -327,42 +342,42 @@ func (p *play) cancel(args []string) error {
 }
 
 // refuse has the editor refuse the next edit, with a reason.
-func (p *play) refuse(args []string) error {
-	p.editor.mu.Lock()
-	defer p.editor.mu.Unlock()
-	p.editor.refusal = args[0]
+func refuse(e *Editor, args []string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.refusal = args[0]
 	return nil
 }
 
 // onEdit has the user type while the next edit is on its way: PATH PLACE "text".
-func (p *play) onEdit(args []string) error {
-	p.editor.mu.Lock()
-	defer p.editor.mu.Unlock()
-	p.editor.onEdit = func() {
-		if err := p.edit(args); err != nil {
-			p.editor.lockedFault("the scenario's onedit: %v", err)
+func onEdit(e *Editor, args []string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.onEdit = func() {
+		if err := edit(e, args); err != nil {
+			e.lockedFault("the scenario's onedit: %v", err)
 		}
 	}
 	return nil
 }
 
 // decide accepts or rejects: "all", or numbers of hunks as "hunks" shows them. It uses the command, as any client can.
-func (p *play) decide(what string) func([]string) error {
-	return func(args []string) error {
+func decide(what string) func(*requests, []string) error {
+	return func(q *requests, args []string) error {
 		params := struct {
 			Proposal string   `json:"proposal"`
 			Hunks    []string `json:"hunks,omitempty"`
-		}{Proposal: p.vars["proposal"]}
+		}{Proposal: q.vars["proposal"]}
 		if args[0] != "all" {
 			for _, a := range args {
-				id, known := p.vars["hunk"+a]
+				id, known := q.vars["hunk"+a]
 				if !known {
 					return fmt.Errorf("no hunk %s was shown; use \"hunks\" first", a)
 				}
 				params.Hunks = append(params.Hunks, id)
 			}
 		}
-		return p.took(p.editor.Execute(p.ctx, "agentls.proposal."+what, encode(params)))
+		return q.took(q.editor.Execute(q.ctx, "agentls.proposal."+what, encode(params)))
 	}
 }
 
@@ -375,7 +390,7 @@ func (p *play) release(args []string) error {
 }
 
 // errorIs looks at the error of the last request: CODE ["text"].
-func (p *play) errorIs(args []string) error {
+func (q *requests) errorIs(args []string) error {
 	names := map[string]int64{
 		"ParseError": -32700, "InvalidRequest": -32600, "MethodNotFound": -32601, "InvalidParams": -32602,
 		"InternalError":        -32603,
@@ -387,10 +402,10 @@ func (p *play) errorIs(args []string) error {
 		return fmt.Errorf("there is no error code %s", args[0])
 	}
 	var failure *jsonrpc2.Error
-	if !errors.As(p.lastErr, &failure) {
-		return fmt.Errorf("the request did not fail; its result is %s", shorten(string(p.last)))
+	if !errors.As(q.lastErr, &failure) {
+		return fmt.Errorf("the request did not fail; its result is %s", shorten(string(q.last)))
 	}
-	p.lastErr = nil
+	q.lastErr = nil
 	whole := failure.Message
 	if failure.Data != nil {
 		whole += " " + string(*failure.Data)

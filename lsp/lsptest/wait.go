@@ -79,9 +79,12 @@ var waits = map[string]wait{
 		least: 1, most: 1, number: 1,
 		until: func(e *Editor, args []string) bool { return len(e.applied) >= count(args, 0, 0) },
 	},
-	"run":    {most: 1, do: (*play).waitRun},
-	"gate":   {least: 1, most: 2, number: 2, do: (*play).waitGate},
-	"serves": {least: 2, most: 2, do: func(p *play, args []string) error { return p.waitRegistered(args[0], args[1]) }},
+	"run":  {most: 1, do: (*play).waitRun},
+	"gate": {least: 1, most: 2, number: 2, do: (*play).waitGate},
+	"serves": {
+		least: 2, most: 2,
+		do: func(p *play, args []string) error { return waitRegistered(p.ctx, p.editor, args[0], args[1]) },
+	},
 	"lenses": {least: 2, most: 2, do: func(p *play, args []string) error { return p.waitLens(args[0], args[1]) }},
 	"hint":   {least: 2, most: 2, do: func(p *play, args []string) error { return p.waitHint(args[0], args[1], true) }},
 	"hover": {
@@ -90,9 +93,12 @@ var waits = map[string]wait{
 	},
 	"report": {
 		least: 2, most: 2,
-		until: func(e *Editor, args []string) bool { return e.says(args[0], args[1], false) },
+		until: func(e *Editor, args []string) bool { return e.progress.says(args[0], args[1], false) },
 	},
-	"ended": {least: 2, most: 2, until: func(e *Editor, args []string) bool { return e.says(args[0], args[1], true) }},
+	"ended": {
+		least: 2, most: 2,
+		until: func(e *Editor, args []string) bool { return e.progress.says(args[0], args[1], true) },
+	},
 	"refreshes": {least: 2, most: 2, number: 2, until: func(e *Editor, args []string) bool {
 		return e.refreshes[args[0]] >= count(args, 1, 0)
 	}},
@@ -147,7 +153,7 @@ func count(args []string, i, otherwise int) int {
 func progressCame(e *Editor, args []string) bool {
 	title := strings.Join(args[1:], "")
 	n := 0
-	for _, g := range e.order {
+	for _, g := range e.progress.order {
 		if !g.Begun || !strings.Contains(g.Title, title) {
 			continue
 		}
@@ -176,20 +182,13 @@ func eventCame(e *Editor, args []string) bool {
 	})
 }
 
-// says reports whether the newest message of a progress of the title, under way or ended, holds a text.
-func (e *Editor) says(title, message string, ended bool) bool {
-	return slices.ContainsFunc(e.order, func(g *Progress) bool {
-		return g.Begun && g.Ended == ended && strings.Contains(g.Title, title) && strings.Contains(g.Message, message)
-	})
-}
-
 func (p *play) waitDiagnostics(args []string) error {
 	e := p.editor
 	err := e.wait(p.ctx, fmt.Sprintf("%s diagnostics of %s", args[1], args[0]), func() bool {
 		return len(e.diagnostics[e.URI(args[0])].list) == count(args, 1, 0)
 	})
 	if err != nil {
-		return fmt.Errorf("%w; they are:\n%s", err, p.diagnosticText(args[0]))
+		return fmt.Errorf("%w; they are:\n%s", err, diagnosticText(p.editor, args[0]))
 	}
 	return nil
 }
@@ -219,19 +218,19 @@ func waitsFor(method string) func(*play, []string) error {
 }
 
 // waitRun waits by the command, which every client can execute.
-func (p *play) waitRun(args []string) error {
+func (q *requests) waitRun(args []string) error {
 	status := cmp.Or(strings.Join(args, ""), "completed")
-	run := p.vars["run"]
+	run := q.vars["run"]
 	if run == "" {
 		return errors.New("no run was started")
 	}
-	result, err := p.editor.Execute(p.ctx, "agentls.wait", encode(struct {
+	result, err := q.editor.Execute(q.ctx, "agentls.wait", encode(struct {
 		Run string `json:"run"`
 	}{run}))
 	if err != nil {
 		return err
 	}
-	p.last = result
+	q.last = result
 	if got := text(lookup(result, "status")); got != status {
 		return fmt.Errorf("the run ended as %s, not %s: %s", got, status, shorten(string(result)))
 	}

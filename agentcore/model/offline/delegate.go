@@ -179,12 +179,12 @@ func (t *task) fanOut(files []string, dropped int, preface string) (turn, bool) 
 }
 
 // noneStarted reports whether all of the tasks that were made so far have failed.
-func (t *task) noneStarted(asked []call) bool {
+func (r *record) noneStarted(asked []call) bool {
 	made := 0
 	for _, c := range asked {
-		if t.wasMade(c) {
+		if r.wasMade(c) {
 			made++
-			if _, ok := t.reportOf(c); ok {
+			if _, ok := r.reportOf(c); ok {
 				return false
 			}
 		}
@@ -193,17 +193,17 @@ func (t *task) noneStarted(asked []call) bool {
 }
 
 // explorer is the call that has something looked for; false if there is no explorer.
-func (t *task) explorer(title, prompt string, how thoroughness) (call, bool) {
-	return t.child(taskArguments{
+func (o *offer) explorer(title, prompt string, how thoroughness) (call, bool) {
+	return o.child(taskArguments{
 		Agent: "explore", Prompt: prompt, Description: title,
 		Thoroughness: how.String(),
-	}), t.mayStart("explore")
+	}), o.mayStart("explore")
 }
 
 // topics are the words that the task is about.
-func (t *task) topics() []string {
+func (w *wish) topics() []string {
 	var words []string
-	for _, term := range t.terms(reaches[medium].words) {
+	for _, term := range w.terms(reaches[medium].words) {
 		words = append(words, term.word)
 	}
 	return words
@@ -218,8 +218,8 @@ func searchTitle(topics []string) string {
 }
 
 // child is a call of task with those arguments that the tool knows.
-func (t *task) child(arguments taskArguments) call {
-	schema := string(t.tool("task").Schema)
+func (o *offer) child(arguments taskArguments) call {
+	schema := string(o.tool("task").Schema)
 	if !strings.Contains(schema, `"context_files"`) {
 		arguments.ContextFiles = nil
 	}
@@ -230,13 +230,13 @@ func (t *task) child(arguments taskArguments) call {
 }
 
 // mayStart reports whether the tool names the agent, or names none.
-func (t *task) mayStart(agent string) bool {
-	named := agentLine().FindAllStringSubmatch(t.tool("task").Description, -1)
+func (o *offer) mayStart(agent string) bool {
+	named := agentLine().FindAllStringSubmatch(o.tool("task").Description, -1)
 	return len(named) == 0 || slices.ContainsFunc(named, func(match []string) bool { return match[1] == agent })
 }
 
 // delegated yields the tasks that were made.
-func (t *task) delegated() []exchange { return slices.Collect(t.made("task")) }
+func (r *record) delegated() []exchange { return slices.Collect(r.made("task")) }
 
 // report is what a child has handed over.
 type report struct {
@@ -245,12 +245,12 @@ type report struct {
 }
 
 // reportOf returns what came of a task; false if it was not started.
-func (t *task) reportOf(c call) (report, bool) {
+func (r *record) reportOf(c call) (report, bool) {
 	arguments, err := json.Marshal(c.arguments)
 	if err != nil {
 		return report{}, false
 	}
-	for e := range t.made("task") {
+	for e := range r.made("task") {
 		match := reportHead().FindStringSubmatch(e.text)
 		switch {
 		case string(e.arguments) != string(arguments), match == nil && e.failed:
@@ -275,69 +275,79 @@ func (r report) files() []string {
 	return files
 }
 
+// sum is what children have handed over, put together.
+type sum struct {
+	details                 strings.Builder
+	counts                  map[string]int // of findings, by severity
+	fixes, finished         int
+	used, missing, withheld []string // checkers
+}
+
+// add takes the report of the child that worked on a file.
+func (s *sum) add(name string, r report, reviewed bool) {
+	s.finished++
+	if r.status != "completed" {
+		fmt.Fprintf(&s.details, "%s: its child ended as %s.\n", name, r.status)
+	}
+	for line := range strings.Lines(r.head) {
+		if strings.HasPrefix(line, "conflict: ") || strings.HasPrefix(line, "error: ") {
+			fmt.Fprintf(&s.details, "%s: %s", name, line)
+		}
+	}
+	if match := usedLine().FindStringSubmatch(r.body); match != nil {
+		s.used = append(s.used, strings.Split(match[1], ", ")...)
+	}
+	if match := missingLine().FindStringSubmatch(r.body); match != nil {
+		s.missing = append(s.missing, strings.Split(match[1], ", ")...)
+	}
+	for line := range strings.Lines(r.body) {
+		if strings.HasPrefix(line, "Checked with ") {
+			s.withheld = append(s.withheld, withheldIn(line)...)
+		}
+	}
+	text := withoutLast(r.body)
+	s.details.WriteString(text)
+	if !reviewed {
+		return
+	}
+	head, _, _ := strings.Cut(strings.TrimPrefix(text, name), "\n")
+	for _, match := range totals().FindAllStringSubmatch(head, -1) {
+		n, _ := strconv.Atoi(match[1]) // digits only
+		s.counts[match[2]] += n
+	}
+	s.fixes += number(fixed(), head)
+}
+
 // sumUp puts together what the children have handed over.
 func (t *task) sumUp(files []string, asked []call, dropped int, preface string) string {
-	var b, details strings.Builder
-	counts := map[string]int{}
-	fixes, finished := 0, 0
-	var used, missing, withheld []string
+	s := sum{counts: map[string]int{}}
 	for i, name := range files {
-		r, ok := t.reportOf(asked[i])
-		if !ok {
-			fmt.Fprintf(&details, "%s: not done, %s\n", name,
-				cmp.Or(t.failureOf(asked[i]), "the turns of this run were used up"))
+		if r, ok := t.reportOf(asked[i]); ok {
+			s.add(name, r, t.intent == review)
 			continue
 		}
-		finished++
-		if r.status != "completed" {
-			fmt.Fprintf(&details, "%s: its child ended as %s.\n", name, r.status)
-		}
-		for line := range strings.Lines(r.head) {
-			if strings.HasPrefix(line, "conflict: ") || strings.HasPrefix(line, "error: ") {
-				fmt.Fprintf(&details, "%s: %s", name, line)
-			}
-		}
-		if match := usedLine().FindStringSubmatch(r.body); match != nil {
-			used = append(used, strings.Split(match[1], ", ")...)
-		}
-		if match := missingLine().FindStringSubmatch(r.body); match != nil {
-			missing = append(missing, strings.Split(match[1], ", ")...)
-		}
-		for line := range strings.Lines(r.body) {
-			if strings.HasPrefix(line, "Checked with ") {
-				withheld = append(withheld, withheldIn(line)...)
-			}
-		}
-		text := withoutLast(r.body)
-		details.WriteString(text)
-		if t.intent != review {
-			continue
-		}
-		head, _, _ := strings.Cut(strings.TrimPrefix(text, name), "\n")
-		for _, match := range totals().FindAllStringSubmatch(head, -1) {
-			n, _ := strconv.Atoi(match[1]) // digits only
-			counts[match[2]] += n
-		}
-		fixes += number(fixed(), head)
+		fmt.Fprintf(&s.details, "%s: not done, %s\n", name,
+			cmp.Or(t.failureOf(asked[i]), "the turns of this run were used up"))
 	}
+	var b strings.Builder
 	b.WriteString(withoutLast(preface))
 	if b.Len() > 0 {
 		b.WriteString("\n")
 	}
 	b.WriteString(map[intent]string{review: "Reviewed ", repair: "Worked on ", explain: "Read "}[t.intent] +
-		plural(finished, "file") + ", each by a child of its own")
+		plural(s.finished, "file") + ", each by a child of its own")
 	if t.intent == review {
-		b.WriteString(": " + countsOf(counts))
-		if fixes > 0 {
-			fmt.Fprintf(&b, ", %d with a fix", fixes)
+		b.WriteString(": " + countsOf(s.counts))
+		if s.fixes > 0 {
+			fmt.Fprintf(&b, ", %d with a fix", s.fixes)
 		}
 	}
-	b.WriteString(".\n\n" + details.String())
+	b.WriteString(".\n\n" + s.details.String())
 	if dropped > 0 {
 		fmt.Fprintf(&b, "%s more: not looked at; name those that matter.\n", plural(dropped, "file"))
 	}
-	if len(used) > 0 {
-		tellUse(&b, used, missing, withheld)
+	if len(s.used) > 0 {
+		tellUse(&b, s.used, s.missing, s.withheld)
 	} else {
 		b.WriteString("\n")
 	}
@@ -346,12 +356,12 @@ func (t *task) sumUp(files []string, asked []call, dropped int, preface string) 
 }
 
 // failureOf is why a task was not started.
-func (t *task) failureOf(c call) string {
+func (r *record) failureOf(c call) string {
 	arguments, err := json.Marshal(c.arguments)
 	if err != nil {
 		return err.Error()
 	}
-	for e := range t.made("task") {
+	for e := range r.made("task") {
 		if string(e.arguments) == string(arguments) && e.failed {
 			return withoutPrefix(e.text)
 		}

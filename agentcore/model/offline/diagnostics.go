@@ -50,9 +50,9 @@ func tellUse(b *strings.Builder, used, missing, withheld []string) {
 
 // checkersOf gathers the answer of the diagnostics tool for a path: lines "path:12:5: severity: message [source
 // code]", then a line on which checkers were used.
-func (t *task) checkersOf(path string) checkers {
+func (r *record) checkersOf(path string) checkers {
 	var c checkers
-	for e := range t.made("diagnostics") {
+	for e := range r.made("diagnostics") {
 		var arguments diagnosticsArguments
 		if json.Unmarshal(e.arguments, &arguments) != nil || arguments.Path != path {
 			continue

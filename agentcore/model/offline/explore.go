@@ -50,8 +50,8 @@ var (
 )
 
 // thoroughness is what the task asks for, medium where it does not say.
-func (t *task) thoroughness() thoroughness {
-	if match := thoroughLine().FindStringSubmatch(t.words); match != nil {
+func (w *wish) thoroughness() thoroughness {
+	if match := thoroughLine().FindStringSubmatch(w.words); match != nil {
 		switch strings.ToLower(match[1]) {
 		case "quick":
 			return quick
@@ -61,9 +61,9 @@ func (t *task) thoroughness() thoroughness {
 		return thorough
 	}
 	switch {
-	case thoroughWord().MatchString(t.words):
+	case thoroughWord().MatchString(w.words):
 		return thorough
-	case quickWord().MatchString(t.words):
+	case quickWord().MatchString(w.words):
 		return quick
 	}
 	return medium
@@ -202,7 +202,7 @@ func (e *evidence) loosened(t *task) []term {
 }
 
 // windows are the reads that show the lines around places, in at most n files, one for each file.
-func (t *task) windows(places []place, n int) []call {
+func (r *record) windows(places []place, n int) []call {
 	const above, below, widest = 30, 15, 150
 	byFile := map[string][]int{}
 	var files []string
@@ -214,7 +214,7 @@ func (t *task) windows(places []place, n int) []call {
 	}
 	var calls []call
 	for _, name := range files[:min(len(files), n)] {
-		known := t.sourceOf(name)
+		known := r.sourceOf(name)
 		first, last := 0, 0
 		for _, line := range byFile[name] { // the best first
 			if _, ok := known.lines[line]; ok {
@@ -265,9 +265,9 @@ func (t *task) exploreText(found *evidence, bounds reach) string {
 }
 
 // readFiles are the files that read has shown.
-func (t *task) readFiles() []string {
+func (r *record) readFiles() []string {
 	files := map[string]bool{}
-	for e := range t.made("read") {
+	for e := range r.made("read") {
 		var arguments readArguments
 		if !e.failed && json.Unmarshal(e.arguments, &arguments) == nil {
 			files[arguments.Path] = true
@@ -304,13 +304,13 @@ func (e *evidence) lookedFor() string {
 }
 
 // usedIn tells where a definition is used, as far as that was looked for.
-func (t *task) usedIn(p place) string {
+func (r *record) usedIn(p place) string {
 	const shown = 4
 	if p.name == "" || p.minor {
 		return ""
 	}
 	var uses []place
-	for e := range t.made("grep") {
+	for e := range r.made("grep") {
 		if e.failed || grepPattern(e) != usesOf(p.name) {
 			continue
 		}

@@ -208,7 +208,7 @@ func TestTerms(t *testing.T) {
 		"Where does the address class come from": {"address"},
 	} {
 		var got []string
-		for _, term := range (&task{words: words}).terms(5) {
+		for _, term := range (&wish{words: words}).terms(5) {
 			got = append(got, term.stem)
 		}
 		if !slices.Equal(got, want) {

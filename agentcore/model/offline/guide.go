@@ -40,10 +40,10 @@ type part struct {
 
 // guide answers a question about agentls by the parts of its documentation that have most of the question's words, rare
 // words first.
-func (t *task) guide(text string) turn {
+func (w *wish) guide(text string) turn {
 	parts := documented(text)
 	var found []string
-	for _, word := range t.terms(guideTerms) {
+	for _, word := range w.terms(guideTerms) {
 		var in []int
 		for i, p := range parts {
 			if word.expression.MatchString(p.text) {

@@ -277,10 +277,10 @@ func (e *evidence) best(n, perFile int) []place {
 }
 
 // globbed returns what glob named, each file once.
-func (t *task) globbed() []string {
+func (r *record) globbed() []string {
 	var files []string
 	seen := map[string]bool{}
-	for e := range t.made("glob") {
+	for e := range r.made("glob") {
 		for line := range strings.Lines(e.text) {
 			name := strings.TrimSpace(line)
 			if e.failed || name == "" || name[0] == '(' || strings.HasPrefix(name, "No file") || seen[name] {
@@ -294,8 +294,8 @@ func (t *task) globbed() []string {
 }
 
 // namedFiles returns what glob named and one of the terms is in the name of, sources first.
-func (t *task) namedFiles(terms []term) []string {
-	files := slices.DeleteFunc(t.globbed(), func(name string) bool {
+func (r *record) namedFiles(terms []term) []string {
+	files := slices.DeleteFunc(r.globbed(), func(name string) bool {
 		return !slices.ContainsFunc(terms, func(term term) bool { return term.expression.MatchString(path.Base(name)) })
 	})
 	slices.SortStableFunc(files, func(a, b string) int { return cmp.Compare(remoteness(a), remoteness(b)) })

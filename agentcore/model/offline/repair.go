@@ -52,30 +52,30 @@ func (t *task) repair() turn {
 }
 
 // isMeant reports whether a finding is the one that the task names.
-func (t *task) isMeant(found lint.Diagnostic) bool {
-	if t.finding.message == "" {
+func (w *wish) isMeant(found lint.Diagnostic) bool {
+	if w.finding.message == "" {
 		return true
 	}
-	if t.finding.line > 0 && (t.finding.line < found.Line || t.finding.line > found.EndLine) {
+	if w.finding.line > 0 && (w.finding.line < found.Line || w.finding.line > found.EndLine) {
 		return false
 	}
-	return t.finding.rule == found.Rule || t.finding.message == found.Message
+	return w.finding.rule == found.Rule || w.finding.message == found.Message
 }
 
 // cannot says why nothing is edited.
-func (t *task) cannot(path string) string {
-	if t.finding.message == "" {
+func (w *wish) cannot(path string) string {
+	if w.finding.message == "" {
 		return fmt.Sprintf("%s: the offline rules found nothing that they can fix safely.\n", path)
 	}
 	return fmt.Sprintf(
 		"%s:%d: the offline rules have no safe fix for %q. It needs a person, or a language model: set "+
 			"ANTHROPIC_API_KEY, GEMINI_API_KEY or OPENAI_API_KEY, or default_model in config.toml.\n",
-		path, t.finding.line, t.finding.message)
+		path, w.finding.line, w.finding.message)
 }
 
 // outcome tells what became of an edit.
-func (t *task) outcome(path string, found lint.Diagnostic) string {
-	for e := range t.made("edit") {
+func (r *record) outcome(path string, found lint.Diagnostic) string {
+	for e := range r.made("edit") {
 		var arguments editArguments
 		if json.Unmarshal(e.arguments, &arguments) == nil && arguments.Path == path && arguments.Fix == *found.Fix {
 			if e.failed {

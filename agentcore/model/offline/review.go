@@ -75,8 +75,8 @@ func (t *task) targets() ([]string, *turn) {
 }
 
 // listed returns the files that glob named: sources first, tests and what others wrote last.
-func (t *task) listed() []string {
-	files := slices.DeleteFunc(t.globbed(), func(name string) bool { return lint.LanguageOf(name) == lint.Other })
+func (r *record) listed() []string {
+	files := slices.DeleteFunc(r.globbed(), func(name string) bool { return lint.LanguageOf(name) == lint.Other })
 	slices.SortStableFunc(files, func(a, b string) int { return cmp.Compare(remoteness(a), remoteness(b)) })
 	return files
 }
@@ -124,10 +124,10 @@ func mostSevere(found []lint.Diagnostic, n int) []lint.Diagnostic {
 
 // reports returns the report_finding calls that are still to be made. Those without a fix come first, by line.
 // Those with a fix follow from the last line to the first, because each fix moves the lines behind it.
-func (t *task) reports(done []reviewed) []call {
+func (r *record) reports(done []reviewed) []call {
 	attempts := map[string]int{} // by finding: failed reports
 	accepted := map[string]bool{}
-	for e := range t.made("report_finding") {
+	for e := range r.made("report_finding") {
 		var arguments findingArguments
 		if json.Unmarshal(e.arguments, &arguments) != nil {
 			continue
@@ -166,7 +166,7 @@ func (t *task) reports(done []reviewed) []call {
 	}
 	calls := slices.Concat(plain, fixing)
 	// The last turn is kept for reports that have to be repeated.
-	left := max(maxTurns-1-t.turns, 1)
+	left := max(maxTurns-1-r.turns, 1)
 	return calls[:min(len(calls), max(callsPerTurn, (len(calls)+left-1)/left))]
 }
 

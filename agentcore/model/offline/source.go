@@ -38,9 +38,9 @@ var (
 )
 
 // sourceOf gathers the reads of a path.
-func (t *task) sourceOf(path string) source {
+func (r *record) sourceOf(path string) source {
 	s := source{path: path, lines: map[int]string{}}
-	for e := range t.made("read") {
+	for e := range r.made("read") {
 		var arguments readArguments
 		if json.Unmarshal(e.arguments, &arguments) != nil || arguments.Path != path {
 			continue
@@ -146,9 +146,9 @@ func (t *task) reading(files []string, diagnostics bool) []call {
 }
 
 // wasMade reports whether the very same call has been answered before.
-func (t *task) wasMade(c call) bool {
+func (r *record) wasMade(c call) bool {
 	arguments, err := json.Marshal(c.arguments)
-	return err == nil && slices.ContainsFunc(t.exchanges, func(e exchange) bool {
+	return err == nil && slices.ContainsFunc(r.exchanges, func(e exchange) bool {
 		return e.name == c.name && string(e.arguments) == string(arguments)
 	})
 }

@@ -70,7 +70,7 @@ func (t *task) survey(bounds reach) turn {
 }
 
 // surveyedFiles are the files that were found, what a reader begins with first, then those that define most.
-func (t *task) surveyedFiles() []contents {
+func (r *record) surveyedFiles() []contents {
 	var files []contents
 	index := map[string]int{}
 	at := func(name string) *contents {
@@ -82,10 +82,10 @@ func (t *task) surveyedFiles() []contents {
 		}
 		return &files[i]
 	}
-	for _, name := range t.globbed() {
+	for _, name := range r.globbed() {
 		at(name)
 	}
-	for e := range t.made("grep") {
+	for e := range r.made("grep") {
 		if e.failed {
 			continue
 		}
@@ -128,9 +128,9 @@ func (c contents) weight() int {
 }
 
 // tells describes a file: its first remark, and what it defines.
-func (t *task) tells(c contents) string {
+func (r *record) tells(c contents) string {
 	const shown = 8
-	remark := t.heading(c.path)
+	remark := r.heading(c.path)
 	names := joined(c.names[:min(len(c.names), shown)])
 	if more := len(c.names) - shown; more > 0 {
 		names += fmt.Sprintf(" and %d more", more)
@@ -145,9 +145,9 @@ func (t *task) tells(c contents) string {
 }
 
 // heading is the first sentence of the remark that a file opens with, as far as it was read.
-func (t *task) heading(name string) string {
+func (r *record) heading(name string) string {
 	const longest, lines = 120, 12
-	s := t.sourceOf(name)
+	s := r.sourceOf(name)
 	for number := 1; number <= lines; number++ {
 		line := strings.TrimSpace(s.lines[number])
 		marks := "/#*!"

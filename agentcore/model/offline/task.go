@@ -32,6 +32,13 @@ const (
 
 // task is a request, understood.
 type task struct {
+	wish
+	record
+	offer
+}
+
+// wish is what the run is to do.
+type wish struct {
 	intent intent
 	// words is what the user wrote, without the context block.
 	words string
@@ -48,13 +55,21 @@ type task struct {
 	}
 	// today is the date of the run, "2006-01-02", or empty.
 	today string
+	// depth is that of the run, -1 where the prompt does not say.
+	depth int
+}
+
+// record is what was done for the task.
+type record struct {
 	// exchanges are the calls made for this task so far, with their results.
 	exchanges []exchange
 	// turns is how many assistant messages with calls were needed for them; those that only start children do not
 	// count.
 	turns int
-	// depth is that of the run, -1 where the prompt does not say.
-	depth   int
+}
+
+// offer is what the request lets a model call.
+type offer struct {
 	tools   []model.Tool
 	noCalls bool
 	only    string // the one tool that may be called, empty for all
@@ -182,36 +197,36 @@ func withoutBlocks(words string) string {
 }
 
 // readContext reads the lines of a context block. It replaces what an earlier block said.
-func (t *task) readContext(block string) {
-	t.files, t.first, t.last = nil, 0, 0
-	t.finding.line, t.finding.rule, t.finding.message = 0, "", ""
+func (w *wish) readContext(block string) {
+	w.files, w.first, w.last = nil, 0, 0
+	w.finding.line, w.finding.rule, w.finding.message = 0, "", ""
 	for line := range strings.Lines(block) {
 		key, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
 		switch key {
 		case "file":
-			t.files = append(t.files, value)
+			w.files = append(w.files, value)
 		case "lines":
 			first, last, _ := strings.Cut(value, "-")
-			t.first, _ = strconv.Atoi(first) // a number that is none restricts nothing
-			t.last, _ = strconv.Atoi(last)
-			t.last = max(t.first, t.last)
+			w.first, _ = strconv.Atoi(first) // a number that is none restricts nothing
+			w.last, _ = strconv.Atoi(last)
+			w.last = max(w.first, w.last)
 		case "line":
-			t.finding.line, _ = strconv.Atoi(value) // 0 is "anywhere in the file"
+			w.finding.line, _ = strconv.Atoi(value) // 0 is "anywhere in the file"
 		case "rule":
-			t.finding.rule = value
+			w.finding.rule = value
 		case "finding":
-			t.finding.message = value
+			w.finding.message = value
 		}
 	}
 }
 
 // gather pairs the calls with their results.
-func (t *task) gather(messages []model.Message) {
+func (r *record) gather(messages []model.Message) {
 	open := map[string]exchange{}
 	for _, message := range messages {
 		calls := message.Calls()
 		if slices.ContainsFunc(calls, func(c model.Call) bool { return c.Name != "task" }) {
-			t.turns++
+			r.turns++
 		}
 		for _, c := range calls {
 			open[c.ID] = exchange{name: c.Name, arguments: c.Arguments}
@@ -229,32 +244,32 @@ func (t *task) gather(messages []model.Message) {
 			made.text = result.Text
 			made.failed = result.Error || strings.HasPrefix(result.Text, "error: ") ||
 				strings.HasPrefix(result.Text, "denied: ")
-			t.exchanges = append(t.exchanges, made)
+			r.exchanges = append(r.exchanges, made)
 		}
 	}
 }
 
 // offers reports whether a tool may be called now.
-func (t *task) offers(name string) bool {
-	return !t.noCalls && (t.only == "" || t.only == name) && t.has(name)
+func (o *offer) offers(name string) bool {
+	return !o.noCalls && (o.only == "" || o.only == name) && o.has(name)
 }
 
 // has reports whether the agent has a tool.
-func (t *task) has(name string) bool { return t.tool(name).Name != "" }
+func (o *offer) has(name string) bool { return o.tool(name).Name != "" }
 
 // tool returns the tool of a name; the zero value where the agent does not have it.
-func (t *task) tool(name string) model.Tool {
-	at := slices.IndexFunc(t.tools, func(tool model.Tool) bool { return tool.Name == name })
+func (o *offer) tool(name string) model.Tool {
+	at := slices.IndexFunc(o.tools, func(tool model.Tool) bool { return tool.Name == name })
 	if at < 0 {
 		return model.Tool{}
 	}
-	return t.tools[at]
+	return o.tools[at]
 }
 
 // made yields the exchanges with one tool.
-func (t *task) made(name string) func(func(exchange) bool) {
+func (r *record) made(name string) func(func(exchange) bool) {
 	return func(yield func(exchange) bool) {
-		for _, e := range t.exchanges {
+		for _, e := range r.exchanges {
 			if e.name == name && !yield(e) {
 				return
 			}
@@ -263,8 +278,8 @@ func (t *task) made(name string) func(func(exchange) bool) {
 }
 
 // within reports whether lines first to last of a file touch those that the task is restricted to.
-func (t *task) within(first, last int) bool {
-	return t.first == 0 || first <= t.last && last >= t.first
+func (w *wish) within(first, last int) bool {
+	return w.first == 0 || first <= w.last && last >= w.first
 }
 
 var intentWords = []struct {
@@ -298,10 +313,10 @@ func intentOf(words string) intent {
 }
 
 // intentOfAgent guesses from what the agent is for, where the words do not tell.
-func (t *task) intentOfAgent(system string) intent {
+func (w *wish) intentOfAgent(system string) intent {
 	opening, _, _ := strings.Cut(strings.ToLower(system), "\n")
 	switch {
-	case t.finding.message != "":
+	case w.finding.message != "":
 		return repair
 	case strings.Contains(opening, "you review"):
 		return review

@@ -54,7 +54,7 @@ var (
 
 // terms picks the words to look for, at most limit: names in quotes, names that only code has, and then the rest that
 // is not a way of asking.
-func (t *task) terms(limit int) []term {
+func (w *wish) terms(limit int) []term {
 	var found []term
 	add := func(word, stem string, spellings ...string) {
 		if len(found) == limit ||
@@ -65,12 +65,12 @@ func (t *task) terms(limit int) []term {
 			found = append(found, made)
 		}
 	}
-	for _, match := range quotedName().FindAllStringSubmatch(t.words, -1) {
+	for _, match := range quotedName().FindAllStringSubmatch(w.words, -1) {
 		if len(match[1]) > 1 {
 			add(match[1], match[1], spellings(match[1])...)
 		}
 	}
-	names := plainName().FindAllString(codeBase().ReplaceAllString(quotedName().ReplaceAllString(t.words, ""),
+	names := plainName().FindAllString(codeBase().ReplaceAllString(quotedName().ReplaceAllString(w.words, ""),
 		"codebase"), -1)
 	for _, name := range names {
 		if len(parts(name)) > 1 && name != strings.ToUpper(name) {
