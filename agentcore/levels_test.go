@@ -225,18 +225,20 @@ func TestNothingIsLeftAtEachLevel(t *testing.T) {
 		w := newWorld(t, nil,
 			script.Turn{
 				Answer: []script.Step{
-					bash("trap '' TERM; (setsid env -i sh -c 'sleep 1000; : " + marker + "' &); echo begun"),
+					bash("trap '' TERM; (setsid env -i sh -c 'sleep 1000; : " + marker + "-first' &); echo begun"),
 				},
 			},
 			answered([]string{"begun"},
-				bash("(setsid sh -c 'trap \"\" TERM; sleep 1000; sleep 1000' &); sleep 1000; : "+marker)),
+				bash("(setsid sh -c 'trap \"\" TERM; sleep 1000; sleep 1000' &); sleep 1000; : "+marker+"-second")),
 		)
 		w.atLevel(level)
 		id := w.start(coder())
-		w.waitFor("the second command runs", func() bool { return len(processes(t, id)) >= 4 })
-		// The first one is gone with all that it started, also without its environment. A shell that forks is there
-		// twice for a moment.
-		w.waitFor("the shell of the second command is alone", func() bool { return running(t, marker) == 1 })
+		// A shell that forks is there twice for a moment.
+		w.waitFor("the second command runs", func() bool {
+			return running(t, marker+"-second") == 1 && len(processes(t, id)) >= 4
+		})
+		// The first one is gone with all that it started, also without its environment.
+		w.waitFor("nothing of the first command is left", func() bool { return running(t, marker+"-first") == 0 })
 		if err := w.engine.Cancel(id); err != nil {
 			t.Fatal(err)
 		}
