@@ -64,7 +64,7 @@ lint:
 	@bad=$$($(TOOL) gofumpt -l $(SOURCES)); if [ -n "$$bad" ]; then \
 		printf 'not formatted, run "%s gofumpt -w" on them:\n%s\n' "$(TOOL)" "$$bad" >&2; exit 1; fi
 	go vet -tags e2e ./...
-	@for os in darwin windows; do echo "GOOS=$$os go build ./..."; GOOS=$$os go build ./...; done
+	@for os in darwin windows; do echo "GOOS=$$os go build ./..."; GOOS=$$os go build ./... || exit 1; done
 	@mkdir -p "$(STATICCHECK_CACHE)"
 	$(TOOL) staticcheck -tags e2e ./...
 
