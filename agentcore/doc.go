@@ -101,7 +101,7 @@
 //
 // # Questions and plans
 //
-// What an agent wants to know of the user takes the way of a question for permission (asks.go, question.go): one list,
+// What an agent wants to know of the user takes the way of a question for permission (asks.go): one list,
 // one prompt at a time, one time limit, one table in the store. The questions of one call are open together. Silence is
 // an answer too, so that no run waits for ever.
 //
@@ -143,7 +143,7 @@
 // Retention begins half a minute after the start (Engine.Retain), so that no short command waits for it.
 //
 // Two small reads of the database before each call find out whether another process took back trust or a grant
-// (decisions.go). They cost less than the commit behind the call, and hold where no file event comes. A look every two
+// (authority). They cost less than the commit behind the call, and hold where no file event comes. A look every two
 // seconds tells the server, which reads its definitions again.
 //
 // # Hooks
