@@ -109,6 +109,12 @@ func (r *run) takeTurn() (ended bool, err error) {
 		}
 		return r.followCalls(done)
 	}
+	return r.takeText(done, text)
+}
+
+// takeText takes an answer without a call: the run's last word, or one that is none, which the model is told. It
+// reports true when it was the last word.
+func (r *run) takeText(done model.Done, text string) (ended bool, err error) {
 	wrong := r.recall(done, text)
 	if wrong.reason == "" || wrong.unsure && r.lapses.counts[wrong.reason] > 0 { // it was told once, and means it
 		r.append(done.Message)

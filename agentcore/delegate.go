@@ -50,30 +50,9 @@ func (h hostDelegation) delegate(ctx context.Context, task tool.Task) (*run, err
 				above.pathOfAgents())
 		}
 	}
-	request := RunRequest{
-		Agent: definition.Slug, Prompt: task.Prompt, Title: firstLine(task.Title), Model: task.Model, task: &task,
-		call: h.call.id, message: r.memory.last, // the run waits for its calls, and adds nothing meanwhile
-		Limits: agent.Limits{MaxTurns: task.MaxTurns}, at: h.call.line.place(),
-	}
-	if limit := cmp.Or(definition.LimitsAt(r.depth+1).MaxTurns, r.config.DefaultMaxTurns); task.MaxTurns > limit {
-		request.Limits.MaxTurns = limit
-		request.bounded = fmt.Sprintf("%s takes at most %s, not the %d that you asked for",
-			definition.Slug, clip.Counted(limit, "turn", "turns"), task.MaxTurns)
-	}
-	if request.Context.Paths, err = r.contextFiles(task.ContextFiles); err != nil {
+	request, err := h.requestOf(ctx, task, definition)
+	if err != nil {
 		return nil, err
-	}
-	if request.granted, err = r.tools.More(definition, task.AllowedTools); err != nil {
-		return nil, err
-	}
-	if task.Resume == "" { // otherwise it has a conversation
-		if request.inherited, err = r.inherit(ctx, definition.ContextMode, h.call.line); err != nil {
-			return nil, err
-		}
-	} else {
-		if request.former, err = r.formerTask(ctx, task.Resume, definition); err != nil {
-			return nil, err
-		}
 	}
 	child, err := r.engine.newRun(r.session, r, request)
 	if err != nil {
@@ -102,6 +81,39 @@ func (h hostDelegation) delegate(ctx context.Context, task tool.Task) (*run, err
 	r.children = append(r.children, child)
 	r.mu.Unlock()
 	return child, nil
+}
+
+// requestOf is what a task asks of the agent that takes it.
+func (h hostDelegation) requestOf(ctx context.Context, task tool.Task,
+	definition *agent.Definition,
+) (request RunRequest, err error) {
+	r := h.run
+	request = RunRequest{
+		Agent: definition.Slug, Prompt: task.Prompt, Title: firstLine(task.Title), Model: task.Model, task: &task,
+		call: h.call.id, message: r.memory.last, // the run waits for its calls, and adds nothing meanwhile
+		Limits: agent.Limits{MaxTurns: task.MaxTurns}, at: h.call.line.place(),
+	}
+	if limit := cmp.Or(definition.LimitsAt(r.depth+1).MaxTurns, r.config.DefaultMaxTurns); task.MaxTurns > limit {
+		request.Limits.MaxTurns = limit
+		request.bounded = fmt.Sprintf("%s takes at most %s, not the %d that you asked for",
+			definition.Slug, clip.Counted(limit, "turn", "turns"), task.MaxTurns)
+	}
+	if request.Context.Paths, err = r.contextFiles(task.ContextFiles); err != nil {
+		return request, err
+	}
+	if request.granted, err = r.tools.More(definition, task.AllowedTools); err != nil {
+		return request, err
+	}
+	if task.Resume == "" { // otherwise it has a conversation
+		if request.inherited, err = r.inherit(ctx, definition.ContextMode, h.call.line); err != nil {
+			return request, err
+		}
+	} else {
+		if request.former, err = r.formerTask(ctx, task.Resume, definition); err != nil {
+			return request, err
+		}
+	}
+	return request, nil
 }
 
 // startable is the agent that runs where the run asks for one of that name.

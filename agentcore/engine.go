@@ -560,9 +560,26 @@ func (e *Engine) formerResult(ctx context.Context, id event.RunID) (event.RunRes
 			return result, fmt.Errorf("read the report of the run %s: %w", id, err)
 		}
 	}
-	calls, err := e.store.ToolCalls(ctx, id)
+	if result.ToolCalls, err = e.formerCalls(ctx, row); err != nil {
+		return result, err
+	}
+	children, err := e.store.Children(ctx, id)
 	if err != nil {
-		return result, fmt.Errorf("read the tool calls of the run %s: %w", id, err)
+		return result, fmt.Errorf("read the children of the run %s: %w", id, err)
+	}
+	for _, c := range children {
+		if c.Role != history.RoleHidden {
+			result.Children = append(result.Children, c.ID)
+		}
+	}
+	return result, nil
+}
+
+// formerCalls are the calls that are stored of a run.
+func (e *Engine) formerCalls(ctx context.Context, row store.Run) (list []event.CallSummary, err error) {
+	calls, err := e.store.ToolCalls(ctx, row.ID)
+	if err != nil {
+		return nil, fmt.Errorf("read the tool calls of the run %s: %w", row.ID, err)
 	}
 	for _, c := range calls {
 		summary := event.CallSummary{
@@ -575,18 +592,9 @@ func (e *Engine) formerResult(ctx context.Context, id event.RunID) (event.RunRes
 			}
 			summary.Status, summary.DurationMs = event.CallCancelled, 0 // the process ended before the call did
 		}
-		result.ToolCalls = append(result.ToolCalls, summary)
+		list = append(list, summary)
 	}
-	children, err := e.store.Children(ctx, id)
-	if err != nil {
-		return result, fmt.Errorf("read the children of the run %s: %w", id, err)
-	}
-	for _, c := range children {
-		if c.Role != history.RoleHidden {
-			result.Children = append(result.Children, c.ID)
-		}
-	}
-	return result, nil
+	return list, nil
 }
 
 // Cancel ends a run and every run below it. It returns at once; an ended run is left as it is.

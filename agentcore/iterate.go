@@ -328,6 +328,13 @@ func (r *run) check() (*checkEnd, error) {
 			Hint: "allow the command, or leave the check out",
 		}
 	}
+	end := endOfCheck(result)
+	end.output = r.engine.redactor.Text(strings.TrimSpace(end.output))
+	return end, nil
+}
+
+// endOfCheck is what a check showed by its command.
+func endOfCheck(result *tool.CommandResult) *checkEnd {
 	end := &checkEnd{
 		passed: result.Exit == 0 && result.Signal == "" && !result.TimedOut,
 		output: cutBegin(strings.TrimSpace(result.Output), maxCheckShown),
@@ -340,8 +347,7 @@ func (r *run) check() (*checkEnd, error) {
 	case !end.passed:
 		end.output += fmt.Sprintf("\n(exit code %d)", result.Exit)
 	}
-	end.output = r.engine.redactor.Text(strings.TrimSpace(end.output))
-	return end, nil
+	return end
 }
 
 // cutEnd and cutBegin keep so many bytes of a text, and say that there was more.

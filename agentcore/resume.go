@@ -104,29 +104,9 @@ func (s *Session) ResumeWith(ctx context.Context, id event.RunID, request RunReq
 
 // former reads what a run that has ended leaves to the one which goes on with it.
 func (e *Engine) former(ctx context.Context, id event.RunID) (*former, error) {
-	row, err := e.store.Run(ctx, id)
-	if errors.Is(err, store.ErrNotFound) {
-		return nil, fault.Missing("run", string(id), "list the sessions and their runs with agent/sessions")
-	}
+	row, err := e.resumable(ctx, id)
 	if err != nil {
-		return nil, fmt.Errorf("read the run %s: %w", id, err)
-	}
-	if !row.Status.Final() {
-		if err := e.openElsewhere(ctx, row.Session, fmt.Sprintf("the run %s of %s has not ended, and", id, row.Agent),
-			"tell it something there, or cancel it there first"); err != nil {
-			return nil, err
-		}
-		return nil, &fault.Error{
-			Kind:   fault.NotAllowed,
-			Detail: fmt.Sprintf("the run %s of %s has not ended", id, row.Agent),
-			Hint:   "tell it something (task_send, agent/steer), or cancel it first",
-		}
-	}
-	if row.Role == history.RoleHidden {
-		return nil, &fault.Error{
-			Kind: fault.NotAllowed, Detail: fmt.Sprintf("the run %s is one of agentls's own", id),
-			Hint: "resume the run that it worked for",
-		}
+		return nil, err
 	}
 	session, err := e.store.Session(ctx, row.Session)
 	if err != nil {
@@ -136,23 +116,9 @@ func (e *Engine) former(ctx context.Context, id event.RunID) (*former, error) {
 		run: id, agent: row.Agent, model: row.Model, chain: row.Chain, session: row.Session, roots: session.Roots,
 		powers: authority.ReadPowers(row.Permissions),
 	}
-	for parent := row.Parent; parent != ""; {
-		above, err := e.store.Run(ctx, parent)
-		if err != nil {
-			return nil, fmt.Errorf("read the run %s, which started %s: %w", parent, id, err)
-		}
-		definition, err := e.Agents().Find(above.Agent)
-		if err != nil {
-			return nil, &fault.Error{
-				Kind:   fault.NotFound,
-				Detail: fmt.Sprintf("the run was started by %s, whose limits bind it, and: %v", above.Agent, err),
-				Hint:   "run the agent anew",
-			}
-		}
-		f.above = append(f.above, ancestor{above.ID, definition, authority.ReadPowers(above.Permissions)})
-		parent = above.Parent
+	if f.above, err = e.ancestors(ctx, row); err != nil {
+		return nil, err
 	}
-	slices.Reverse(f.above)
 	if f.messages, f.last, err = e.conversation(ctx, id); err != nil {
 		return nil, err
 	}
@@ -183,6 +149,58 @@ func (e *Engine) former(ctx context.Context, id event.RunID) (*former, error) {
 	}
 	f.unread = append(unheard, f.unread...)
 	return f, nil
+}
+
+// resumable reads a run that has ended, and that one can go on with.
+func (e *Engine) resumable(ctx context.Context, id event.RunID) (store.Run, error) {
+	row, err := e.store.Run(ctx, id)
+	if errors.Is(err, store.ErrNotFound) {
+		return row, fault.Missing("run", string(id), "list the sessions and their runs with agent/sessions")
+	}
+	if err != nil {
+		return row, fmt.Errorf("read the run %s: %w", id, err)
+	}
+	if !row.Status.Final() {
+		if err := e.openElsewhere(ctx, row.Session, fmt.Sprintf("the run %s of %s has not ended, and", id, row.Agent),
+			"tell it something there, or cancel it there first"); err != nil {
+			return row, err
+		}
+		return row, &fault.Error{
+			Kind:   fault.NotAllowed,
+			Detail: fmt.Sprintf("the run %s of %s has not ended", id, row.Agent),
+			Hint:   "tell it something (task_send, agent/steer), or cancel it first",
+		}
+	}
+	if row.Role == history.RoleHidden {
+		return row, &fault.Error{
+			Kind: fault.NotAllowed, Detail: fmt.Sprintf("the run %s is one of agentls's own", id),
+			Hint: "resume the run that it worked for",
+		}
+	}
+	return row, nil
+}
+
+// ancestors are the runs above a stored one, the root first.
+func (e *Engine) ancestors(ctx context.Context, row store.Run) ([]ancestor, error) {
+	var list []ancestor
+	for parent := row.Parent; parent != ""; {
+		above, err := e.store.Run(ctx, parent)
+		if err != nil {
+			return nil, fmt.Errorf("read the run %s, which started %s: %w", parent, row.ID, err)
+		}
+		definition, err := e.Agents().Find(above.Agent)
+		if err != nil {
+			return nil, &fault.Error{
+				Kind:   fault.NotFound,
+				Detail: fmt.Sprintf("the run was started by %s, whose limits bind it, and: %v", above.Agent, err),
+				Hint:   "run the agent anew",
+			}
+		}
+		list = append(list, ancestor{above.ID, definition, authority.ReadPowers(above.Permissions)})
+		parent = above.Parent
+	}
+	slices.Reverse(list)
+	return list, nil
 }
 
 // unheard are the reports of a run's children in the background whose end it has not heard of. Nobody tells it any

@@ -149,72 +149,98 @@ func (e *Engine) newRun(s *Session, parent *run, request RunRequest) (*run, erro
 			err = UnknownAgent(err)
 		}
 	}
+	if err == nil {
+		err = request.fits(definition, parent == nil)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if parent == nil && definition.Is(agent.Hidden) && !definition.Is(agent.Primary) && !definition.Is(agent.Subagent) {
-		return nil, &fault.Error{
+	r := e.bare(s, parent, definition, request)
+	r.config, r.skills = cfg, skills
+	r.request.Title = cmp.Or(strings.Join(strings.Fields(request.Title), " "), firstLine(request.Prompt))
+	r.limits = request.limitsOf(definition, r.depth, cfg)
+	r.equip()
+	if err := r.chooseModel(); err != nil {
+		return nil, err
+	}
+	if err := r.takeBudget(); err != nil {
+		return nil, err
+	}
+	from := e.ctx
+	if parent != nil {
+		from = parent.ctx
+	}
+	r.ctx, r.cancel = context.WithCancelCause(from)
+	r.working, r.stopWorking = context.WithCancelCause(r.ctx)
+	return r, nil
+}
+
+// fits checks what a request asks of an agent. root says that the user starts it.
+func (q *RunRequest) fits(definition *agent.Definition, root bool) error {
+	l := q.Limits
+	switch {
+	case root && definition.Is(agent.Hidden) && !definition.Is(agent.Primary) && !definition.Is(agent.Subagent):
+		return &fault.Error{
 			Kind:   fault.NotAllowed,
 			Detail: fmt.Sprintf("the agent %s is hidden: agentls alone uses it", definition.Slug),
 			Hint:   "choose one of `agentls agents list`",
 		}
-	}
-	if strings.TrimSpace(request.Prompt) == "" {
-		return nil, &fault.Error{
+	case strings.TrimSpace(q.Prompt) == "":
+		return &fault.Error{
 			Kind: fault.InvalidRequest, Detail: "the prompt is empty",
 			Hint: "say what the agent should do",
 		}
-	}
-	if l := request.Limits; l.MaxTurns < 0 || l.Timeout < 0 || l.Tokens < 0 || l.Cost < 0 {
-		return nil, &fault.Error{
+	case l.MaxTurns < 0 || l.Timeout < 0 || l.Tokens < 0 || l.Cost < 0:
+		return &fault.Error{
 			Kind: fault.InvalidRequest, Detail: "a limit of the run is negative",
 			Hint: "leave it out for the agent's own limit",
 		}
 	}
-	r := e.bare(s, parent, definition, request)
-	r.config, r.skills = cfg, skills
+	return nil
+}
+
+// equip gives the run what it works with, but for a model: a layer, rights, tools, hooks and commands.
+func (r *run) equip() {
 	r.place = newPlace(r)
-	r.plan.only = r.former != nil && (r.former.powers.Planning || parent != nil && r.former.belowPlan(parent))
+	r.plan.only = r.former != nil && (r.former.powers.Planning || r.parent != nil && r.former.belowPlan(r.parent))
 	r.hooks = r.newHooks()
 	r.hooks.start = r.runHook
 	r.commands = newCommands(r)
-	choice := provider.Choice{Override: request.Model, Definition: definition.Model}
-	from := e.ctx
-	if parent != nil {
-		choice.Parent = parent.model.Name()
-		r.preset = parent.preset
-		from = parent.ctx
-		r.layer = parent.layer.Fork()
-		r.stored = s.board.Layer(r.id, r.layer, parent.stored)
+	if r.parent != nil {
+		r.layer = r.parent.layer.Fork()
+		r.stored = r.session.board.Layer(r.id, r.layer, r.parent.stored)
 	} else {
-		r.layer = s.board.Proposal().Fork()
-		r.stored = s.board.Layer(r.id, r.layer, nil)
+		r.layer = r.session.board.Proposal().Fork()
+		r.stored = r.session.board.Layer(r.id, r.layer, nil)
 	}
 	r.rights = r.newRights()
-	r.limits = request.limitsOf(definition, r.depth, cfg)
 	r.chooseTools()
-	if request.former != nil && !provider.IsOffline(request.former.model) { // there may be a better one by now
-		choice.Former = request.former.model
+}
+
+// chooseModel opens the model of the run: the one that is asked for, or that of its agent, of the run that it goes on
+// with, or of its parent.
+func (r *spec) chooseModel() (err error) {
+	choice := provider.Choice{Override: r.request.Model, Definition: r.definition.Model}
+	if r.parent != nil {
+		choice.Parent = r.parent.model.Name()
+		r.preset = r.parent.preset
 	}
-	choice = choice.With(cfg)
-	r.model, err = e.openModel(choice)
+	if r.former != nil && !provider.IsOffline(r.former.model) { // there may be a better one by now
+		choice.Former = r.former.model
+	}
+	choice = choice.With(r.config)
+	r.model, err = r.engine.openModel(choice)
 	if err != nil && choice.Former != "" { // it cannot be had any more
 		choice.Former = ""
-		r.model, err = e.openModel(choice)
+		r.model, err = r.engine.openModel(choice)
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	r.preset, r.sampling = choice.Sampling(r.preset,
-		provider.Sampling{Temperature: definition.Temperature, MaxTokens: definition.MaxTokens})
-	if err := r.takeBudget(); err != nil {
-		return nil, err
-	}
-	r.price = provider.Price(cfg, r.model.Name())
-	r.request.Title = cmp.Or(strings.Join(strings.Fields(request.Title), " "), firstLine(request.Prompt))
-	r.ctx, r.cancel = context.WithCancelCause(from)
-	r.working, r.stopWorking = context.WithCancelCause(r.ctx)
-	return r, nil
+		provider.Sampling{Temperature: r.definition.Temperature, MaxTokens: r.definition.MaxTokens})
+	r.price = provider.Price(r.config, r.model.Name())
+	return nil
 }
 
 // bare makes a run of an agent, below another one or the user's own, that has nothing to work with yet.
