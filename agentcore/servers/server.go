@@ -146,38 +146,13 @@ func expand(s Server, get func(string) string, redactor *secret.Redactor) (Serve
 		}
 		get = func(name string) string { return harmless[name] }
 	}
-	var missing []string
-	expand := func(text string) string {
-		return reference.ReplaceAllStringFunc(text, func(found string) string {
-			parts := reference.FindStringSubmatch(found)
-			value := get(parts[1])
-			switch {
-			case value == "" && parts[2] != "":
-				return parts[3]
-			case value == "":
-				missing = append(missing, parts[1])
-			case secretNames.MatchString(parts[1]) || strings.HasPrefix(parts[1], "keyring:"):
-				redactor.Add(parts[1], value)
-			}
-			return value
-		})
-	}
-	learn := func(name, value string) string {
-		value = expand(value)
-		if secretNames.MatchString(name) {
-			redactor.Add(s.Name+" "+name, value)
-			if _, token, ok := strings.Cut(value, " "); ok { // Bearer …
-				redactor.Add(s.Name+" "+name, token)
-			}
-		}
-		return value
-	}
+	x := &expansion{server: s.Name, get: get, redactor: redactor}
 	expanded := s
 	expanded.command, expanded.env, expanded.headers = nil, map[string]string{}, map[string]string{}
 	for _, word := range s.command {
-		expanded.command = append(expanded.command, expand(word))
+		expanded.command = append(expanded.command, x.text(word))
 	}
-	expanded.url = expand(s.url)
+	expanded.url = x.text(s.url)
 	if u, err := url.Parse(expanded.url); err == nil {
 		if password, ok := u.User.Password(); ok {
 			redactor.Add(s.Name+" password", password)
@@ -189,19 +164,56 @@ func expand(s Server, get func(string) string, redactor *secret.Redactor) (Serve
 		}
 	}
 	for name, value := range s.env {
-		expanded.env[name] = learn(name, value)
+		expanded.env[name] = x.value(name, value)
 	}
 	for name, value := range s.headers {
-		expanded.headers[name] = learn(name, value)
+		expanded.headers[name] = x.value(name, value)
 	}
-	if len(missing) > 0 {
-		slices.Sort(missing)
+	if len(x.missing) > 0 {
+		slices.Sort(x.missing)
 		why := "set it in the environment, or in the file of keys"
 		if s.Project {
 			why = "a project's server gets no keys of yours: configure it in your own config.toml where it needs one"
 		}
 		return expanded, fmt.Errorf("%s is not set, which its configuration names; %s",
-			strings.Join(slices.Compact(missing), ", "), why)
+			strings.Join(slices.Compact(x.missing), ", "), why)
 	}
 	return expanded, nil
+}
+
+// expansion fills in the references of one server's configuration.
+type expansion struct {
+	server   string
+	get      func(string) string
+	redactor *secret.Redactor // learns the secrets that are filled in
+	missing  []string         // names that have no value
+}
+
+// text fills in the references of a text.
+func (x *expansion) text(text string) string {
+	return reference.ReplaceAllStringFunc(text, func(found string) string {
+		parts := reference.FindStringSubmatch(found)
+		value := x.get(parts[1])
+		switch {
+		case value == "" && parts[2] != "":
+			return parts[3]
+		case value == "":
+			x.missing = append(x.missing, parts[1])
+		case secretNames.MatchString(parts[1]) || strings.HasPrefix(parts[1], "keyring:"):
+			x.redactor.Add(parts[1], value)
+		}
+		return value
+	})
+}
+
+// value is text for a variable or header, whose name may say that it is a secret.
+func (x *expansion) value(name, value string) string {
+	value = x.text(value)
+	if secretNames.MatchString(name) {
+		x.redactor.Add(x.server+" "+name, value)
+		if _, token, ok := strings.Cut(value, " "); ok { // Bearer …
+			x.redactor.Add(x.server+" "+name, token)
+		}
+	}
+	return value
 }
