@@ -3,6 +3,7 @@ package agentcore_test
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -355,5 +356,42 @@ func TestStoredHunksAreBounded(t *testing.T) {
 	stored, err := w.engine.Store().Hunks(w.ctx, w.session.ID, "")
 	if err != nil || len(stored) != 2000 {
 		t.Errorf("%d hunks are stored, %v", len(stored), err)
+	}
+}
+
+// TestOnlyWhatChangedIsTold proposes a file in each turn: what is told of the proposal names the file of that turn
+// alone, however many wait for the user by then, and counts all of them.
+func TestOnlyWhatChangedIsTold(t *testing.T) {
+	const files = 5
+	var turns []script.Turn
+	for i := range files {
+		turns = append(turns, script.Turn{Answer: []script.Step{
+			call("write", fmt.Sprintf(`{"path":"%d.txt","content":"new\n"}`, i)),
+		}})
+	}
+	w := newWorld(t, nil, append(turns, script.Turn{Answer: []script.Step{done}})...)
+	id := w.start(coder())
+	for i := range files {
+		all := w.until(func(e event.Event) bool { _, told := e.Body.(event.ProposalChanged); return told })
+		changed := all[len(all)-1].Body.(event.ProposalChanged)
+		want := event.FileURI(w.path(fmt.Sprintf("%d.txt", i)))
+		if len(changed.URIs) != 1 || changed.URIs[0] != want || changed.Open != i+1 || changed.State != event.StateOpen {
+			t.Errorf("turn %d tells %+v, want %s and %d open hunks", i+1, changed, want, i+1)
+		}
+	}
+	w.wait(id)
+	var ids []event.HunkID
+	for _, h := range w.session.Board().Hunks() {
+		ids = append(ids, h.ID)
+	}
+	if failed, err := w.session.Board().Reject(w.ctx, ids); err != nil || len(failed) > 0 {
+		t.Fatal(failed, err)
+	}
+	all := w.until(func(e event.Event) bool {
+		changed, told := e.Body.(event.ProposalChanged)
+		return told && changed.Open == 0
+	})
+	if last := all[len(all)-1].Body.(event.ProposalChanged); last.State != event.StateRejected || last.Conflict != 0 {
+		t.Errorf("the end of the proposal is told as %+v", last)
 	}
 }

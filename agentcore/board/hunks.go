@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -39,26 +40,17 @@ func (b *Board) hunksChanged(changed []workspace.Hunk) {
 	if len(changed) == 0 {
 		return
 	}
-	all := b.proposal.Hunks()
-	open, conflict := 0, 0
-	uris := map[string]bool{}
-	for _, h := range all {
-		switch h.State {
-		case event.StateOpen:
-			open++
-			uris[event.FileURI(h.Path)] = true
-		case event.StateConflict:
-			conflict++
-			uris[event.FileURI(h.Path)] = true
-		}
-	}
+	states := workspace.Tally(b.proposal)
+	open, conflict := states[event.StateOpen], states[event.StateConflict]
 	state := event.StateOpen
-	if open+conflict == 0 {
+	switch {
+	case open+conflict > 0:
+	case states[event.StateAccepted] > 0:
 		state = event.StateAccepted
-		if !slices.ContainsFunc(all, func(h workspace.Hunk) bool { return h.State == event.StateAccepted }) {
-			state = event.StateRejected
-		}
+	default:
+		state = event.StateRejected
 	}
+	uris := map[string]bool{}
 	now := time.Now().UTC()
 	batch := store.Batch{Committed: func() { b.hunksStored(changed) }}
 	last := changed[len(changed)-1].Author
@@ -82,13 +74,8 @@ func (b *Board) hunksChanged(changed []workspace.Hunk) {
 		ID: b.id, Session: b.events.Session, Run: last.Run, Agent: last.Agent, Title: title,
 		State: state, Created: now, Updated: now,
 	}}
-	sorted := make([]string, 0, len(uris))
-	for uri := range uris {
-		sorted = append(sorted, uri)
-	}
-	slices.Sort(sorted)
 	b.events.SubmitNow(batch, last.Run, event.ProposalChanged{
-		Proposal: b.id, State: state, URIs: sorted, Open: open,
+		Proposal: b.id, State: state, URIs: slices.Sorted(maps.Keys(uris)), Open: open,
 		Conflict: conflict,
 	})
 }

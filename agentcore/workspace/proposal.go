@@ -82,6 +82,34 @@ func (s *Proposal) Hunks() []Hunk {
 	return hunks
 }
 
+// Tally counts the hunks of a proposal by their state, as [Proposal.Hunks] lists them. It copies and hashes nothing, so
+// that it may be asked at every change of a large proposal.
+func Tally(s *Proposal) map[event.ProposalState]int {
+	v := s.view
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	states := map[event.ProposalState]int{}
+	for i := range s.kept {
+		states[s.kept[i].State]++
+	}
+	for _, a := range v.anchors {
+		if p := a.piles[s]; p != nil {
+			for _, h := range p.hunks {
+				states[h.shownState()]++
+			}
+		}
+	}
+	return states
+}
+
+// shownState is the state that others see of a hunk: one of a file that is gone is in conflict.
+func (h *hunk) shownState() event.ProposalState {
+	if h.gone {
+		return event.StateConflict
+	}
+	return h.state
+}
+
 // stamp adds the stamps of texts to hunks, and what stands around them. It hashes the texts, so nobody holds the
 // lock meanwhile.
 func stamp(hunks []Hunk, texts []*text) {
