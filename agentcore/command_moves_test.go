@@ -87,7 +87,8 @@ func TestCommandMovesFiles(t *testing.T) {
 			"empty": "", "other.txt": lines("o"), ".gitignore": "out/\n", "ignored.txt": lines("i"),
 		},
 			script.Turn{Answer: []script.Step{bash(
-				"mkdir sub out; mv a.txt sub/a2.txt; mv b.txt b2.txt; sed -i 's/b 3/B 3/' b2.txt; mv wide.txt w2.txt; " +
+				"mkdir sub out; mv a.txt sub/a2.txt; mv b.txt b2.txt; sed -i 's/b 3/B 3/' b2.txt; mv " +
+					"wide.txt w2.txt; " +
 					"mv open.txt open2.txt; mv dir dir2; " +
 					"mv empty empty2; rm other.txt; printf 'quite\nanother\ntext\n' > unlike.txt; mv ignored.txt " +
 					"out/ignored.txt",
@@ -99,7 +100,8 @@ func TestCommandMovesFiles(t *testing.T) {
 					"(new), w2.txt (moved from wide.txt)\n",
 			},
 				bash(
-					"cat sub/a2.txt open2.txt dir2/x.txt | tail -3; grep B b2.txt; od -An -tx1 w2.txt | head -1; ls a.txt "+
+					"cat sub/a2.txt open2.txt dir2/x.txt | tail -3; grep B b2.txt; od -An -tx1 w2.txt | head "+
+						"-1; ls a.txt "+
 						"dir/x.txt wide.txt")),
 			answered([]string{
 				"a 9\ntyped\nx\nB 3\n", "ff fe 77 00 20 00 30 00", "cannot access 'a.txt'",

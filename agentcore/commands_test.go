@@ -18,6 +18,7 @@ import (
 	"github.com/agentls/agentls/agentcore/model/script"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/provider"
+	runs "github.com/agentls/agentls/agentcore/run"
 )
 
 // bash is a call that runs a command line.
@@ -179,7 +180,7 @@ func (w *world) emptied(run event.RunID) {
 	if left := processes(w.t, run); len(left) > 0 {
 		w.t.Errorf("processes are left: %q", left)
 	}
-	entries, err := os.ReadDir(agentcore.SandboxDir(w.state))
+	entries, err := os.ReadDir(runs.SandboxDir(w.state))
 	if err != nil && !os.IsNotExist(err) {
 		w.t.Fatal(err)
 	}

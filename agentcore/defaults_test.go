@@ -72,7 +72,8 @@ func TestDefaultArgumentsAreChecked(t *testing.T) {
 		"out of range": {
 			".agentls/agents/x.md", native("  bash:\n    arguments: {timeout_ms: 0}\n"),
 			[]string{
-				"7:29: error: the default of timeout_ms for bash: 0 is out of range; expected a whole number, such as " +
+				"7:29: error: the default of timeout_ms for bash: 0 is out of range; expected a whole " +
+					"number, such as " +
 					"10, at least 1 (default 120000); write what the tool takes, or take it out",
 			},
 			"",

@@ -133,7 +133,8 @@ func TestChildDelegatesToAll(t *testing.T) {
 // An agent is chosen by its whole description; of many agents the first sentences are told, and the whole by a call.
 func TestWholeDescriptions(t *testing.T) {
 	release := own("release")
-	release.Description = "Checks that a release can be made, its version, changes and tests.\nUse PROACTIVELY before " +
+	release.Description = "Checks that a release can be made, its version, changes and tests.\nUse " +
+		"PROACTIVELY before " +
 		"each release. Not for drafts."
 	long := own("long")
 	long.Description = strings.Repeat("word ", 300) + "end"
@@ -223,7 +224,8 @@ func TestChildrenOnTheWeb(t *testing.T) {
 			Match: "Go.", Answer: []script.Step{script.Text("done")},
 			Expect: []script.Expect{
 				script.Last(
-					"warning: it was not allowed to fetch https://nowhere.invalid/page: nobody is asked for a subagent"),
+					"warning: it was not allowed to fetch https://nowhere.invalid/page: nobody is asked " +
+						"for a subagent"),
 			},
 		},
 	)

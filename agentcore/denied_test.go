@@ -29,7 +29,8 @@ func TestCommandsEditNothingThatIsDenied(t *testing.T) {
 		script.Turn{
 			Answer: []script.Step{
 				bash(
-					"for f in vendor/a.txt b.txt asked/c.txt; do python3 -c \"open('$f','w').write('new\\n')\"; done; mv " +
+					"for f in vendor/a.txt b.txt asked/c.txt; do python3 -c " +
+						"\"open('$f','w').write('new\\n')\"; done; mv " +
 						"b.txt vendor/b.txt; cp vendor/b.txt b.txt; rm vendor/b.txt"),
 			},
 		},

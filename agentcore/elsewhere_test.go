@@ -8,6 +8,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
+	"github.com/agentls/agentls/agentcore/run"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/workspace"
 )
@@ -42,7 +43,7 @@ func openEngine(t *testing.T) (*Engine, *Session) {
 func notices(t *testing.T, s *Session, n int) {
 	t.Helper()
 	for i := range n {
-		s.events.SubmitNow(store.Batch{}, "", event.Notice{Level: event.NoticeInfo, Message: fmt.Sprint(i)})
+		s.shared.Events.SubmitNow(store.Batch{}, "", event.Notice{Level: event.NoticeInfo, Message: fmt.Sprint(i)})
 	}
 	if err := s.Flush(t.Context()); err != nil {
 		t.Fatal(err)
@@ -52,7 +53,7 @@ func notices(t *testing.T, s *Session, n int) {
 // openBeside opens another engine on the state folder of one, as another process would.
 func openBeside(t *testing.T, e *Engine, name string) *Engine {
 	t.Helper()
-	other, err := Open(t.Context(), Options{StateDir: e.stateDir, Name: name})
+	other, err := Open(t.Context(), Options{StateDir: e.process.StateDir, Name: name})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +88,7 @@ func TestReaderInAnotherProcess(t *testing.T) {
 		owner.String() != fmt.Sprintf("another agentls process (%d)", os.Getpid()) {
 		t.Errorf("the session is open in %+v, %v", owner, err)
 	}
-	if err := e.DeleteSession(t.Context(), s.ID); err != nil {
+	if err := e.Retention().Delete(t.Context(), s.ID); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := events.Next(t.Context()); !fault.Is(err, fault.NotFound) {
@@ -97,10 +98,10 @@ func TestReaderInAnotherProcess(t *testing.T) {
 
 // What an engine remembers of runs does not grow for ever.
 func TestEndedRunsAreForgotten(t *testing.T) {
-	e := &Engine{runs: map[event.RunID]*run{}}
+	e := &Engine{runs: map[event.RunID]*run.Run{}}
 	for i := range keptRuns + 1 {
 		id := event.RunID(fmt.Sprint(i))
-		e.runs[id] = &run{spec: spec{id: id}}
+		e.runs[id] = &run.Run{}
 		e.retire(id)
 	}
 	if _, err := e.run("0"); err == nil || len(e.runs) != keptRuns {

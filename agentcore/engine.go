@@ -2,12 +2,10 @@ package agentcore
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
-	"net/http"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -21,6 +19,7 @@ import (
 	"github.com/agentls/agentls/agentcore/board"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/crash"
+	"github.com/agentls/agentls/agentcore/elsewhere"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/feed"
@@ -30,6 +29,9 @@ import (
 	"github.com/agentls/agentls/agentcore/process/command"
 	"github.com/agentls/agentls/agentcore/provider"
 	"github.com/agentls/agentls/agentcore/registry"
+	"github.com/agentls/agentls/agentcore/resume"
+	"github.com/agentls/agentls/agentcore/retention"
+	"github.com/agentls/agentls/agentcore/run"
 	"github.com/agentls/agentls/agentcore/sandbox"
 	"github.com/agentls/agentls/agentcore/secret"
 	"github.com/agentls/agentls/agentcore/servers"
@@ -56,7 +58,7 @@ type Options struct {
 	// OpenModel makes the model of a choice; nil means the wires of this package (see OpenModel).
 	OpenModel func(provider.Choice) (model.Model, error)
 	// Editor is what an editor lends; nil where there is none.
-	Editor Editor
+	Editor run.Editor
 	// Getenv reads the environment, for keys and the detection of providers; nil means os.Getenv.
 	Getenv func(string) string
 	// KeysFile holds keys that the environment lacks, as lines NAME=value; empty means none (see secret.Keys).
@@ -83,40 +85,25 @@ type Options struct {
 // Engine owns the sessions of one process and their store. Its methods may be called from any
 // goroutine and never wait on a model; those that wait on the disk say so.
 type Engine struct {
+	process   run.Process
 	store     *store.Store
 	log       *feed.Log
 	history   *history.Reader
+	former    *resume.Reader
+	others    *elsewhere.Processes
+	retention *retention.Retention
 	agents    *registry.Agents
 	skills    atomic.Pointer[skill.Set]
-	tools     map[string]tool.Tool
-	toolOrder []tool.Tool
-	openModel func(provider.Choice) (model.Model, error)
-	editor    Editor              // nil where there is none
-	getenv    func(string) string // for keys alone
-	redactor  *secret.Redactor
-	stateDir  string // absolute
-	keysFile  string
-	userFile  string // the user's config.toml, empty for none
-	decisions *authority.Decisions
-	machine   *slot.Machine // the slots of all processes on this state folder
-	local     *provider.LocalServers
-	crash     crash.Hook
-	now       func() time.Time // for retention alone
-	client    *http.Client     // of all models, so that runs share connections
-	logger    *slog.Logger
 	config    atomic.Pointer[config.Config]
+	local     *provider.LocalServers
 
-	// ctx is the root of all runs; its cause tells a shutdown from a cancel.
-	ctx    context.Context
+	// cancel ends all runs; its cause tells a shutdown from a cancel.
 	cancel context.CancelCauseFunc
 	wait   sync.WaitGroup
 
 	// probe finds probed, what of a sandbox the machine offers, when first needed.
 	probe  sync.Once
 	probed sandbox.Report
-	// checking is held by the checkers that run in sandboxes, of which there may be many at once: a child for each
-	// file.
-	checking chan struct{}
 
 	// storeFailing is set from a failed commit to the next good one, so that people hear of it once.
 	storeFailing atomic.Bool
@@ -124,7 +111,7 @@ type Engine struct {
 	mu       sync.Mutex
 	closed   bool
 	sessions map[event.SessionID]*Session
-	runs     map[event.RunID]*run
+	runs     map[event.RunID]*run.Run
 	ended    []event.RunID // those of runs that have ended, oldest first
 }
 
@@ -139,38 +126,53 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 		return nil, err
 	}
 	if e.store, err = store.Open(ctx, filepath.Join(o.StateDir, "agentls.db"), store.Options{
-		Committed: e.committed, Failed: e.commitFailed, Damaged: e.damaged, Redact: e.redactor.Text, Name: o.Name,
+		Committed: e.committed, Failed: e.commitFailed, Damaged: e.damaged, Redact: o.Redactor.Text, Name: o.Name,
 		Crash: o.Crash, Logger: o.Logger,
 	}); err != nil {
 		return nil, fmt.Errorf("open the state in %s: %w", o.StateDir, err)
 	}
 	e.log.Use(e.store)
 	e.history = history.New(history.Options{
-		Store: e.store, Redact: e.redactor.Text, Output: e.outputOf, Narrow: authority.Narrowed,
+		Store: e.store, Redact: o.Redactor.Text, Output: e.process.Outputs.Of, Narrow: authority.Narrowed,
 		Live: func(id event.RunID) (history.Run, bool) { info, err := e.RunInfo(id); return info, err == nil },
 	})
-	if err := e.interruptDead(ctx); err != nil {
+	e.former = &resume.Reader{
+		Store: e.store, History: e.history, Outputs: e.process.Outputs, Agents: e.Agents,
+		InUse: func(ctx context.Context, session event.SessionID, what, hint string) error {
+			return e.others.InUse(ctx, session, what, hint)
+		},
+	}
+	e.others = &elsewhere.Processes{
+		Store: e.store, Crash: o.Crash, Settle: e.former.SettleOutputs, Subscribe: e.Subscribe,
+	}
+	e.retention = &retention.Retention{
+		StateDir: e.process.StateDir, Store: e.store, History: e.history, Crash: o.Crash, Now: o.Now,
+		Config: e.Config, Logger: o.Logger, End: e.endSession, InUse: e.others.InUse,
+	}
+	e.process.Former, e.process.ParentOf = e.former.Former, e.former.ParentOf
+	if err := e.others.InterruptDead(ctx); err != nil {
 		return nil, errors.Join(err, e.store.Close(ctx))
 	}
-	if err := servers.EndLeft(serverMarks(e.stateDir)); err != nil {
+	if err := servers.EndLeft(serverMarks(e.process.StateDir)); err != nil {
 		o.Logger.Warn("servers of a former process may be left", "error", err)
 	}
-	if err := command.ForgetOutputs(e.outputDir()); err != nil {
+	if err := command.ForgetOutputs(e.process.Outputs.Dir); err != nil {
 		o.Logger.Warn("old outputs of commands stay", "error", err)
 	}
-	if e.decisions, err = authority.NewDecisions(ctx, e.store); err != nil {
+	if e.process.Decisions, err = authority.NewDecisions(ctx, e.store); err != nil {
 		return nil, errors.Join(err, e.store.Close(ctx))
 	}
 	agents := registry.Options{Store: e.store, Base: o.Agents, Known: e.Known, Logger: o.Logger}
 	if e.agents, err = registry.Open(ctx, agents); err != nil {
 		return nil, errors.Join(err, e.store.Close(ctx))
 	}
-	e.ctx, e.cancel = context.WithCancelCause(context.Background())
-	e.wait.Go(func() { e.retains(e.ctx) })
-	e.wait.Go(func() { e.log.Trim(e.ctx, o.Logger) })
+	root, cancel := context.WithCancelCause(context.Background())
+	e.process.Context, e.cancel = root, cancel
+	e.wait.Go(func() { e.retention.Follow(root) })
+	e.wait.Go(func() { e.log.Trim(root, o.Logger) })
 	if o.TrustChanged != nil {
 		e.wait.Go(func() {
-			e.decisions.Follow(e.ctx, o.TrustChanged, e.agents.Read, func(err error) {
+			e.process.Decisions.Follow(root, o.TrustChanged, e.agents.Read, func(err error) {
 				o.Logger.Warn("what other processes decide is not noticed at once", "error", err)
 			})
 		})
@@ -213,26 +215,26 @@ func prepare(o *Options) (*Engine, error) {
 		return nil, fmt.Errorf("find the state folder: %w", err)
 	}
 	keys := &secret.Keys{Getenv: o.Getenv, File: o.KeysFile}
-	e := &Engine{
-		tools: map[string]tool.Tool{}, toolOrder: o.Tools,
-		openModel: o.OpenModel, editor: o.Editor, getenv: keys.Get, redactor: o.Redactor, client: model.NewHTTPClient(),
-		crash: o.Crash, now: o.Now, logger: o.Logger,
-		stateDir: stateDir, keysFile: o.KeysFile, userFile: o.UserConfig,
-		sessions: map[event.SessionID]*Session{}, runs: map[event.RunID]*run{},
-		checking: make(chan struct{}, runtime.GOMAXPROCS(0)),
+	e := &Engine{log: feed.New(), sessions: map[event.SessionID]*Session{}, runs: map[event.RunID]*run.Run{}}
+	e.process = run.Process{
+		Begin: e.begin, Unsaved: e.log.AppendUnsaved, Config: e.Config, Agents: e.Agents,
+		Tools: map[string]tool.Tool{}, ToolOrder: o.Tools, OpenModel: o.OpenModel, Surroundings: e.surroundings,
+		Editor: o.Editor, Getenv: keys.Get, Client: model.NewHTTPClient(), Sandbox: e.sandboxReport,
+		Checking: make(chan struct{}, runtime.GOMAXPROCS(0)), Crash: o.Crash, Logger: o.Logger,
+		Outputs:  run.Outputs{Dir: filepath.Join(stateDir, "outputs"), Redactor: o.Redactor},
+		StateDir: stateDir, KeysFile: o.KeysFile, UserFile: o.UserConfig, Redactor: o.Redactor,
+		Machine: slot.NewMachine(filepath.Join(stateDir, "slots"),
+			func() int { return e.Config().MaxChildrenPerMachine }),
 	}
-	e.local = &provider.LocalServers{Client: e.client, Getenv: e.getenv}
+	e.local = &provider.LocalServers{Client: e.process.Client, Getenv: keys.Get}
 	for _, t := range o.Tools {
-		e.tools[t.Spec().Name] = t
+		e.process.Tools[t.Spec().Name] = t
 	}
-	if e.openModel == nil {
-		e.openModel = e.wireModel
+	if o.OpenModel == nil {
+		e.process.OpenModel = e.wireModel
 	}
 	e.SetConfig(o.Config)
-	e.machine = slot.NewMachine(filepath.Join(stateDir, "slots"),
-		func() int { return e.Config().MaxChildrenPerMachine })
 	e.skills.Store(o.Skills)
-	e.log = feed.New()
 	return e, nil
 }
 
@@ -252,7 +254,7 @@ func (e *Engine) commitFailed(events []store.NewEvent, err error) {
 	}
 	failure := fault.Unstored(err)
 	if !e.storeFailing.Swap(true) {
-		e.logger.Error("what happens cannot be stored", "error", err)
+		e.process.Logger.Error("what happens cannot be stored", "error", err)
 		session := event.SessionID("")
 		if len(events) > 0 {
 			session = events[0].Session
@@ -264,7 +266,7 @@ func (e *Engine) commitFailed(events []store.NewEvent, err error) {
 	}
 	for _, lost := range events {
 		if r, err := e.run(lost.Run); err == nil {
-			r.cancel(failure)
+			r.Cancel(failure)
 		}
 	}
 }
@@ -285,15 +287,12 @@ func (e *Engine) Repaired() string {
 	return ""
 }
 
-// errShutdown is the cause of runs that end because the process does; they become interrupted.
-var errShutdown = errors.New("agentls is shutting down")
-
 // Interrupt ends every run as interrupted, and lets no other begin. It waits for nothing.
 func (e *Engine) Interrupt() {
 	e.mu.Lock()
 	e.closed = true
 	e.mu.Unlock()
-	e.cancel(errShutdown)
+	e.cancel(run.ErrShutdown)
 }
 
 // Close interrupts every run, waits for their goroutines (until ctx ends), and closes the store.
@@ -310,7 +309,7 @@ func (e *Engine) Close(ctx context.Context) error {
 	case <-ctx.Done():
 		late = errors.New("a run did not end in time after it was interrupted")
 	}
-	e.client.CloseIdleConnections()
+	e.process.Client.CloseIdleConnections()
 	for _, s := range sessions {
 		s.close()
 	}
@@ -324,7 +323,7 @@ func (e *Engine) Config() *config.Config { return e.config.Load() }
 
 // SetConfig replaces the configuration. Runs keep the one that they started with.
 func (e *Engine) SetConfig(c *config.Config) {
-	hideSecrets(c, e.getenv, e.redactor)
+	hideSecrets(c, e.process.Getenv, e.process.Redactor)
 	e.config.Store(c)
 }
 
@@ -340,7 +339,7 @@ func (e *Engine) Registry() *registry.Agents { return e.agents }
 
 // Known is what a definition may name now, without the skills that single sessions have.
 func (e *Engine) Known() agent.Known {
-	known := registry.Known(e.Config(), e.toolOrder, e.surroundings())
+	known := registry.Known(e.Config(), e.process.ToolOrder, e.surroundings())
 	known.Skills = append([]string{}, e.skills.Load().Names()...)
 	known.Registry = e.Agents()
 	known.Agents = append([]string{}, known.Registry.Names()...)
@@ -348,15 +347,15 @@ func (e *Engine) Known() agent.Known {
 }
 
 // Decisions are what the user decided: trust in folders, and permissions.
-func (e *Engine) Decisions() *authority.Decisions { return e.decisions }
+func (e *Engine) Decisions() *authority.Decisions { return e.process.Decisions }
 
 // Grants returns the permissions that were granted and hold, the latest first: all, or those that bind a session.
 func (e *Engine) Grants(session event.SessionID) []permission.Grant {
 	var folders []string
 	if s, err := e.Session(session); err == nil {
-		folders = s.view.Folders()
+		folders = s.shared.View.Folders()
 	}
-	return e.decisions.Grants(session, folders)
+	return e.process.Decisions.Grants(session, folders)
 }
 
 // History reads what is stored of the sessions of any process.
@@ -365,7 +364,7 @@ func (e *Engine) History() *history.Reader { return e.history }
 // OpenSession makes a session on a view. The findings that former sessions left open on the same roots
 // come along where their lines still stand. It reads the disk.
 func (e *Engine) OpenSession(ctx context.Context, view *workspace.View, title string) (*Session, error) {
-	return e.openSession(ctx, view, title, func(s *Session) error { return s.board.AdoptFindings(ctx) })
+	return e.openSession(ctx, view, title, func(s *Session) error { return s.shared.Board.AdoptFindings(ctx) })
 }
 
 // ContinueSession makes a session on a view as OpenSession does. What ended sessions on the same roots proposed comes
@@ -374,10 +373,10 @@ func (e *Engine) OpenSession(ctx context.Context, view *workspace.View, title st
 func (e *Engine) ContinueSession(ctx context.Context, view *workspace.View, title string) (*Session, error) {
 	return e.openSession(ctx, view, title, func(s *Session) error {
 		s.continued = true
-		if err := s.board.AdoptProposals(ctx, board.AdoptedUndos); err != nil {
+		if err := s.shared.Board.AdoptProposals(ctx, board.AdoptedUndos); err != nil {
 			return err
 		}
-		if err := s.board.AdoptFindings(ctx); err != nil {
+		if err := s.shared.Board.AdoptFindings(ctx); err != nil {
 			return err
 		}
 		return s.Flush(ctx)
@@ -388,9 +387,9 @@ func (e *Engine) ContinueSession(ctx context.Context, view *workspace.View, titl
 // it went on with and their children proposed and nobody decided on comes along, so that files are as the conversation
 // says; of other runs nothing does. It refuses where another process has those edits open. It reads the disk.
 func (e *Engine) ResumeSession(ctx context.Context, view *workspace.View, title string,
-	run event.RunID,
+	last event.RunID,
 ) (*Session, error) {
-	runs, err := e.lineage(ctx, run)
+	runs, err := e.former.Lineage(ctx, last)
 	if err != nil {
 		return nil, err
 	}
@@ -399,18 +398,18 @@ func (e *Engine) ResumeSession(ctx context.Context, view *workspace.View, title 
 		return nil, err
 	}
 	for _, session := range sessions {
-		what := fmt.Sprintf("what the run %s proposed waits in the session %s, which", run, session)
-		if err := e.openElsewhere(ctx, session, what,
+		what := fmt.Sprintf("what the run %s proposed waits in the session %s, which", last, session)
+		if err := e.others.InUse(ctx, session, what,
 			"accept or reject it there, or close it there, and resume the run then"); err != nil {
 			return nil, err
 		}
 	}
 	return e.openSession(ctx, view, title, func(s *Session) error {
 		s.continued = true
-		if err := s.board.AdoptProposals(ctx, 0, runs...); err != nil {
+		if err := s.shared.Board.AdoptProposals(ctx, 0, runs...); err != nil {
 			return err
 		}
-		if err := s.board.AdoptFindings(ctx); err != nil {
+		if err := s.shared.Board.AdoptFindings(ctx); err != nil {
 			return err
 		}
 		return s.Flush(ctx)
@@ -429,19 +428,11 @@ func (e *Engine) Left(ctx context.Context, roots []string) (bool, error) {
 func (e *Engine) openSession(ctx context.Context, view *workspace.View, title string,
 	adopt func(*Session) error,
 ) (*Session, error) {
-	s := &Session{
-		ID: event.NewSessionID(), engine: e, view: view, account: account{title: title}, created: time.Now().UTC(),
-		budget: newBudget(), errands: newErrands(e.ctx),
-		slots: slot.NewPool(func() int { return e.Config().MaxChildrenPerSession }),
-	}
-	s.events = feed.Writer{Session: s.ID, Store: e.store}
-	s.asks.Events = s.events
-	s.board = board.New(board.Options{View: view, Events: s.events, Title: s.Title, Chain: e.chain, Crash: e.crash})
-	s.servers = newServers(s)
+	s := e.newSession(view, title)
 	e.mu.Lock()
 	if e.closed {
 		e.mu.Unlock()
-		return nil, errShutdown
+		return nil, run.ErrShutdown
 	}
 	e.sessions[s.ID] = s
 	e.mu.Unlock()
@@ -466,7 +457,7 @@ func (e *Engine) Session(id event.SessionID) (*Session, error) {
 	return nil, fault.Missing("session", string(id), "list the sessions with agent/sessions")
 }
 
-func (e *Engine) run(id event.RunID) (*run, error) {
+func (e *Engine) run(id event.RunID) (*run.Run, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if r := e.runs[id]; r != nil {
@@ -481,7 +472,22 @@ func (e *Engine) chain(id event.RunID) event.RunID {
 	if err != nil {
 		return ""
 	}
-	return r.chain()
+	return r.Chain()
+}
+
+// begin makes a run known whose goroutine is about to start.
+func (e *Engine) begin(r *run.Run) (ended func(), err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return nil, run.ErrShutdown
+	}
+	e.runs[r.ID()] = r
+	e.wait.Add(1)
+	return func() {
+		e.retire(r.ID())
+		e.wait.Done()
+	}, nil
 }
 
 // retire forgets the oldest of the ended runs.
@@ -501,100 +507,19 @@ func (e *Engine) retire(id event.RunID) {
 func (e *Engine) Wait(ctx context.Context, id event.RunID) (event.RunResult, error) {
 	r, err := e.run(id)
 	if err != nil {
-		if err := e.waitElsewhere(ctx, id); err != nil && ctx.Err() == nil {
+		if err := e.others.Wait(ctx, id); err != nil && ctx.Err() == nil {
 			return event.RunResult{}, err
 		}
-		return e.formerResult(context.WithoutCancel(ctx), id)
+		return e.former.Result(context.WithoutCancel(ctx), id)
 	}
 	select {
-	case <-r.done:
+	case <-r.Done():
 	case <-ctx.Done():
-		if r.snapshot().Status.Final() {
-			<-r.done // nobody hears of an end that would not survive a crash; the store answers every commit
+		if r.Snapshot().Status.Final() {
+			<-r.Done() // nobody hears of an end that would not survive a crash; the store answers every commit
 		}
 	}
-	return r.snapshot(), nil
-}
-
-// formerResult returns what is stored of a run that the engine does not remember.
-func (e *Engine) formerResult(ctx context.Context, id event.RunID) (event.RunResult, error) {
-	row, err := e.store.Run(ctx, id)
-	if errors.Is(err, store.ErrNotFound) {
-		return event.RunResult{}, fault.Missing("run", string(id),
-			"list the sessions and their runs with agent/sessions")
-	}
-	if err != nil {
-		return event.RunResult{}, fmt.Errorf("read the run %s: %w", id, err)
-	}
-	result := event.RunResult{
-		Status: row.Status, Reason: row.Reason, Output: row.Response, Usage: row.Usage, Turns: row.Turns,
-		DurationMs: row.Duration.Milliseconds(), Proposal: row.Proposal,
-	}
-	if !row.Status.Final() {
-		result.DurationMs = max(0, time.Since(row.Created).Milliseconds())
-	}
-	if row.Copied {
-		turns, err := e.store.CopiedTurns(ctx, row.Session)
-		if err != nil {
-			return event.RunResult{}, err
-		}
-		result.Turns = turns[id]
-	}
-	result.Outcome = row.Outcome()
-	if len(row.FilesModified) > 0 {
-		session, err := e.history.Session(ctx, row.Session)
-		if err != nil {
-			return result, err
-		}
-		result.Files = history.ChangedFiles(session.Roots, row.FilesModified)
-	}
-	if len(row.Failure) > 0 {
-		result.Error = &event.Failure{}
-		if err := json.Unmarshal(row.Failure, result.Error); err != nil {
-			return result, fmt.Errorf("read why the run %s failed: %w", id, err)
-		}
-	}
-	if len(row.Result) > 0 {
-		result.Result = &event.ChildResult{}
-		if err := json.Unmarshal(row.Result, result.Result); err != nil {
-			return result, fmt.Errorf("read the report of the run %s: %w", id, err)
-		}
-	}
-	if result.ToolCalls, err = e.formerCalls(ctx, row); err != nil {
-		return result, err
-	}
-	children, err := e.store.Children(ctx, id)
-	if err != nil {
-		return result, fmt.Errorf("read the children of the run %s: %w", id, err)
-	}
-	for _, c := range children {
-		if c.Role != history.RoleHidden {
-			result.Children = append(result.Children, c.ID)
-		}
-	}
-	return result, nil
-}
-
-// formerCalls are the calls that are stored of a run.
-func (e *Engine) formerCalls(ctx context.Context, row store.Run) (list []event.CallSummary, err error) {
-	calls, err := e.store.ToolCalls(ctx, row.ID)
-	if err != nil {
-		return nil, fmt.Errorf("read the tool calls of the run %s: %w", row.ID, err)
-	}
-	for _, c := range calls {
-		summary := event.CallSummary{
-			Name: c.Tool, Status: c.Status,
-			DurationMs: c.Finished.Sub(c.Started).Milliseconds(),
-		}
-		if c.Status == "" {
-			if !row.Status.Final() {
-				continue // another process is about to make it
-			}
-			summary.Status, summary.DurationMs = event.CallCancelled, 0 // the process ended before the call did
-		}
-		list = append(list, summary)
-	}
-	return list, nil
+	return r.Snapshot(), nil
 }
 
 // Cancel ends a run and every run below it. It returns at once; an ended run is left as it is.
@@ -603,7 +528,7 @@ func (e *Engine) Cancel(id event.RunID) error {
 	if err != nil {
 		return err
 	}
-	r.cancel(fault.ErrCancelled)
+	r.Cancel(fault.ErrCancelled)
 	return nil
 }
 
@@ -613,5 +538,107 @@ func (e *Engine) RunInfo(id event.RunID) (history.Run, error) {
 	if err != nil {
 		return history.Run{}, err
 	}
-	return r.info(), nil
+	return r.Info(), nil
 }
+
+// Steer tells a run something, which it reads at its next turn; of an iterated run the pass under way does, and those
+// behind it. The error is of the kind not_found where this process has no such run, and not_allowed where it has spoken
+// its last word.
+func (e *Engine) Steer(id event.RunID, text string) error {
+	r, err := e.run(id)
+	if err != nil {
+		return err
+	}
+	return r.Steer("the user", text)
+}
+
+// SaidPlan is the file of the plan that was the last word of a run of this process, about which the user was not asked;
+// empty where there is none. It may be called from any goroutine.
+func (e *Engine) SaidPlan(id event.RunID) string {
+	r, err := e.run(id)
+	if err != nil {
+		return ""
+	}
+	return r.SaidPlan()
+}
+
+// ExplainRun says how a call would be decided for a run of this process, which its parents bind, as [Session.Explain]
+// does for an agent.
+func (e *Engine) ExplainRun(id event.RunID, toolName, subject string) (permission.Explanation, error) {
+	r, err := e.run(id)
+	if err != nil {
+		return permission.Explanation{}, err
+	}
+	rights := r.Rights()
+	return rights.Explain(e.process.Tools, toolName, subject)
+}
+
+// Retention deletes sessions.
+func (e *Engine) Retention() *retention.Retention { return e.retention }
+
+// Others knows what the other processes on the state folder have open.
+func (e *Engine) Others() *elsewhere.Processes { return e.others }
+
+// sandboxReport is what the machine offers. The first call finds out, which takes a moment.
+func (e *Engine) sandboxReport() sandbox.Report {
+	e.probe.Do(func() { e.probed = sandbox.Probe(e.process.Context, run.SandboxDir(e.process.StateDir)) })
+	return e.probed
+}
+
+// Answer answers an open question of any session. The first answer counts; the error of a later one is of the kind
+// not_found.
+func (e *Engine) Answer(id event.AskID, answer authority.Answer) error {
+	var asks []*authority.Asks
+	for _, s := range e.openSessions() {
+		asks = append(asks, &s.shared.Asks)
+	}
+	return authority.AnswerOne(asks, id, answer)
+}
+
+func (e *Engine) openSessions() []*Session {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	sessions := make([]*Session, 0, len(e.sessions))
+	for _, s := range e.sessions {
+		sessions = append(sessions, s)
+	}
+	return sessions
+}
+
+// Subscribe starts reading at the events behind number since of a session, which may be one of another process, of
+// which the stored events come. With an empty session it reads all sessions of this process from now on.
+func (e *Engine) Subscribe(session event.SessionID, since uint64) *feed.Subscription {
+	var deserted func(context.Context) error
+	if _, err := e.Session(session); err != nil && session != "" {
+		deserted = func(ctx context.Context) error { return e.others.InterruptDeserted(ctx, session) }
+	}
+	return e.log.Subscribe(session, since, deserted)
+}
+
+// endSession ends a session where this process has it open.
+func (e *Engine) endSession(ctx context.Context, id event.SessionID) error {
+	s, err := e.Session(id)
+	if err != nil {
+		return nil
+	}
+	return s.end(ctx)
+}
+
+// hideSecrets tells the redactor what of a configuration is secret: keys and the values of headers.
+func hideSecrets(c *config.Config, getenv func(string) string, redactor *secret.Redactor) {
+	for _, name := range slices.Sorted(maps.Keys(c.Providers)) {
+		p := c.Providers[name]
+		if key, ok := p.Key(getenv); ok {
+			redactor.Add(p.KeyEnv, key)
+		}
+		for _, header := range slices.Sorted(maps.Keys(p.Headers)) {
+			redactor.Add(name+" "+header, p.Headers[header])
+		}
+	}
+	if c.WebsearchKeyEnv != "" {
+		redactor.Add(c.WebsearchKeyEnv, getenv(c.WebsearchKeyEnv))
+	}
+}
+
+// Redactor takes secrets out of texts.
+func (e *Engine) Redactor() *secret.Redactor { return e.process.Redactor }

@@ -20,14 +20,14 @@ func (e *Engine) ForceSandbox(report sandbox.Report) {
 func (e *Engine) Store() *store.Store { return e.store }
 
 // Slots are those of the session's children.
-func (s *Session) Slots() *slot.Pool { return s.slots }
+func (s *Session) Slots() *slot.Pool { return s.shared.Slots }
 
 func init() { mcpPatience = 5 * time.Minute }
 
 // Late makes it time for a run to hand over, as its clock does once what is left is kept for that.
 func (e *Engine) Late(id event.RunID) {
 	if r, err := e.run(id); err == nil {
-		r.stopWorking(errTimeout)
+		r.HandOver()
 	}
 }
 
@@ -36,3 +36,8 @@ func (e *Engine) Idle(ctx context.Context, s *Session) error { s.errands.wait.Wa
 
 // Duration is how a limit of time is told.
 var Duration = prompt.Duration
+
+// Delegation is what a prompt is told of how subagents have done.
+func (s *Session) Delegation(ctx context.Context, subagents []string) (string, error) {
+	return s.shared.Delegation(ctx, subagents)
+}

@@ -170,7 +170,7 @@ func TestTranscriptOfResumed(t *testing.T) {
 			second)); got != "0<- user \"Count.\"\n1<0 assistant \"One.\"\n2<1 user \"On.\"\n3<2 assistant \"Two.\"\n" {
 		t.Errorf("got\n%s", got)
 	}
-	if err := w.engine.DeleteSession(w.ctx, old); err != nil {
+	if err := w.engine.Retention().Delete(w.ctx, old); err != nil {
 		t.Fatal(err)
 	}
 	if got := spoken(w.transcript(second)); got != "0<? user \"On.\"\n1<0 assistant \"Two.\"\n" {
@@ -231,7 +231,7 @@ func TestFork(t *testing.T) {
 	if w.session, err = w.engine.OpenSession(w.ctx, w.view, "another"); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.engine.DeleteSession(w.ctx, original); err != nil {
+	if err := w.engine.Retention().Delete(w.ctx, original); err != nil {
 		t.Fatal(err)
 	}
 	info, tree := w.tree(part)
@@ -344,8 +344,9 @@ func TestImportRefuses(t *testing.T) {
 		`{"type":"session","format":"other","id":"s1"}`:                                       "line 1: its format is",
 		`{"type":"session","format":"agentls-session","version":2,"id":"s1"}`:                 "update it",
 		`{"type":"session","format":"agentls-session","version":1,"id":"s1","folders":["w"]}`: "no absolute path",
-		`{"type":"session","format":"agentls-session","version":1,"id":"s1","title":5}`:       "line 1: its member title must not be of the kind number",
-		`{"type":"session","format":"agentls-session","version":1,"id":"s1"}`:                 "names no folder",
+		`{"type":"session","format":"agentls-session","version":1,"id":"s1","title":5}`: "line 1: its member " +
+			"title must not be of the kind number",
+		`{"type":"session","format":"agentls-session","version":1,"id":"s1"}`: "names no folder",
 		session +
 			`{"type":"run","id":"r1","parent":"r2","agent":"coder"}`: "in front of " +
 			"the one that started it",
@@ -438,7 +439,7 @@ func TestDeletedSessionLeavesNoText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.engine.DeleteSession(w.ctx, w.session.ID); err != nil {
+	if err := w.engine.Retention().Delete(w.ctx, w.session.ID); err != nil {
 		t.Fatal(err)
 	}
 	if left := contains(t, w.state, "conspicuous word"); len(left) > 0 {
@@ -457,7 +458,7 @@ func TestDeletedSessionLeavesNoText(t *testing.T) {
 	}
 	_, err = w.session.Start(w.ctx, agentcore.RunRequest{Agent: "coder", Prompt: "More."})
 	refusedAs(t, err, "not_found")
-	refusedAs(t, w.engine.DeleteSession(w.ctx, w.session.ID), "not_found")
+	refusedAs(t, w.engine.Retention().Delete(w.ctx, w.session.ID), "not_found")
 	_, err = w.engine.Wait(w.ctx, run)
 	refusedAs(t, err, "not_found")
 	w.session = first
@@ -469,8 +470,8 @@ func TestDeleteInUse(t *testing.T) {
 	run := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Count."})
 	w.wait(run)
 	other := w.elsewhere()
-	refusedAs(t, other.DeleteSession(w.ctx, w.session.ID), "in_use")
-	if deleted, err := other.DeleteOlder(w.ctx, time.Now().Add(time.Hour)); err != nil || len(deleted) > 0 {
+	refusedAs(t, other.Retention().Delete(w.ctx, w.session.ID), "in_use")
+	if deleted, err := other.Retention().DeleteOlder(w.ctx, time.Now().Add(time.Hour)); err != nil || len(deleted) > 0 {
 		t.Errorf("got %v, %v", deleted, err)
 	}
 	if messages, _, err := other.History().Transcript(w.ctx, run, "", 0); err != nil || len(messages) != 2 {
@@ -514,7 +515,7 @@ func TestRetention(t *testing.T) {
 	if err := os.Chtimes(stray, time.Time{}, time.Now().Add(-2*time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	deleted, err := w.engine.Retain(w.ctx)
+	deleted, err := w.engine.Retention().Retain(w.ctx)
 	if err != nil || deleted != 2 {
 		t.Errorf("%d were deleted, %v", deleted, err)
 	}
@@ -528,7 +529,7 @@ func TestRetention(t *testing.T) {
 	if _, err := w.engine.Store().Session(w.ctx, w.session.ID); err != nil {
 		t.Errorf("the session in use: %v", err)
 	}
-	if deleted, err = w.engine.Retain(w.ctx); err != nil || deleted != 0 {
+	if deleted, err = w.engine.Retention().Retain(w.ctx); err != nil || deleted != 0 {
 		t.Errorf("%d were deleted, %v", deleted, err)
 	}
 }
@@ -556,7 +557,7 @@ func TestRetentionWhileTheClockJumps(t *testing.T) {
 	}, {401*day + time.Hour, 2}} {
 		// beside it the one that openWith has left
 		jump = step.jump
-		deleted, err := w.engine.Retain(w.ctx)
+		deleted, err := w.engine.Retention().Retain(w.ctx)
 		if err != nil || deleted != step.want {
 			t.Errorf("with a clock that is %v ahead %d sessions were deleted, want %d (%v)", step.jump, deleted,
 				step.want, err)

@@ -421,8 +421,11 @@ func TestHooksGuardChildren(t *testing.T) {
 		Hooks: []agent.Hook{
 			{Event: "PreToolUse", Matcher: "Read", Command: []string{"sh", "-c", "echo guarded >&2; exit 2"}},
 			{
-				Event:   "Stop",
-				Command: []string{"sh", "-c", "grep -q '\"stop_hook_active\":true' || { echo as a child >&2; exit 2; }"},
+				Event: "Stop",
+				Command: []string{
+					"sh", "-c",
+					"grep -q '\"stop_hook_active\":true' || { echo as a child >&2; exit 2; }",
+				},
 			},
 		},
 	}
@@ -491,7 +494,8 @@ func TestWritesOfHooksThatAreLost(t *testing.T) {
 	w.configured(hooked(map[string][]config.Hook{
 		"PostToolUse": {
 			sh(
-				"echo seen >> $HOME/hook.log; mkdir -p ~/.cache; echo x > ~/.cache/x; mkdir -p /tmp/d; echo seen > /tmp/d/x; " +
+				"echo seen >> $HOME/hook.log; mkdir -p ~/.cache; echo x > ~/.cache/x; mkdir -p /tmp/d; echo seen " +
+					"> /tmp/d/x; " +
 					"cat a.txt > /dev/null"),
 		},
 	}))
@@ -523,7 +527,8 @@ func TestProjectHooksNeedTrustAndWalls(t *testing.T) {
 		{
 			project, false, true, "!seen",
 			[]string{
-				"the PostToolUse hook `echo seen` was not run, since the workspace, which it comes from, is not trusted",
+				"the PostToolUse hook `echo seen` was not run, since the workspace, which it comes from, " +
+					"is not trusted",
 			},
 		},
 		{
@@ -546,7 +551,8 @@ func TestProjectHooksNeedTrustAndWalls(t *testing.T) {
 		{
 			named, false, true, "!checked",
 			[]string{
-				"the PostToolUse hook `./check.sh` was not run, since check.sh, which it names, is a file of a workspace " +
+				"the PostToolUse hook `./check.sh` was not run, since check.sh, which it names, is a file of " +
+					"a workspace " +
 					"that is not trusted",
 			},
 		},

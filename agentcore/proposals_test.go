@@ -375,7 +375,8 @@ func TestOnlyWhatChangedIsTold(t *testing.T) {
 		all := w.until(func(e event.Event) bool { _, told := e.Body.(event.ProposalChanged); return told })
 		changed := all[len(all)-1].Body.(event.ProposalChanged)
 		want := event.FileURI(w.path(fmt.Sprintf("%d.txt", i)))
-		if len(changed.URIs) != 1 || changed.URIs[0] != want || changed.Open != i+1 || changed.State != event.StateOpen {
+		if len(changed.URIs) != 1 || changed.URIs[0] != want || changed.Open != i+1 ||
+			changed.State != event.StateOpen {
 			t.Errorf("turn %d tells %+v, want %s and %d open hunks", i+1, changed, want, i+1)
 		}
 	}

@@ -169,13 +169,13 @@ func TestPromptIsKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.engine.DeleteSession(w.ctx, w.session.ID); err != nil {
+	if err := w.engine.Retention().Delete(w.ctx, w.session.ID); err != nil {
 		t.Fatal(err)
 	}
 	if n := prompts(); n != "2" {
 		t.Errorf("%s prompts are kept with the copy", n)
 	}
-	if err := w.engine.DeleteSession(w.ctx, fork); err != nil {
+	if err := w.engine.Retention().Delete(w.ctx, fork); err != nil {
 		t.Fatal(err)
 	}
 	if n := prompts(); n != "0" {

@@ -301,7 +301,9 @@ func TestNonsense(t *testing.T) {
 				},
 				{
 					Expect: nudged,
-					Answer: []script.Step{script.Text("```json\n{\"tool\": \"bash\", \"pattern\": \"git status*\"}\n```")},
+					Answer: []script.Step{
+						script.Text("```json\n{\"tool\": \"bash\", \"pattern\": \"git status*\"}\n```"),
+					},
 				},
 			},
 		},

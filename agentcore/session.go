@@ -3,6 +3,7 @@ package agentcore
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -11,9 +12,10 @@ import (
 	"github.com/agentls/agentls/agentcore/authority"
 	"github.com/agentls/agentls/agentcore/board"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/feed"
 	"github.com/agentls/agentls/agentcore/history"
-	"github.com/agentls/agentls/agentcore/servers"
+	"github.com/agentls/agentls/agentcore/run"
 	"github.com/agentls/agentls/agentcore/skill"
 	"github.com/agentls/agentls/agentcore/slot"
 	"github.com/agentls/agentls/agentcore/store"
@@ -26,18 +28,11 @@ type Session struct {
 	ID event.SessionID
 
 	engine    *Engine
-	view      *workspace.View
-	account   account // guarded by mu
+	shared    *run.Session // what its runs share
+	account   account      // guarded by mu
 	created   time.Time
 	continued bool // it goes on with what former sessions left, and is left to the next one
-	board     *board.Board
-	events    feed.Writer
-	asks      authority.Asks
-	starts    sessionStarts
-	slots     *slot.Pool // of the children that are at work
-	budget    *budget
 	errands   *errands
-	servers   *servers.Set
 	trusted   atomic.Pointer[sessionTrust] // nil for none
 	// skills is nil for those of the engine.
 	skills atomic.Pointer[skill.Set]
@@ -51,21 +46,17 @@ type Session struct {
 	starting sync.RWMutex
 	ended    bool
 
-	// recording is held while a run's row, or what was used, is read and handed to the store: a row that is older than
-	// what a run below it has used meanwhile would take that back.
-	recording sync.Mutex
-
 	mu sync.Mutex
 }
 
 // View returns what the session's runs see of the workspace.
-func (s *Session) View() *workspace.View { return s.view }
+func (s *Session) View() *workspace.View { return s.shared.View }
 
 // Board returns what the session's runs have found and propose.
-func (s *Session) Board() *board.Board { return s.board }
+func (s *Session) Board() *board.Board { return s.shared.Board }
 
 // Asks returns the open questions of the session, the oldest first.
-func (s *Session) Asks() []authority.Ask { return s.asks.List() }
+func (s *Session) Asks() []authority.Ask { return s.shared.Asks.List() }
 
 // Title is the session's title: that of its first run, made from its prompt or by a model where nobody gave one.
 func (s *Session) Title() string {
@@ -92,7 +83,7 @@ type sessionTrust struct {
 func (s *Session) SetTrusted(trusted bool, stored ...string) {
 	if !trusted {
 		s.trusted.Store(nil)
-		s.servers.Distrust()
+		s.shared.Servers.Distrust()
 		return
 	}
 	t := &sessionTrust{}
@@ -110,7 +101,7 @@ func (s *Session) SetTrusted(trusted bool, stored ...string) {
 func (s *Session) isTrusted() bool {
 	t := s.trusted.Load()
 	return t != nil &&
-		!slices.ContainsFunc(t.stored, func(root string) bool { return !s.engine.decisions.Trusts(root) })
+		!slices.ContainsFunc(t.stored, func(root string) bool { return !s.engine.process.Decisions.Trusts(root) })
 }
 
 // SetSkills gives the session skills of its own, for its new runs; nil means those of the engine again.
@@ -153,8 +144,8 @@ func (s *Session) unlessHeld(ctx context.Context, do func()) bool {
 
 // close ends the session's proposal and its marks.
 func (s *Session) close() {
-	s.servers.Close()
-	s.board.Close()
+	s.shared.Servers.Close()
+	s.shared.Board.Close()
 	if !s.handsOver() {
 		s.store(store.SessionClosed)
 	}
@@ -169,10 +160,10 @@ func (s *Session) handsOver() bool {
 	s.engine.mu.Lock()
 	defer s.engine.mu.Unlock()
 	for _, r := range s.engine.runs {
-		if r.session != s || r.parent != nil {
+		if r.In() != s.shared || !r.OfUser() {
 			continue
 		}
-		if status := r.snapshot().Status; status == event.StatusInterrupted || !status.Final() {
+		if status := r.Snapshot().Status; status == event.StatusInterrupted || !status.Final() {
 			return true
 		}
 	}
@@ -181,25 +172,19 @@ func (s *Session) handsOver() bool {
 
 // store writes the session's own row, and tells what happened to the session.
 func (s *Session) store(state store.SessionState, bodies ...event.Body) {
-	s.events.Submit(store.Batch{Sessions: []store.Session{{
-		ID: s.ID, Title: s.Title(), Summary: s.Summary(), Roots: s.view.Folders(), State: state, Created: s.created,
+	s.shared.Events.Submit(store.Batch{Sessions: []store.Session{{
+		ID: s.ID, Title: s.Title(), Summary: s.Summary(), Roots: s.shared.View.Folders(), State: state,
+		Created: s.created,
 		Updated: time.Now().UTC(),
 	}}}, "", bodies...)
 }
 
 // Runs returns the session's runs of this process, oldest first.
 func (s *Session) Runs() []history.Run {
-	s.engine.mu.Lock()
-	var runs []*run
-	for _, r := range s.engine.runs {
-		if r.session == s {
-			runs = append(runs, r)
-		}
-	}
-	s.engine.mu.Unlock()
+	runs := s.runs()
 	list := make([]history.Run, 0, len(runs))
 	for _, r := range runs {
-		list = append(list, r.info())
+		list = append(list, r.Info())
 	}
 	slices.SortFunc(list, func(a, b history.Run) int {
 		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID))
@@ -210,4 +195,75 @@ func (s *Session) Runs() []history.Run {
 // Flush waits until everything that was submitted so far is durable.
 func (s *Session) Flush(ctx context.Context) error {
 	return s.engine.store.Submit(store.Batch{}).Wait(ctx)
+}
+
+// runs are the session's runs that the engine remembers.
+func (s *Session) runs() []*run.Run {
+	s.engine.mu.Lock()
+	defer s.engine.mu.Unlock()
+	var runs []*run.Run
+	for _, r := range s.engine.runs {
+		if r.In() == s.shared {
+			runs = append(runs, r)
+		}
+	}
+	return runs
+}
+
+// end cancels the session's runs, waits for their ends, and closes the session for good: no run starts in it any more,
+// and nothing of it is stored.
+func (s *Session) end(ctx context.Context) error {
+	s.starting.Lock()
+	s.ended = true
+	s.starting.Unlock()
+	e := s.engine
+	runs := s.runs()
+	for _, r := range runs {
+		r.Cancel(fault.ErrCancelled)
+	}
+	for _, r := range runs {
+		select {
+		case <-r.Done():
+		case <-ctx.Done():
+			return fmt.Errorf("wait for the end of the session's runs: %w", context.Cause(ctx))
+		}
+	}
+	if err := s.errands.end(ctx); err != nil {
+		return err
+	}
+	e.mu.Lock()
+	_, open := e.sessions[s.ID]
+	delete(e.sessions, s.ID)
+	for _, r := range runs {
+		delete(e.runs, r.ID())
+	}
+	e.mu.Unlock()
+	if open { // else another call has been here
+		s.close()
+	}
+	return nil
+}
+
+// newSession makes a session that is not yet known to anybody.
+func (e *Engine) newSession(view *workspace.View, title string) *Session {
+	s := &Session{
+		ID: event.NewSessionID(), engine: e, account: account{title: title}, created: time.Now().UTC(),
+		errands: newErrands(e.process.Context),
+	}
+	events := feed.Writer{Session: s.ID, Store: e.store}
+	s.shared = &run.Session{
+		ID: s.ID, View: view, Events: events, Budget: run.NewBudget(), Asks: authority.Asks{Events: events},
+		Slots: slot.NewPool(func() int { return e.Config().MaxChildrenPerSession }),
+		Board: board.New(board.Options{
+			View: view, Events: events, Title: s.Title, Chain: e.chain,
+			Crash: e.process.Crash,
+		}),
+		Trusted: s.isTrusted, Skills: func() *skill.Set { return cmp.Or(s.skills.Load(), e.skills.Load()) },
+		UnlessHeld: s.unlessHeld, Ended: s.runEnded,
+		Delegation: func(ctx context.Context, subagents []string) (string, error) {
+			return delegation(ctx, e.store, view.Folders(), subagents)
+		},
+	}
+	s.shared.Servers = newServers(e, s)
+	return s
 }

@@ -17,17 +17,17 @@ const (
 	enoughRuns = 3
 )
 
-// Delegation tells a delegating agent, in a few lines for its prompt, how the subagents that it may start have done on
-// the session's folders: a line for each type that has run often enough, in their order, such as
+// delegation tells a delegating agent, in a few lines for its prompt, how the subagents that it may start have done on
+// these folders: a line for each type that has run often enough, in their order, such as
 //
 //	explore: 14 runs, 93 % completed, median 6 turns, 40 s
 //
 // It is empty where there is nothing to tell. The subagents are slugs. It reads the disk; call it once for a run, at
 // its start, since a prompt must not change.
-func (s *Session) Delegation(ctx context.Context, subagents []string) (string, error) {
+func delegation(ctx context.Context, from *store.Store, folders, subagents []string) (string, error) {
 	var lines []string
 	for _, slug := range subagents {
-		runs, err := s.engine.store.DelegatedRuns(ctx, slug, s.view.Folders(), delegatedRuns)
+		runs, err := from.DelegatedRuns(ctx, slug, folders, delegatedRuns)
 		if err != nil {
 			return "", err
 		}

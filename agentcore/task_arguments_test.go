@@ -47,7 +47,8 @@ func TestTaskTurnsAreBounded(t *testing.T) {
 func TestTaskModelIsRefusedWithTheOthers(t *testing.T) {
 	cfg := configtest.User(t,
 		"[providers.box]\nkind = \"openai\"\nbase_url = \"http://127.0.0.1:9/v1\"\nmodels = [\"small\", \"large\"]\n"+
-			"[providers.locked]\nkind = \"openai\"\nbase_url = \"http://127.0.0.1:9/v1\"\nkey_env = \"LOCKED\"\nmodels = "+
+			"[providers.locked]\nkind = \"openai\"\nbase_url = \"http://127.0.0.1:9/v1\"\nkey_env = "+
+			"\"LOCKED\"\nmodels = "+
 			"[\"secret\"]\n"+
 			"[presets.fast]\nmodel = \"box/small\"\n")
 	w := newWorld(t, nil)

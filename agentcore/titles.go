@@ -13,10 +13,9 @@ import (
 	"time"
 
 	"github.com/agentls/agentls/agentcore/clip"
-	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/permission"
-	"github.com/agentls/agentls/agentcore/provider"
+	"github.com/agentls/agentls/agentcore/run"
 	"github.com/agentls/agentls/agentcore/store"
 )
 
@@ -57,39 +56,45 @@ type account struct {
 
 // named gives the session a title by its first run, where it has none, and returns what asks a model for a better one,
 // to be called once the run is stored; nil where none is asked.
-func (s *Session) named(r *run) (improve func()) {
-	given := r.request.Title != firstLine(r.request.Prompt)
+func (s *Session) named(r *run.Run) (improve func()) {
+	given := r.Request().Title != clip.FirstLine(r.Request().Prompt)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.account.title != "" {
 		return nil
 	}
-	s.account.title = r.request.Title
+	s.account.title = r.Request().Title
 	if given {
 		return nil // whoever gave it knows better
 	}
-	s.account.title = cmp.Or(firstSentence(r.request.Prompt), r.request.Title)
-	return s.errand(r, "title", "names the session", clip.Middle(r.request.Prompt, namedBy), func(answer string) {
+	s.account.title = cmp.Or(firstSentence(r.Request().Prompt), r.Request().Title)
+	return s.errand(r, "title", "names the session", clip.Middle(r.Request().Prompt, namedBy), func(answer string) {
 		if title := cleanTitle(answer); title != "" {
 			s.tells(func(a *account) { a.title = title })
 		}
 	})
 }
 
+// runEnded takes in the end of a run of the user.
+func (s *Session) runEnded(r *run.Run) {
+	s.sumUp(r)
+	s.store(store.SessionOpen)
+}
+
 // sumUp gives the session a new summary at the end of a run of the user. What a run of several turns came to may be
 // summed up better by a model, also after the run.
-func (s *Session) sumUp(r *run) {
+func (s *Session) sumUp(r *run.Run) {
 	s.mu.Lock()
 	former := s.account.summary
 	if s.account.changed == nil {
 		s.account.changed = map[string]bool{}
 	}
-	for path := range r.touched {
-		s.account.changed[s.view.Shown(path)] = true
+	for _, path := range r.Touched() {
+		s.account.changed[s.shared.View.Shown(path)] = true
 	}
 	changed := slices.Sorted(maps.Keys(s.account.changed))
 	s.mu.Unlock()
-	said := r.snapshot()
+	said := r.Snapshot()
 	facts := s.facts(changed)
 	s.tells(func(a *account) { a.summary = joinLines(firstSentence(said.Output), facts) })
 	if said.Status != event.StatusCompleted || said.Turns < 2 {
@@ -99,7 +104,7 @@ func (s *Session) sumUp(r *run) {
 		former = "<summary_so_far>\n" + former + "\n</summary_so_far>\n"
 	}
 	seen := fmt.Sprintf("<seen_by_the_engine>\n%s\n</seen_by_the_engine>\n", facts)
-	material := former + seen + transcript(r.messages, summedUp)
+	material := former + seen + r.Transcript(summedUp)
 	improve := s.errand(r, "summary", "sums up the session", material, func(answer string) {
 		s.tells(func(a *account) { a.summary = permission.Legible(shortenedTo(answer, summaryLength)) })
 	})
@@ -118,7 +123,7 @@ func (s *Session) facts(changed []string) string {
 			agents = append(agents, r.Agent)
 		}
 	}
-	found := s.board.FoundBy(own)
+	found := s.shared.Board.FoundBy(own)
 	facts := []string{"agents: " + strings.Join(agents, ", ")}
 	if len(changed) > 0 {
 		names := strings.Join(changed[:min(len(changed), listedFiles)], ", ")
@@ -146,37 +151,15 @@ func (s *Session) tells(change func(*account)) {
 	s.store(store.SessionOpen, event.SessionChanged{Title: now.title, Summary: now.summary})
 }
 
-// errand prepares a question to a hidden agent, for whose answer nobody waits. It is nil where no model is to be asked:
-// the settings or the limits say so, the run works offline, or nobody knows what its model costs.
-func (s *Session) errand(r *run, slug, title, asking string, take func(answer string)) func() {
-	definition, err := r.engine.Agents().Find(slug)
-	left := s.budget.left()
-	if err != nil || r.config.SessionTitles == config.TitlesRules || left.tokens == 0 || left.cost == 0 {
+// errand prepares a question to a hidden agent, for whose answer nobody waits; nil where no model is to be asked.
+func (s *Session) errand(r *run.Run, slug, title, asking string, take func(answer string)) func() {
+	ask := r.Errand(run.Errand{Agent: slug, Title: title, Asking: asking, Timeout: errandTime, Tokens: errandTokens})
+	if ask == nil {
 		return nil
 	}
-	name := cmp.Or(definition.Model, r.config.SmallModel)
-	if name == "inherit" {
-		name = ""
-	}
-	own := r.model
-	if offline := provider.IsOffline(own.Name()); name == "" &&
-		(offline || r.config.SessionTitles == config.TitlesAuto && provider.Price(r.config, own.Name()) == nil) {
-		return nil
-	}
-	hidden := r.hidden(definition, title, s.budget.child(amount{}))
-	hidden.limits.Timeout = errandTime
-	hidden.sampling.MaxTokens = cmp.Or(definition.MaxTokens, errandTokens)
 	return func() {
 		s.goes(func(ctx context.Context) error {
-			asked := own
-			if name != "" {
-				var err error
-				if asked, err = r.engine.openModel(provider.Choice{Definition: name}.With(r.config)); err != nil {
-					return err
-				}
-			}
-			hidden.takes(asked)
-			answer, err := hidden.answers(ctx, asking, hidden.once)
+			answer, err := ask(ctx)
 			if err == nil {
 				take(answer)
 			}
@@ -205,7 +188,8 @@ func (s *Session) goes(do func(context.Context) error, what string) {
 				err = fmt.Errorf("it panicked: %v", p)
 			}
 			if err != nil && s.errands.ctx.Err() == nil {
-				e.logger.Warn("a session keeps the words made by rules", "session", s.ID, "agent", what, "error", err)
+				e.process.Logger.Warn("a session keeps the words made by rules", "session", s.ID, "agent",
+					what, "error", err)
 			}
 		}()
 		err = do(s.errands.ctx)

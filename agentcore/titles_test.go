@@ -164,7 +164,7 @@ func TestTitlesByRules(t *testing.T) {
 // session nor the end of the engine.
 func TestNobodyWaitsForTitles(t *testing.T) {
 	for _, end := range []func(w *world) error{
-		func(w *world) error { return w.engine.DeleteSession(w.ctx, w.session.ID) },
+		func(w *world) error { return w.engine.Retention().Delete(w.ctx, w.session.ID) },
 		func(*world) error { return nil }, // the world closes the engine
 	} {
 		w := newWorld(t, nil)

@@ -61,7 +61,7 @@ func (c *catalog) GetAgent(ctx context.Context, p *methods.AgentParams) (*method
 	}
 	d, err := v.Registry.Find(p.Agent)
 	if err != nil {
-		return nil, c.trust.unknownAgent(ctx, p.Agent, agentcore.UnknownAgent(err))
+		return nil, c.trust.unknownAgent(ctx, p.Agent, registry.Unknown(err))
 	}
 	return authoring.AgentDefinition(v.Registry, d)
 }

@@ -9,6 +9,7 @@ import (
 	"go.lsp.dev/uri"
 
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/statusline"
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/client"
 	"github.com/agentls/agentls/lsp/delivery"
@@ -168,7 +169,7 @@ func (c *connected) surfaces() {
 	c.status = surface.NewStatus(surface.StatusMeans{
 		Means: means, Board: c.board, Failing: c.failing, Fault: c.settings.fault, Facts: c.statusFacts,
 		Command: func(ctx context.Context, command, dir string, input []byte) (string, error) {
-			return c.engine.StatusCommand(ctx, command, dir, input)
+			return statusline.Run(ctx, c.engine.Redactor(), command, dir, input)
 		},
 		Tell: methods.Client{Conn: c.conn}.Status,
 	})

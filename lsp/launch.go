@@ -13,6 +13,7 @@ import (
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
+	"github.com/agentls/agentls/agentcore/registry"
 	"github.com/agentls/agentls/lsp/document"
 	"github.com/agentls/agentls/lsp/menu"
 	"github.com/agentls/agentls/lsp/methods"
@@ -350,7 +351,7 @@ func (l *launcher) delegate(ctx context.Context, session *agentcore.Session, nam
 	l.trust.need() // where the name is that of a folder's own agent
 	d, err := agents.Find(name)
 	if err != nil {
-		return nil, l.trust.unknownAgent(ctx, name, agentcore.UnknownAgent(err))
+		return nil, l.trust.unknownAgent(ctx, name, registry.Unknown(err))
 	}
 	if d.Is(agent.Hidden) {
 		return nil, &fault.Error{

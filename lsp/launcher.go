@@ -94,10 +94,10 @@ func (l *launcher) Cancel(ctx context.Context, p *methods.CancelParams) error {
 	if err != nil {
 		return err
 	}
-	if err = engine.Cancel(p.Run); err == nil || engine.Ended(ctx, p.Run) {
+	if err = engine.Cancel(p.Run); err == nil || engine.Others().Ended(ctx, p.Run) {
 		return nil
 	}
-	return engine.Elsewhere(ctx, string(p.Run), err)
+	return engine.Others().Explain(ctx, string(p.Run), err)
 }
 
 // Steer answers `agent/steer`.
@@ -106,7 +106,7 @@ func (l *launcher) Steer(ctx context.Context, p *methods.SteerParams) error {
 	if err != nil {
 		return err
 	}
-	return engine.Elsewhere(ctx, string(p.Run), engine.Steer(p.Run, p.Message))
+	return engine.Others().Explain(ctx, string(p.Run), engine.Steer(p.Run, p.Message))
 }
 
 // Resume answers `agent/resume`.
@@ -172,7 +172,7 @@ func (l *launcher) startRun(ctx context.Context, id event.SessionID,
 		session, err = l.current(ctx)
 	} else {
 		session, err = engine.Session(id)
-		err = engine.Elsewhere(ctx, string(id), err)
+		err = engine.Others().Explain(ctx, string(id), err)
 	}
 	if err != nil {
 		return nil, err

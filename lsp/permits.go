@@ -49,7 +49,7 @@ func (m *permits) AnswerAsk(ctx context.Context, p *methods.AnswerAskParams) err
 	if err != nil {
 		return err
 	}
-	return engine.Elsewhere(ctx, string(p.Ask), m.asks.answer(p))
+	return engine.Others().Explain(ctx, string(p.Ask), m.asks.answer(p))
 }
 
 // Grants answers `agent/grants`.
@@ -60,7 +60,7 @@ func (m *permits) Grants(ctx context.Context, p *methods.GrantsParams) (*methods
 	}
 	if p.Session != "" {
 		if _, err := engine.Session(p.Session); err != nil {
-			return nil, engine.Elsewhere(ctx, string(p.Session), err)
+			return nil, engine.Others().Explain(ctx, string(p.Session), err)
 		}
 	}
 	list := &methods.GrantList{}
@@ -106,7 +106,7 @@ func (m *permits) Explain(ctx context.Context, p *methods.ExplainParams) (*metho
 	var found permission.Explanation
 	if p.Run != "" {
 		found, err = m.engine.ExplainRun(p.Run, p.Tool, p.Call)
-		err = m.engine.Elsewhere(ctx, string(p.Run), err)
+		err = m.engine.Others().Explain(ctx, string(p.Run), err)
 	} else {
 		found, err = session.Explain(p.Agent, p.Tool, p.Call)
 	}

@@ -11,9 +11,9 @@ import (
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
 
-	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/authority"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/run"
 	"github.com/agentls/agentls/agentcore/tool"
 	"github.com/agentls/agentls/lsp/document"
 	"github.com/agentls/agentls/lsp/methods"
@@ -156,7 +156,7 @@ func (g *pages) planText(name string) (string, error) {
 	if !filepath.IsLocal(name) || strings.ContainsAny(name, `/\`) {
 		return "", fmt.Errorf("there is no plan %q", name)
 	}
-	text, err := os.ReadFile(filepath.Join(agentcore.Plans(g.options.Dirs.State), name))
+	text, err := os.ReadFile(filepath.Join(run.Plans(g.options.Dirs.State), name))
 	if err != nil {
 		return "", fmt.Errorf("read the plan: %w", err)
 	}

@@ -90,7 +90,7 @@ func (r *records) DeleteSession(ctx context.Context, p *methods.SessionParams) e
 	}
 	session, err := engine.Session(p.Session)
 	if err != nil { // it is not open here
-		return engine.DeleteSession(ctx, p.Session)
+		return engine.Retention().Delete(ctx, p.Session)
 	}
 	// No edit of it is on its way to the editor meanwhile, and nobody opens the next session before this one has gone.
 	release, err := r.desk.Hold(ctx)
@@ -108,7 +108,7 @@ func (r *records) DeleteSession(ctx context.Context, p *methods.SessionParams) e
 		shown = append(shown, h.Path, h.MoveTo)
 	}
 	shown = append(shown, r.diagnostics.Hosted(r.hosts(session))...)
-	if err := engine.DeleteSession(ctx, p.Session); err != nil {
+	if err := engine.Retention().Delete(ctx, p.Session); err != nil {
 		return err
 	}
 	r.session.CompareAndSwap(session, nil)

@@ -9,7 +9,7 @@ import (
 
 	"go.lsp.dev/protocol"
 
-	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/elsewhere"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/permission"
@@ -31,7 +31,7 @@ type recovery struct {
 	looked chan struct{} // closed when begin has ended, or cannot come
 
 	mu   sync.Mutex
-	left []agentcore.Interrupted // those that were not resumed yet, the oldest first
+	left []elsewhere.Interrupted // those that were not resumed yet, the oldest first
 }
 
 // The answers to the question what to do with interrupted runs.
@@ -45,7 +45,7 @@ const maxRecovered = 3
 
 // begin looks for runs that were cut off, of which the user was not told yet by any server, and tells.
 func (r *recovery) begin(ctx context.Context, roots []string) {
-	runs, err := r.engine.TakeInterrupted(ctx, roots)
+	runs, err := r.engine.Others().TakeInterrupted(ctx, roots)
 	if err != nil {
 		if ctx.Err() == nil {
 			r.tell(ctx, protocol.MessageTypeWarning, "agentls could not look for interrupted runs: "+err.Error())
@@ -55,7 +55,7 @@ func (r *recovery) begin(ctx context.Context, roots []string) {
 	if len(runs) == 0 {
 		return
 	}
-	resumable := slices.DeleteFunc(slices.Clone(runs), func(i agentcore.Interrupted) bool { return len(i.Parts) == 0 })
+	resumable := slices.DeleteFunc(slices.Clone(runs), func(i elsewhere.Interrupted) bool { return len(i.Parts) == 0 })
 	r.offer(resumable)
 	told, logged := notice(resumable), "agentls: "+interruptedText(runs)
 	if len(resumable) == 0 {
@@ -72,7 +72,7 @@ func (r *recovery) begin(ctx context.Context, roots []string) {
 }
 
 // offer has runs resumed by whoever wants to. The list stays the caller's, who may read it while runs are resumed.
-func (r *recovery) offer(runs []agentcore.Interrupted) {
+func (r *recovery) offer(runs []elsewhere.Interrupted) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.left = slices.Clone(runs)
@@ -80,7 +80,7 @@ func (r *recovery) offer(runs []agentcore.Interrupted) {
 
 // notice is what the user is told at the start: one line, short enough for Neovim on 80 columns, which for a longer one
 // would wait for a key.
-func notice(runs []agentcore.Interrupted) string {
+func notice(runs []elsewhere.Interrupted) string {
 	return "agentls: " + short.Count(len(runs), "interrupted run") + ", see the code actions"
 }
 
@@ -111,14 +111,14 @@ func (r *recovery) Interrupted(ctx context.Context, _ *methods.NoParams) (*metho
 }
 
 // runs are those that can be resumed and were not yet, the oldest first.
-func (r *recovery) runs() []agentcore.Interrupted {
+func (r *recovery) runs() []elsewhere.Interrupted {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.left)
 }
 
 // interruptedText says which runs were cut off.
-func interruptedText(runs []agentcore.Interrupted) string {
+func interruptedText(runs []elsewhere.Interrupted) string {
 	var names []string
 	for _, i := range slices.Backward(runs) { // the newest first
 		if len(names) == maxRecovered {
@@ -135,12 +135,12 @@ func interruptedText(runs []agentcore.Interrupted) string {
 }
 
 // interruptedName names a run as its progress did.
-func interruptedName(i agentcore.Interrupted) string {
+func interruptedName(i elsewhere.Interrupted) string {
 	return "“" + i.Agent + ": " + short.Line(permission.Visible(i.Title)) + "”"
 }
 
 // resume goes on with runs, as the user has chosen, and returns those that begin.
-func (r *recovery) resume(ctx context.Context, runs []agentcore.Interrupted) []methods.RunStarted {
+func (r *recovery) resume(ctx context.Context, runs []elsewhere.Interrupted) []methods.RunStarted {
 	var list []methods.RunStarted
 	for _, i := range runs {
 		for _, part := range i.Parts {
@@ -159,7 +159,7 @@ func (r *recovery) resume(ctx context.Context, runs []agentcore.Interrupted) []m
 }
 
 // show shows what the newest of the runs had done.
-func (r *recovery) show(ctx context.Context, runs []agentcore.Interrupted) {
+func (r *recovery) show(ctx context.Context, runs []elsewhere.Interrupted) {
 	for _, i := range runs[max(0, len(runs)-maxRecovered):] {
 		var text strings.Builder
 		fmt.Fprintf(&text, "# %s\n\n", interruptedName(i))
@@ -187,7 +187,7 @@ func (r *recovery) resumed(run event.RunID) {
 		r.left[at].Parts = slices.DeleteFunc(slices.Clone(r.left[at].Parts),
 			func(part event.RunID) bool { return part == run })
 	}
-	r.left = slices.DeleteFunc(r.left, func(i agentcore.Interrupted) bool { return len(i.Parts) == 0 })
+	r.left = slices.DeleteFunc(r.left, func(i elsewhere.Interrupted) bool { return len(i.Parts) == 0 })
 }
 
 // actions offer to resume the interrupted runs, in every document, by one action: it asks, or for a client that cannot

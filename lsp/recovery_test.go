@@ -3,13 +3,13 @@ package lsp
 import (
 	"testing"
 
-	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/elsewhere"
 	"github.com/agentls/agentls/agentcore/event"
 )
 
 // TestResumedRunsAreStillTold: a run may be resumed while the user is being told of it.
 func TestResumedRunsAreStillTold(t *testing.T) {
-	runs := []agentcore.Interrupted{{Parts: []event.RunID{"r1"}}, {Parts: []event.RunID{"r2"}}}
+	runs := []elsewhere.Interrupted{{Parts: []event.RunID{"r1"}}, {Parts: []event.RunID{"r2"}}}
 	var r recovery
 	r.offer(runs)
 	r.resumed("r1")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/statusline"
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/document"
 	"github.com/agentls/agentls/lsp/menu"
@@ -18,8 +19,8 @@ import (
 )
 
 // statusFacts are those of the server and its session.
-func (c *connected) statusFacts() agentcore.StatusFacts {
-	f := agentcore.StatusFacts{Version: c.options.Version}
+func (c *connected) statusFacts() statusline.Facts {
+	f := statusline.Facts{Version: c.options.Version}
 	if roots := c.view.Roots(); len(roots) > 0 {
 		f.Project, f.WorkingDirectory = roots[0].Name, roots[0].Path
 		f.GitBranch = workspace.Branch(roots[0].Path)

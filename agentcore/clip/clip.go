@@ -38,3 +38,9 @@ func Counted(n int, one, many string) string {
 	}
 	return fmt.Sprintf("%d %s", n, many)
 }
+
+// FirstLine shortens a text to one line of at most 80 characters.
+func FirstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return Text(line, 80)
+}

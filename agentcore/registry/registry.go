@@ -3,6 +3,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -411,4 +412,27 @@ func (r *Agents) submit(ctx context.Context, batch store.Batch) error {
 		return errors.Join(errors.New("it could not be stored"), err)
 	}
 	return nil
+}
+
+// Find returns an agent by its slug or an alias; "" is the default one of the configuration.
+func Find(agents *agent.Registry, name string, cfg *config.Config) (*agent.Definition, error) {
+	definition, err := agents.Find(cmp.Or(name, cfg.DefaultAgent))
+	if err != nil {
+		if name == "" {
+			err = fmt.Errorf("default_agent of the configuration: %w", err)
+		}
+		return nil, Unknown(err)
+	}
+	return definition, nil
+}
+
+// Unknown is the error for people and programs where a registry does not find an agent.
+func Unknown(err error) error {
+	if broken, ok := errors.AsType[*agent.BrokenError](err); ok {
+		return &fault.Error{
+			Kind: fault.InvalidDefinition, Detail: err.Error(),
+			Hint: "`agentls agents check " + broken.Problem.File + "` says all that is wrong", Cause: err,
+		}
+	}
+	return &fault.Error{Kind: fault.NotFound, Detail: err.Error(), Hint: "see `agentls agents list`", Cause: err}
 }

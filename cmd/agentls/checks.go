@@ -17,13 +17,13 @@ import (
 	"sync"
 	"time"
 
-	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/authority"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/provider"
+	"github.com/agentls/agentls/agentcore/run"
 	"github.com/agentls/agentls/agentcore/sandbox"
 	"github.com/agentls/agentls/agentcore/store"
 )
@@ -250,7 +250,7 @@ func checkSandbox(ctx context.Context, dirs config.Dirs, cfg *config.Config) che
 		result.Detail = "is off: commands of agents run as you would run them, where a rule or you allow it"
 		return result
 	}
-	report := sandbox.Probe(ctx, agentcore.SandboxDir(dirs.State))
+	report := sandbox.Probe(ctx, run.SandboxDir(dirs.State))
 	first, _, _ := strings.Cut(report.String(), "\n")
 	result.Detail = strings.TrimPrefix(first, "sandbox: ")
 	if reason := report.Reason(); reason != "" {

@@ -352,12 +352,12 @@ the state folder. The text is overwritten in the database. A session that an edi
 			return p.withEngine(c.Context(), s, p.dir, func(engine *agentcore.Engine) error {
 				deleted, failed := []event.SessionID{}, []error{}
 				if older != "" {
-					if deleted, err = engine.DeleteOlder(c.Context(), time.Now().Add(-age)); err != nil {
+					if deleted, err = engine.Retention().DeleteOlder(c.Context(), time.Now().Add(-age)); err != nil {
 						failed = append(failed, err)
 					}
 				}
 				for _, id := range args {
-					err := engine.DeleteSession(c.Context(), event.SessionID(id))
+					err := engine.Retention().Delete(c.Context(), event.SessionID(id))
 					switch {
 					case fault.Is(err, fault.NotFound):
 						failed = append(failed,

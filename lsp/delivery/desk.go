@@ -188,7 +188,7 @@ func (d *Desk) chosenHunks(ctx context.Context, p *methods.ProposalParams) (*age
 		return nil, nil, err
 	}
 	if session == nil || session.Board().ProposalID() != p.Proposal {
-		return nil, nil, engine.Elsewhere(ctx, string(p.Proposal), &fault.Error{
+		return nil, nil, engine.Others().Explain(ctx, string(p.Proposal), &fault.Error{
 			Kind: fault.NotFound, Detail: fmt.Sprintf("there is no proposal %q here", p.Proposal),
 			Hint: "list the proposals with agent/proposals",
 		})

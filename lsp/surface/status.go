@@ -10,9 +10,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/statusline"
 	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/short"
 )
@@ -53,7 +53,7 @@ type StatusMeans struct {
 	// Fault is what is wrong with the settings, "" for nothing.
 	Fault func() string
 	// Facts are those of the server and its session, without the runs.
-	Facts func() agentcore.StatusFacts
+	Facts func() statusline.Facts
 	// Command runs the user's command for the status line in a folder.
 	Command func(ctx context.Context, command, dir string, input []byte) (string, error)
 	// Tell sends the status to the editor.
@@ -122,7 +122,7 @@ func (b *Status) status() methods.StatusParams {
 	case setting == "":
 		status.Statusline = statusLineOf(facts)
 	case !isCommand:
-		status.Statusline = agentcore.StatusText(expandStatus(facts, setting))
+		status.Statusline = statusline.Text(expandStatus(facts, setting))
 	default:
 		line, err := b.commanded(strings.TrimSpace(command), facts)
 		status.Statusline = cmp.Or(line, statusLineOf(facts))
@@ -136,7 +136,7 @@ func (b *Status) status() methods.StatusParams {
 
 // commanded is what the user's command printed last. Where the facts are others by now it is run again, beside this
 // goroutine, and wakes the board when it has ended.
-func (b *Status) commanded(command string, facts agentcore.StatusFacts) (string, error) {
+func (b *Status) commanded(command string, facts statusline.Facts) (string, error) {
 	input, err := json.Marshal(facts)
 	if err != nil {
 		return "", fmt.Errorf("encode the session for the status line: %w", err)
@@ -170,7 +170,7 @@ func (b *Status) commanded(command string, facts agentcore.StatusFacts) (string,
 }
 
 // facts adds what there is to say of the runs.
-func (b *liveRuns) facts(f agentcore.StatusFacts) agentcore.StatusFacts {
+func (b *liveRuns) facts(f statusline.Facts) statusline.Facts {
 	b.each(func(r *liveRun) {
 		f.Running++
 		if r.status == event.StatusWaiting || r.status == event.StatusPending {
@@ -194,7 +194,7 @@ func (b *liveRuns) facts(f agentcore.StatusFacts) agentcore.StatusFacts {
 }
 
 // statusValues are the facts for a template: a zero is empty, so that it makes a condition false.
-func statusValues(f agentcore.StatusFacts) map[string]string {
+func statusValues(f statusline.Facts) map[string]string {
 	number := func(n int) string {
 		if n == 0 {
 			return ""
@@ -218,13 +218,13 @@ func statusValues(f agentcore.StatusFacts) map[string]string {
 	return values
 }
 
-func expandStatus(f agentcore.StatusFacts, text string) string {
+func expandStatus(f statusline.Facts, text string) string {
 	template, _ := agent.ParseTemplate(text) // what is wrong with it stays as it is written
 	return template.Expand(statusValues(f))
 }
 
 // statusLineOf is the built-in status line.
-func statusLineOf(f agentcore.StatusFacts) string {
+func statusLineOf(f statusline.Facts) string {
 	var parts []string
 	count := func(n int, noun string) {
 		if n > 0 {
@@ -246,5 +246,5 @@ func statusLineOf(f agentcore.StatusFacts) string {
 	if len(parts) == 0 {
 		return "agentls"
 	}
-	return agentcore.StatusText(strings.Join(parts, " · "))
+	return statusline.Text(strings.Join(parts, " · "))
 }

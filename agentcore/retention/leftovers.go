@@ -1,0 +1,143 @@
+package retention
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/store"
+)
+
+// keepers are the folders of a state that hold texts of sessions beside its database, and that database. What belongs
+// to a run, a proposal or a session has its id in its name; a plan that has none is named by the call that wrote it.
+type keepers struct {
+	stateDir string
+	store    *store.Store
+}
+
+// keeperNames are the names of the folders.
+var keeperNames = []string{"outputs", "documents", "plans"}
+
+// planTool is the tool that hands over a plan; its outcome names the file.
+const planTool = "plan_exit"
+
+// leftovers are the paths of what a session has left in the keepers.
+type leftovers []string
+
+func (l leftovers) remove() error {
+	var problems []error
+	for _, path := range l {
+		if err := os.RemoveAll(path); err != nil {
+			problems = append(problems, fmt.Errorf("remove what a deleted session left: %w", err))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// leftovers finds what a session has left in the keepers.
+func (k keepers) leftovers(ctx context.Context, id event.SessionID) (leftovers, error) {
+	runs, err := k.store.Runs(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	proposals, err := k.store.Proposals(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	ids := []string{string(id)}
+	for _, p := range proposals {
+		ids = append(ids, string(p.ID))
+	}
+	var said strings.Builder
+	for _, r := range runs {
+		ids = append(ids, string(r.ID))
+		calls, err := k.store.ToolCalls(ctx, r.ID)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range calls {
+			if c.Tool == planTool {
+				said.WriteString(c.Output)
+				said.WriteByte('\n')
+			}
+		}
+	}
+	plans := said.String()
+	var left leftovers
+	err = k.each(func(path string, _ fs.DirEntry) error {
+		named := slices.ContainsFunc(ids, func(id string) bool { return strings.Contains(filepath.Base(path), id) })
+		if named || filepath.Base(filepath.Dir(path)) == "plans" && strings.Contains(plans, path) {
+			left = append(left, path)
+		}
+		return nil
+	})
+	return left, err
+}
+
+// each calls do with everything in the keepers, a folder before what is in it.
+func (k keepers) each(do func(path string, entry fs.DirEntry) error) error {
+	for _, name := range keeperNames {
+		dir := filepath.Join(k.stateDir, name)
+		err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil // nothing was ever kept, or another process was quicker
+			}
+			if err != nil || path == dir {
+				return err
+			}
+			return do(path, entry)
+		})
+		if err != nil {
+			return fmt.Errorf("look at what is kept in %s: %w", dir, err)
+		}
+	}
+	return nil
+}
+
+// size is the room that sessions take, in bytes: in the database, and in the keepers.
+func (k keepers) size(ctx context.Context) (int64, error) {
+	size, err := k.store.Size(ctx)
+	if err != nil {
+		return 0, err
+	}
+	err = k.each(func(_ string, entry fs.DirEntry) error {
+		if info, err := entry.Info(); err == nil && info.Mode().IsRegular() {
+			size += info.Size()
+		}
+		return nil
+	})
+	return size, err
+}
+
+// runInName finds the id of a run in the name of a file, as event.NewRunID makes it.
+var runInName = regexp.MustCompile(`(?:^|-)(r[0-9a-hjkmnp-tv-z]{18})(?:[-.]|$)`)
+
+// strayAge is how old a file without its run has to be: the row of a run may be on its way to the disk.
+const strayAge = time.Hour
+
+// forgetStrays removes what runs have left that are stored no more: their session was deleted by a process that was
+// ended between both.
+func (k keepers) forgetStrays(ctx context.Context) error {
+	return k.each(func(path string, entry fs.DirEntry) error {
+		found := runInName.FindStringSubmatch(entry.Name())
+		info, err := entry.Info()
+		if found == nil || err != nil || time.Since(info.ModTime()) < strayAge {
+			return nil
+		}
+		if _, err := k.store.Run(ctx, event.RunID(found[1])); !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+		if err := os.RemoveAll(path); err != nil {
+			return fmt.Errorf("remove what a deleted session left: %w", err)
+		}
+		return nil
+	})
+}

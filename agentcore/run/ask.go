@@ -1,0 +1,174 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
+	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/store"
+)
+
+// deltaInterval is how long pieces of an answer are gathered before they are published together.
+const deltaInterval = 16 * time.Millisecond
+
+// query is one request on its way to a model.
+type query struct {
+	model   model.Model
+	request *model.Request
+	// aside is that of a query beside the run's own conversation: nobody is shown what is answered.
+	aside bool
+}
+
+// ask sends a request until it is answered, or the policy for retries is used up. While it waits, the run's status says
+// what for. An answer that broke off leaves nothing: its calls come only with its end, and what was shown of it is void
+// by RetryScheduled.
+func (r *Run) ask(ctx context.Context, q query) (model.Done, error) {
+	policy := model.Retry{MaxAttempts: r.config.RetryMaxAttempts, MaxElapsed: r.config.RetryMaxElapsed}
+	var failing time.Time
+	for attempts := 1; ; attempts++ {
+		done, err := r.once(ctx, q)
+		if err == nil {
+			return done, nil
+		}
+		if ctx.Err() != nil {
+			return model.Done{}, ctx.Err()
+		}
+		if failing.IsZero() {
+			failing = time.Now()
+		}
+		delay, ended := policy.Next(attempts, time.Since(failing), err)
+		if ended != nil {
+			return model.Done{}, ended
+		}
+		if err := r.waitToRetry(ctx, attempts, delay, err); err != nil {
+			return model.Done{}, err
+		}
+		if !q.aside {
+			r.again()
+		}
+		r.idle("waiting again for "+q.model.Name(), 0)
+	}
+}
+
+// again tells that the turn begins anew.
+func (r *Run) again() {
+	r.attempt++
+	r.session.Events.Submit(store.Batch{}, r.id, event.TurnStarted{Turn: r.turn, Attempt: r.attempt})
+}
+
+// waitToRetry shows what the run waits for until the time has come.
+func (r *Run) waitToRetry(ctx context.Context, attempts int, delay time.Duration, failed error) error {
+	why := fmt.Sprintf("waits %s: %s", max(delay.Round(time.Second), time.Second),
+		strings.ReplaceAll(fault.Explain(failed).Kind, "_", " "))
+	r.idle(why, 0)
+	r.session.Events.Submit(store.Batch{}, r.id, event.RetryScheduled{
+		Attempt: attempts + 1, DelayMs: delay.Milliseconds(),
+		Reason: failed.Error(),
+	})
+	r.setStatus(event.StatusWaiting, why)
+	if attempts == 1 {
+		r.tellUnreachable(failed)
+	}
+	timer := time.NewTimer(delay)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		r.setStatus(event.StatusRunning, "")
+		return nil
+	case <-ctx.Done():
+		if r.ctx.Err() == nil { // a query aside ran out of its own time
+			r.setStatus(event.StatusRunning, "")
+		}
+		return ctx.Err()
+	}
+}
+
+// tellUnreachable tells the user at once where no connection to the model's server can be made: such a server seldom
+// comes back by itself, and the run goes on asking it for up to retry.max_elapsed. The run that the user started speaks
+// for those below it.
+func (r *spec) tellUnreachable(failed error) {
+	var dial *net.OpError
+	var known *model.Error
+	if r.parent != nil || !errors.As(failed, &dial) || dial.Op != "dial" || !errors.As(failed, &known) {
+		return
+	}
+	r.notice(event.NoticeWarning, fmt.Sprintf("%s cannot be reached (%s), and is asked again for up to %s",
+		known.Provider, known.Detail,
+		r.config.RetryMaxElapsed), known.Hint)
+}
+
+// once sends the request, without a second try.
+func (r *Run) once(ctx context.Context, q query) (model.Done, error) {
+	done, begun, err := r.stream(ctx, q)
+	if err != nil && (begun || ctx.Err() != nil) {
+		r.addCut(q.model)
+	}
+	return done, err
+}
+
+// stream sends the request once and publishes the answer as it comes. begun tells whether anything of it came.
+func (r *Run) stream(ctx context.Context, q query) (done model.Done, begun bool, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var text, reasoning strings.Builder
+	// A secret may be cut anywhere between two pieces.
+	shownText, shownReasoning := r.process.Redactor.Stream(), r.process.Redactor.Stream()
+	prepares := ""
+	flushed := time.Now()
+	flush := func() {
+		if text.Len() > 0 && !q.aside {
+			r.session.Events.Submit(store.Batch{}, r.id, event.TextDelta{Text: text.String()})
+		}
+		if reasoning.Len() > 0 && !q.aside {
+			r.session.Events.Submit(store.Batch{}, r.id, event.ReasoningDelta{Text: reasoning.String()})
+		}
+		text.Reset()
+		reasoning.Reset()
+		flushed = time.Now()
+	}
+	for piece, err := range q.model.Stream(ctx, q.request) {
+		if err != nil {
+			return model.Done{}, begun, err
+		}
+		begun = true
+		switch p := piece.(type) {
+		case model.TextDelta:
+			text.WriteString(shownText.Write(p.Text))
+		case model.ReasoningDelta:
+			reasoning.WriteString(shownReasoning.Write(p.Text))
+		case model.CallDelta:
+			if p.Name != prepares && !q.aside { // a call comes in many pieces
+				prepares = p.Name
+				r.idle("prepares "+p.Name, 0)
+			}
+		case model.Done:
+			text.WriteString(shownText.Flush())
+			reasoning.WriteString(shownReasoning.Flush())
+			flush()
+			p.Usage = p.Usage.Plausible(q.request, p.Message)
+			return p, true, nil
+		}
+		if time.Since(flushed) >= deltaInterval {
+			flush()
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return model.Done{}, begun, err
+	}
+	return model.Done{}, begun, &model.Error{
+		Kind: model.ErrProtocol, Provider: q.model.Name(),
+		Detail: "the stream ended without an end of the message",
+	}
+}
+
+// overflows reports whether a request failed since it was too long for the model.
+func overflows(err error) bool {
+	var failed *model.Error
+	return errors.As(err, &failed) && failed.Kind == model.ErrContext
+}

@@ -1,0 +1,305 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/agentls/agentls/agentcore/beside"
+	"github.com/agentls/agentls/agentcore/clip"
+	"github.com/agentls/agentls/agentcore/crash"
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/hook"
+	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/agentcore/store"
+	"github.com/agentls/agentls/agentcore/tool"
+	"github.com/agentls/agentls/agentcore/toolset"
+)
+
+// maxReading is how many calls that read run beside each other.
+const maxReading = 16
+
+// call is one tool call on its way.
+type call struct {
+	id        event.CallID
+	asked     model.Call
+	tool      tool.Tool // nil where there is none of that name
+	spec      tool.Spec
+	title     string
+	arguments json.RawMessage
+	access    *tool.Access // what it reaches for; nil where its tool declares nothing
+	do        func(context.Context, tool.Host) (tool.Result, error)
+	refusal   string // why it is not carried out, empty if it is
+	started   time.Time
+	hooked    hook.Outcome // what the hooks before it said
+	images    []model.Image
+	version   string             // of the tool of an MCP server that was decided on
+	exit      *int               // code of the command that it ran to its end; nil for none
+	leftOut   string             // what its command changed and may not, and why; empty for nothing
+	made      *event.CallSummary // of the result, once it has ended
+	line      *line              // for a call that starts a child
+}
+
+// makeCalls executes the calls of one turn and returns their results in the order of the calls: calls that
+// read or delegate run beside each other, the others one after the other.
+func (r *Run) makeCalls(asked []model.Call) ([]model.Part, error) {
+	calls := make([]*call, len(asked))
+	for i, a := range asked {
+		calls[i] = r.decide(a)
+	}
+	r.mu.Lock()
+	before := len(r.result.ToolCalls)
+	r.mu.Unlock()
+	results := make([]model.Part, len(calls))
+	var group beside.Group
+	done := func(n int) { // children that are started from now on may know these results
+		r.mu.Lock()
+		r.carriedOut = results[:n:n]
+		r.mu.Unlock()
+	}
+	done(0)
+	places := make(chan struct{}, maxReading)
+	var last *line
+	for i, c := range calls {
+		switch {
+		case c.refusal == "" && !c.spec.Effect.Parallel():
+			group.Wait() // what was asked before a change must not see it
+			results[i] = r.execute(c)
+			done(i + 1)
+			continue
+		case c.spec.Effect == tool.Delegates: // children have a queue of their own
+			if c.refusal == "" && c.spec.Needs == tool.Subagents {
+				last = last.behind(r.session.Slots.Reserve())
+				c.line = last
+			}
+			group.Go(func() {
+				defer c.line.leave()
+				results[i] = r.execute(c)
+			})
+			continue
+		}
+		places <- struct{}{} // a read ends soon after the run's context
+		group.Go(func() {
+			defer func() { <-places }()
+			results[i] = r.execute(c)
+		})
+	}
+	group.Wait()
+	r.listInOrder(calls, before)
+	return results, r.ctx.Err()
+}
+
+// listInOrder has the run's result list the calls of a turn as the model made them, however they ended. before is how
+// many it had until then.
+func (r *shared) listInOrder(calls []*call, before int) {
+	var made []event.CallSummary
+	for _, c := range calls {
+		if c.made != nil {
+			made = append(made, *c.made)
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !slices.Equal(r.result.ToolCalls[before:], made) {
+		// a list of its own: others read the former one
+		r.result.ToolCalls = slices.Concat(r.result.ToolCalls[:before], made)
+	}
+}
+
+// faultLine is an error in one line: where its first only begins a list, with the list's first item.
+func faultLine(text string) string {
+	line, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	if item, ok := strings.CutPrefix(rest, "- "); ok && strings.HasSuffix(line, ":") {
+		return clip.FirstLine(line + " " + item)
+	}
+	return clip.FirstLine(text)
+}
+
+// decide finds the tool of a call, checks its arguments, and says why a call is refused.
+func (r *Run) decide(asked model.Call) *call {
+	c := &call{id: event.NewCallID(), asked: asked, title: asked.Name, arguments: asked.Arguments}
+	name := asked.Name
+	if canonical, ok := tool.Resolve(name); ok {
+		name = canonical
+	}
+	t := r.tools.Named(name)
+	if why := r.tools.WhyWithheld(name); why != "" && !r.tools.Offers(name) {
+		decision := permission.Decision{Advice: "go on without " + name}
+		if why == toolset.UntrustedCommands {
+			decision.Advice = toolset.WithoutCommands
+		}
+		c.refusal = denied(decision, why)
+		return c
+	}
+	if !r.tools.Offers(name) {
+		var known []string
+		for _, o := range r.tools.Tools() {
+			known = append(known, o.Spec().Name)
+		}
+		c.refusal = fmt.Sprintf("error: there is no tool %q here%s; the tools are %s", asked.Name,
+			r.tools.WhyNoTasks(name),
+			strings.Join(known, ", "))
+		if near := tool.Nearest(asked.Name); slices.Contains(known, near) {
+			c.refusal = fmt.Sprintf("error: there is no tool %q here, did you mean %s? The tools are %s", asked.Name,
+				near, strings.Join(known, ", "))
+		}
+		return c
+	}
+	c.tool, c.spec = t, t.Spec()
+	err := r.guarded("the tool "+name, func() error {
+		c.title = t.Title(asked.Arguments)
+		parsed, err := tool.Parse(t, asked.Arguments, r.definition.ToolOptions[name].Arguments)
+		if err == nil {
+			c.take(parsed)
+		}
+		return err
+	})
+	if err != nil {
+		c.refusal = "error: " + err.Error()
+	}
+	return c
+}
+
+// take makes the call what its tool has made of its arguments.
+func (c *call) take(parsed tool.Call) {
+	c.title, c.arguments, c.access, c.do = parsed.Title, parsed.Arguments, parsed.Access, parsed.Run
+}
+
+// paths are the files and folders that the call names, as the model wrote them.
+func (c *call) paths() []string {
+	if c.access == nil {
+		return nil
+	}
+	return c.access.Paths
+}
+
+// execute carries out one call: intent, action, outcome.
+func (r *Run) execute(c *call) model.Result {
+	c.started = time.Now().UTC()
+	name := c.asked.Name
+	if c.tool != nil {
+		name = c.spec.Name
+	}
+	row := store.ToolCall{
+		ID: c.id, Run: r.id, Message: r.memory.last, ModelCall: c.asked.ID, Tool: name, Arguments: c.validArguments(),
+		Title:  c.title,
+		Effect: c.spec.Effect.String(), Intent: c.started, Started: c.started,
+	}
+	intent := r.session.Events.Submit(store.Batch{ToolCalls: []store.ToolCall{row}}, r.id,
+		event.ToolCallStarted{Call: c.id, Tool: name, Title: c.title})
+	r.worksOn(c)
+	r.progress(c.title, 0)
+	status, text, summary := event.CallError, c.refusal, ""
+	switch {
+	case r.workContext().Err() != nil:
+		status, text, summary = r.cancelled()
+	case !unrefused(c.refusal, nil, &status, &text, &summary):
+	case !r.passed(c, &status, &text, &summary):
+	case !r.permitted(c, &status, &text, &summary):
+	case c.spec.Effect.Outside():
+		// What acts outside may do so only when its intent would survive a crash.
+		if err := intent.Wait(r.ctx); err != nil {
+			text, summary = "error: the call was not made, because its intent could not be stored: "+err.Error(),
+				"not stored"
+			break
+		}
+		r.process.Crash.Reach(crash.Permitted)
+		fallthrough
+	default:
+		status, text, summary = r.perform(c)
+		r.process.Crash.Reach(crash.Made)
+	}
+	if status == event.CallDenied {
+		r.noteDenial(c, text)
+	}
+	finished := time.Now().UTC()
+	row.Status, row.Summary, row.Output, row.ExitCode, row.Finished = status, summary, text, c.exit, finished
+	took := finished.Sub(c.started).Milliseconds()
+	c.made = &event.CallSummary{Name: name, Status: status, DurationMs: took}
+	r.mu.Lock()
+	r.result.ToolCalls = append(r.result.ToolCalls, *c.made)
+	r.mu.Unlock()
+	r.stored.With(store.Batch{ToolCalls: []store.ToolCall{row}}, func(batch store.Batch) {
+		r.session.Events.Submit(batch, r.id, event.ToolCallFinished{
+			Call: c.id, Tool: name, Status: status, ExitCode: c.exit, LeftOut: c.leftOut, Summary: summary,
+			DurationMs: took,
+		})
+	})
+	text = r.afterCall(c, status, text, summary)
+	return model.Result{ID: c.asked.ID, Name: c.asked.Name, Text: text, Error: status != event.CallOK, Images: c.images}
+}
+
+// worksOn notes the file that a call names.
+func (r *Run) worksOn(c *call) {
+	if c.tool == nil || c.refusal != "" {
+		return
+	}
+	for _, name := range c.paths() {
+		if path, err := r.session.View.Resolve(name); err == nil {
+			r.mu.Lock()
+			r.onFile = path
+			r.mu.Unlock()
+			return
+		}
+	}
+}
+
+// validArguments are the arguments as JSON, whatever the model sent.
+func (c *call) validArguments() json.RawMessage {
+	if json.Valid(c.arguments) {
+		return c.arguments
+	}
+	text, _ := json.Marshal(string(c.arguments)) // a string always encodes
+	return text
+}
+
+// perform runs the tool itself; a panic in it is the call's error, not the engine's.
+func (r *Run) perform(c *call) (status event.CallStatus, text, summary string) {
+	var result tool.Result
+	err := r.guarded("the tool "+c.spec.Name, func() (err error) {
+		result, err = r.runTool(c)
+		return err
+	})
+	switch {
+	case err != nil && r.workContext().Err() != nil && errors.Is(err, context.Canceled):
+		return r.cancelled()
+	case err != nil:
+		if refusal, ok := errors.AsType[*deniedError](err); ok {
+			return event.CallDenied, refusal.Error(), clip.FirstLine(refusal.why)
+		}
+		return event.CallError, r.bounded(c, "error: "+err.Error()), faultLine(err.Error())
+	}
+	c.exit = result.ExitCode
+	text = r.bounded(c, result.Text)
+	if c.images, err = r.commands.KeepImages(result.Images); err != nil {
+		text += fmt.Sprintf("\n(the image is not shown: %v)", err)
+	}
+	if result.Failed {
+		return event.CallError, text, result.Summary
+	}
+	return event.CallOK, text, result.Summary
+}
+
+// cancelled is the outcome of a call that was ended with its run, or so that the run can hand over.
+func (r *resources) cancelled() (status event.CallStatus, text, summary string) {
+	if r.late() {
+		text = "error: the call was ended, since the time of this run is nearly over"
+		return event.CallCancelled, text, "ended for the hand-over"
+	}
+	return event.CallCancelled, "error: the call was cancelled", "cancelled"
+}
+
+// setTodos replaces the run's list and tells about it.
+func (r *Run) setTodos(items []event.Todo) {
+	items = slices.Clone(items)
+	r.mu.Lock()
+	r.todos = items
+	r.mu.Unlock()
+	r.session.Events.Submit(store.Batch{Todos: []store.TodoList{{Run: r.id, Items: items}}}, r.id,
+		event.TodoChanged{Items: items})
+}

@@ -1,0 +1,144 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/agentls/agentls/agentcore/authority"
+	"github.com/agentls/agentls/agentcore/config"
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/agentcore/process/command"
+	"github.com/agentls/agentls/agentcore/tool"
+	"github.com/agentls/agentls/agentcore/toolset"
+)
+
+// writeCommands says in the prompt what commands see and reach.
+func (r *Run) writeCommands(b *strings.Builder) {
+	otherwise := "the user is asked"
+	if !r.tools.Asks(tool.Spec{Name: "bash", Effect: tool.Executes}) {
+		otherwise = "only what a rule allows is run"
+	}
+	switch level := r.rights.Level(); {
+	case level == permission.Full && r.config.SandboxNetwork:
+		b.WriteString(
+			"commands: in a sandbox with network; they see unsaved and proposed text; changes become proposals\n")
+	case level == permission.Full && len(r.config.NetworkAllow) > 0:
+		fmt.Fprintf(b,
+			"commands: in a sandbox that reaches no hosts but %s, by the proxy in HTTP_PROXY; they see unsaved and "+
+				"proposed text; changes become proposals\n",
+			strings.Join(r.config.NetworkAllow, ", "))
+	case level == permission.Full:
+		b.WriteString(
+			"commands: in a sandbox without network; they see unsaved and proposed text; changes become proposals\n")
+	case level == permission.Partial:
+		fmt.Fprintf(b, "commands: on a copy of the workspace with unsaved and proposed text, whose changes become "+
+			"proposals; nothing else holds them back, so %s\n", otherwise)
+	default:
+		fmt.Fprintf(b, "commands: without a sandbox, on the disk as it is saved, which they change at once; %s\n",
+			otherwise)
+	}
+}
+
+// untrusted returns why a command may not run in a workspace that the user does not trust, or "". It may not even in a
+// full sandbox, since what it runs is the workspace's own.
+func (r *spec) untrusted(request permission.Request) string {
+	if request.Command == "" || r.session.Trusted() {
+		return ""
+	}
+	return denied(permission.Decision{Advice: toolset.WithoutCommands}, toolset.UntrustedCommands)
+}
+
+// newCommands makes the commands of a run, which has none yet.
+func newCommands(r *Run) *command.Set {
+	p := r.process
+	hidden := []string{p.StateDir}
+	if p.KeysFile != "" {
+		hidden = append(hidden, p.KeysFile)
+	}
+	return command.New(command.Sandbox{
+		ID: r.id, Off: r.config.Sandbox == config.SandboxOff, Report: p.Sandbox, StateDir: SandboxDir(p.StateDir),
+		OutputDir: p.Outputs.Dir, Hidden: hidden, Home: authority.UserHome(), Tools: r.hooks.programs,
+		Network: r.config.SandboxNetwork, Allowed: r.config.NetworkAllow, View: r.session.View, Redactor: p.Redactor,
+	}, func(path string) error { return r.editable(path, false) })
+}
+
+// readOutput reads the output of a command of the run or of those above it, or one that a run has left which it goes on
+// with, or that one of these runs has started.
+func readOutput(r *Run, path string) (text string, ok bool, err error) {
+	for above := r; above != nil && !ok; above = above.parent {
+		ok = above.commands.Attached(path)
+	}
+	if !ok && !leftToRun(r, path) {
+		return "", false, nil
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return "", true, fmt.Errorf("read the output of a command: %w", err)
+	}
+	return strings.ToValidUTF8(string(data), "\uFFFD"), true, nil
+}
+
+// leftTo is the run in the name of a file with an output.
+var leftTo = regexp.MustCompile(`^(?:output-|task-)?(r[0-9a-z]+)[-.]`)
+
+// leftToRun reports whether a file has the output of a run that has ended and that the run goes on with or has started,
+// or that was started by one of these.
+func leftToRun(r *Run, path string) bool {
+	name := leftTo.FindStringSubmatch(filepath.Base(path))
+	if name == nil || filepath.Dir(path) != r.process.Outputs.Dir {
+		return false
+	}
+	mine := []event.RunID{r.id}
+	if r.former != nil {
+		mine = append(mine, r.former.Runs...)
+	}
+	for id := event.RunID(name[1]); id != ""; {
+		if slices.Contains(mine, id) {
+			return true
+		}
+		parent, err := r.process.ParentOf(r.ctx, id)
+		if err != nil {
+			return false
+		}
+		id = parent
+	}
+	return false
+}
+
+// bounded is what a call puts into the conversation.
+func (r *Run) bounded(c *call, text string) string {
+	own := r.definition.ToolOptions[c.spec.Name].OutputLimit
+	return r.commands.Bound(string(c.id), text, own, r.tools.Offers("read"))
+}
+
+// runTool runs the tool of a call, no longer than the agent's definition lets it.
+func (r *Run) runTool(c *call) (tool.Result, error) {
+	limit := r.definition.ToolOptions[c.spec.Name].Timeout
+	do := restorerOf(r).with(c)
+	if limit <= 0 {
+		return do(r.workContext(), r.host(c, r.layer))
+	}
+	ctx, cancel := context.WithTimeout(r.workContext(), limit)
+	defer cancel()
+	result, err := do(ctx, r.host(c, r.layer))
+	if err != nil && r.workContext().Err() == nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return result, fmt.Errorf("the call took longer than %v, which is what %s allows for %s; ask for less at once",
+			limit, r.definition.Slug, c.spec.Name)
+	}
+	return result, err
+}
+
+// closeCommands is close as the end of a run needs it.
+func (r *Run) closeCommands() {
+	if err := r.guarded("the end of its commands", r.commands.Close); err != nil {
+		r.notice(event.NoticeWarning, "what the run's commands left could not be cleared away: "+err.Error(),
+			"look into "+SandboxDir(r.process.StateDir))
+	}
+}

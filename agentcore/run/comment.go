@@ -1,0 +1,71 @@
+package run
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/agentls/agentls/agentcore/board"
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/workspace"
+)
+
+// Comment is the comment in a file that a run's prompt was written as. When the run is completed, its proposal takes
+// the comment out.
+type Comment struct {
+	// Path is the file's, absolute.
+	Path string
+	// Text is what is to be taken out, with what else would be left of it: the ends of whole lines, spaces.
+	Text string
+	// StartLine and EndLine are the comment's lines, 1-based and inclusive.
+	StartLine, EndLine int
+}
+
+// takeComment takes the comment out of the file, as an edit of the run's. Where the agent has done so itself, or the
+// user meanwhile, there is nothing to do. It is called at the end of a run that has done what it was to do.
+func (r *Run) takeComment() {
+	c := r.request.Comment
+	if c == nil || r.result.Reason != "" {
+		return
+	}
+	if err := r.editable(c.Path, true); err != nil { // as the fix of a finding: an agent that only reviews may do so
+		r.notice(event.NoticeWarning, fmt.Sprintf("the request stays in %s: %v", r.session.View.Shown(c.Path), err),
+			"take the comment out yourself")
+		return
+	}
+	for range board.Attempts {
+		file, err := r.layer.Read(c.Path)
+		if err != nil {
+			return // there is no such file any more
+		}
+		at := nearest(file.Text, c.Text, c.StartLine)
+		if at < 0 {
+			return
+		}
+		author := workspace.Author{Run: r.id, Agent: r.definition.Slug, Reason: "the request is done"}
+		if _, err := r.layer.Write(c.Path, file.Text[:at]+file.Text[at+len(c.Text):], file.Stamp, author); err == nil {
+			return
+		}
+	}
+	r.notice(event.NoticeWarning,
+		"the request stays in "+r.session.View.Shown(c.Path)+", whose text changes all the time",
+		"take the comment out yourself")
+}
+
+// nearest is the offset of that occurrence of a part which is nearest to a line, 1-based; -1 where there is none.
+func nearest(text, part string, line int) int {
+	best, distance := -1, 0
+	for at, number := 0, 1; part != ""; {
+		next := strings.Index(text[at:], part)
+		if next < 0 {
+			break
+		}
+		number += strings.Count(text[at:at+next], "\n")
+		at += next
+		if d := max(number-line, line-number); best < 0 || d < distance {
+			best, distance = at, d
+		}
+		number += strings.Count(text[at:at+1], "\n")
+		at++
+	}
+	return best
+}

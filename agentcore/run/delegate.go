@@ -1,0 +1,256 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/clip"
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
+	"github.com/agentls/agentls/agentcore/mcpname"
+	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/agentcore/provider"
+	"github.com/agentls/agentls/agentcore/tool"
+	"github.com/agentls/agentls/agentcore/toolset"
+	"github.com/agentls/agentls/agentcore/workspace"
+)
+
+// Delegate starts a child for a task and waits for its end, but where it is in the background.
+func (h hostDelegation) Delegate(ctx context.Context, task tool.Task) (tool.TaskState, error) {
+	child, err := h.delegate(ctx, task)
+	if err != nil {
+		return tool.TaskState{}, err
+	}
+	if task.Background {
+		return child.taskState(), nil
+	}
+	if err := h.run.awaits(ctx, child); err != nil {
+		if !h.run.late() {
+			return tool.TaskState{}, err
+		}
+		child.cancel(errTimeout) // its time was that of the run, which hands over now what the child has
+		<-child.done
+	}
+	return child.taskState(), nil
+}
+
+// delegate starts a child, whose goroutine ends with the run's context at the latest.
+func (h hostDelegation) delegate(ctx context.Context, task tool.Task) (*Run, error) {
+	r := h.run
+	definition, err := h.startable(task.Agent)
+	if err != nil {
+		return nil, err
+	}
+	for above := r; above != nil; above = above.parent {
+		if above.definition.Slug == definition.Slug &&
+			strings.TrimSpace(above.request.Prompt) == strings.TrimSpace(task.Prompt) {
+			return nil, fmt.Errorf("this is the very task that %s was given; do it yourself, or hand on a part of it",
+				above.pathOfAgents())
+		}
+	}
+	request, err := h.requestOf(ctx, task, definition)
+	if err != nil {
+		return nil, err
+	}
+	child, err := New(r.process, r.session, r, request)
+	if err != nil {
+		return nil, fmt.Errorf("start %s: %w", definition.Slug, r.modelRefused(task.Model, err))
+	}
+	if err := h.askForTools(ctx, child); err != nil {
+		child.cancel(err)
+		return nil, err
+	}
+	if err := h.call.line.wait(ctx); err != nil {
+		child.cancel(err)
+		return nil, fmt.Errorf("start %s: %w", definition.Slug, err)
+	}
+	if task.Background {
+		if child.output, err = r.process.Outputs.promise(child.id); err != nil {
+			child.cancel(err)
+			return nil, fmt.Errorf("start %s: %w", definition.Slug, err)
+		}
+		r.commands.Attach(child.output)
+		r.inbox.owe()
+	}
+	if _, err := child.Launch(); err != nil {
+		return nil, fmt.Errorf("start %s: %w", definition.Slug, err)
+	}
+	h.call.line.started()
+	r.mu.Lock()
+	r.children = append(r.children, child)
+	r.mu.Unlock()
+	return child, nil
+}
+
+// requestOf is what a task asks of the agent that takes it.
+func (h hostDelegation) requestOf(ctx context.Context, task tool.Task,
+	definition *agent.Definition,
+) (request Request, err error) {
+	r := h.run
+	request = Request{
+		Agent: definition.Slug, Prompt: task.Prompt, Title: clip.FirstLine(task.Title), Model: task.Model, task: &task,
+		call: h.call.id, message: r.memory.last, // the run waits for its calls, and adds nothing meanwhile
+		Limits: agent.Limits{MaxTurns: task.MaxTurns}, at: h.call.line.place(),
+	}
+	if limit := cmp.Or(definition.LimitsAt(r.depth+1).MaxTurns, r.config.DefaultMaxTurns); task.MaxTurns > limit {
+		request.Limits.MaxTurns = limit
+		request.bounded = fmt.Sprintf("%s takes at most %s, not the %d that you asked for",
+			definition.Slug, clip.Counted(limit, "turn", "turns"), task.MaxTurns)
+	}
+	if request.Context.Paths, err = r.contextFiles(task.ContextFiles); err != nil {
+		return request, err
+	}
+	if request.granted, err = r.tools.More(definition, task.AllowedTools); err != nil {
+		return request, err
+	}
+	if task.Resume == "" { // otherwise it has a conversation
+		if request.inherited, err = r.inherit(ctx, definition.ContextMode, h.call.line); err != nil {
+			return request, err
+		}
+	} else {
+		if request.former, err = r.formerTask(ctx, task.Resume, definition); err != nil {
+			return request, err
+		}
+	}
+	return request, nil
+}
+
+// startable is the agent that runs where the run asks for one of that name.
+func (h hostDelegation) startable(name string) (*agent.Definition, error) {
+	r := h.run
+	d, err := toolset.FindChild(r.process.Agents(), name)
+	if err != nil || !r.tools.Starts(d) {
+		slugs := r.tools.Subagents()
+		return nil, fmt.Errorf("you cannot start an agent %q; those that you may are %s. %s",
+			name, strings.Join(slugs, ", "), r.tools.WhyNotStarted(name, d, err))
+	}
+	return d, nil
+}
+
+// formerTask is a task of the session that has ended, and now goes on.
+func (r *Run) formerTask(ctx context.Context, id event.RunID, definition *agent.Definition) (*Former, error) {
+	f, err := r.process.Former(ctx, id)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("resume: %w", err)
+	case f.Agent != definition.Slug:
+		return nil, fmt.Errorf("resume: the task %s was of %s, not of %s", id, f.Agent, definition.Slug)
+	case len(f.Above) == 0:
+		return nil, fmt.Errorf("resume: the run %s was the user's, not a task", id)
+	case f.Chain != r.Chain() && (f.Session != r.session.ID || f.starter() != r.definition.Slug):
+		return nil, fmt.Errorf("resume: the task %s is not one that %s started in this session", id, r.definition.Slug)
+	}
+	return f, nil
+}
+
+// contextFiles finds the files that a task is about, as the run sees them.
+func (r *Run) contextFiles(names []string) ([]string, error) {
+	var paths []string
+	for _, name := range names {
+		path, err := r.session.View.Resolve(name)
+		if err == nil {
+			_, err = r.layer.Fork().Read(path) // the run itself has not read it
+		}
+		if err != nil {
+			return nil, fmt.Errorf("context_files: %w", err)
+		}
+		paths = append(paths, path)
+	}
+	return paths, nil
+}
+
+// askForTools asks the user for the tools that the child's definition does not have. Nobody is asked for what the child
+// could not use then. What it may do with them is what the run itself may, and where that is to be asked for, the user
+// is. The error is for the model, a deniedError where the answer is no, or that of ctx.
+func (h hostDelegation) askForTools(ctx context.Context, child *Run) error {
+	names, slug := child.request.granted, child.definition.Slug
+	if len(names) == 0 {
+		return nil
+	}
+	for _, name := range names {
+		usable := child.tools.Offers(name)
+		if mcpname.Is(name) { // those come once it runs
+			usable = child.tools.MayUse(name) && !child.tools.KeepsBack(tool.Spec{Name: name, Effect: tool.Acts})
+		}
+		if !usable {
+			return fmt.Errorf(
+				"allowed_tools: %s cannot use %s here, whoever allows it: its kind of run does not have it, "+
+					"or all calls of it would be denied; leave it out", slug, name)
+		}
+	}
+	tools := strings.Join(names, ", ")
+	lacks := permission.Decision{Reason: fmt.Sprintf("the definition of %s does not have %s", slug, tools)}
+	answer, err := h.run.askUser(h.call, lacks, slug+" with "+tools+" beside its own tools")
+	switch {
+	case err != nil:
+		return err
+	case !answer.Allow:
+		why := cmp.Or(answer.Reason, "the user said no")
+		return &deniedError{fmt.Sprintf("allowed_tools: %s does not get %s: %s", slug, tools, why), "leave them out"}
+	}
+	return ctx.Err()
+}
+
+// awaits waits for the end of children, while others may have the run's place. The error is that of ctx; the children
+// have ended by then, too, where it is the run's own.
+func (r *Run) awaits(ctx context.Context, children ...*Run) error {
+	resume := r.waitsOn(&awaited{waitsFor(children), children})
+	for _, child := range children {
+		select {
+		case <-child.done:
+		case <-ctx.Done():
+			if r.ctx.Err() != nil {
+				<-child.done // its context is below ours
+			}
+		}
+	}
+	resume()
+	return ctx.Err()
+}
+
+// taskState is the run as the agent sees it that started it.
+func (r *Run) taskState() tool.TaskState {
+	result := r.Snapshot()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return tool.TaskState{
+		ID: r.id, Agent: r.definition.Slug, Title: r.request.Title, Message: cmp.Or(r.waitsFor, r.last.Message),
+		Result:    result,
+		Conflicts: slices.Clone(r.conflicts), Output: r.output, Bounded: r.request.bounded,
+	}
+}
+
+// collides notes for the run that started this one which of its edits were left out, with both sides.
+func (r *Run) collides(c workspace.Conflict) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.conflicts = append(r.conflicts,
+		fmt.Sprintf(
+			"%s lines %d-%d: the edit of %s was left out, since the lines were changed meanwhile. It "+
+				"wanted:\n%s\nThere is now:\n%s",
+			r.session.View.Shown(c.Path), c.StartLine+1, c.EndLine, r.definition.Slug, c.Ours, c.Theirs))
+}
+
+// modelRefused is the error of a child that did not start, for the model that asked for it: where the model that it
+// named ("" for none), or that of the agent's definition, cannot be had, the error says which it may write instead.
+func (r *spec) modelRefused(name string, err error) error {
+	failed, known := errors.AsType[*fault.Error](err)
+	if !known || !slices.Contains([]fault.Kind{fault.UnknownProvider, fault.UnknownModel, fault.NoKey, fault.NoModel},
+		failed.Kind) {
+		return err
+	}
+	others := strings.Join(provider.Writable(r.process.Context, r.config, r.process.Surroundings()), ", ")
+	if others != "" {
+		others += " or "
+	}
+	if name == "" {
+		return fmt.Errorf("%s; give the call a model: inherit for yours, or %s%s; or choose another agent",
+			failed.Detail, others, provider.Offline)
+	}
+	return fmt.Errorf("model: %s; write %s%s, or leave it out", failed.Detail, others, provider.Offline)
+}

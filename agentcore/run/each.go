@@ -1,0 +1,66 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
+)
+
+// fanOut runs one child per file and waits for all of them.
+func (r *Run) fanOut() error {
+	r.inbox.shut() // it has no turns
+	var children []*Run
+	for _, path := range r.request.Each {
+		at := r.session.Slots.Reserve() // so that they begin in this order
+		child, err := New(r.process, r.session, r, Request{
+			at:    at,
+			Agent: r.definition.Slug, Prompt: r.request.Prompt, Model: r.request.Model, Limits: r.request.Limits,
+			PermissionMode: r.request.PermissionMode, // they are this run, in parts
+			Iterations:     r.request.Iterations, Until: r.request.Until,
+			Title:   fmt.Sprintf("%s %s", r.request.Title, filepath.Base(path)),
+			Context: Context{Paths: []string{path}},
+		})
+		if err == nil {
+			_, err = child.Launch()
+		}
+		if err != nil {
+			at.Drop()
+			r.cancel(err)
+			break
+		}
+		children = append(children, child)
+	}
+	var failed []error
+	r.place.yield() // for good: it has nothing to do afterwards
+	for i, child := range children {
+		<-child.done // a child ends soon after its context does, and its context is below ours
+		result := child.Snapshot()
+		name := r.session.View.Shown(r.request.Each[i])
+		if result.Status != event.StatusCompleted {
+			reason := result.Reason
+			if result.Error != nil {
+				reason = result.Error.Detail
+			}
+			failed = append(failed, fmt.Errorf("%s: %s: %s", name, result.Status, reason))
+		}
+		r.lastText += fmt.Sprintf("## %s\n\n%s\n\n", name, result.Output)
+		r.mergeLayer()
+		r.progress(fmt.Sprintf("%d of %d files done", i+1, len(children)), (i+1)*100/len(children))
+	}
+	if _, err := r.goOn("its children have ended"); err != nil {
+		return err
+	}
+	if len(failed) == len(children) && len(failed) > 0 {
+		return &fault.Error{
+			Kind: fault.ChildrenFailed, Detail: errors.Join(failed...).Error(),
+			Cause: errors.Join(failed...),
+		}
+	}
+	for _, err := range failed {
+		r.notice(event.NoticeWarning, err.Error(), "run the agent on that file alone to see more")
+	}
+	return nil
+}

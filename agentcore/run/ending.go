@@ -1,0 +1,148 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/agentls/agentls/agentcore/crash"
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
+	"github.com/agentls/agentls/agentcore/prompt"
+	"github.com/agentls/agentls/agentcore/store"
+	"github.com/agentls/agentls/agentcore/workspace"
+)
+
+// finish stores the end of the run, and waits until that is durable.
+func (r *Run) finish(err error) {
+	r.mu.Lock()
+	r.finished = time.Now().UTC()
+	r.result.DurationMs = r.finished.Sub(r.created).Milliseconds()
+	r.result.Turns = r.turn
+	r.last.BudgetUsed = r.budgetUsed(r.turn, 0)
+	if r.result.Output == "" {
+		r.result.Output = r.lastText
+	}
+	if err != nil {
+		r.result.Status, r.result.Reason, r.result.Error = r.endBy(err)
+	} else {
+		r.result.Status = event.StatusCompleted
+	}
+	r.readAnswer()
+	if len(r.touched) > 0 {
+		r.result.Proposal = r.session.Board.ProposalID()
+	}
+	for _, path := range slices.Sorted(maps.Keys(r.touched)) {
+		r.result.Files = append(r.result.Files, r.session.View.Relative(path))
+	}
+	r.result.Result = r.childResult()
+	r.result.Outcome = event.Outcome(r.result.Status, r.result.Reason, r.result.Result)
+	result, tests := r.result, r.tests
+	r.mu.Unlock()
+	if tests.seen && r.parent != nil { // what a child ran was not made up by the run that tells of it
+		r.parent.sawTests(tests)
+	}
+	if result.Status == event.StatusCompleted && result.Reason == "" {
+		r.session.Board.ClearFormer(r.finder(), r.request.Context.covers)
+	}
+	if r.parent == nil && result.Status != event.StatusInterrupted {
+		// where the process ends, it says itself how the session stays
+		r.session.Ended(r)
+	}
+	commit := r.record(store.Batch{}, event.RunFinished{
+		Status: result.Status, Reason: result.Reason, Result: result, Usage: result.Usage,
+	})
+	// The store answers every commit, also with an error; there is nothing to cancel here.
+	if err := commit.Wait(context.Background()); err != nil {
+		r.unstored(err)
+	}
+}
+
+// endBy is what the error of its work makes of a run: its status, and the reason. What was cut off did not fail.
+func (r *spec) endBy(err error) (event.Status, string, *event.Failure) {
+	switch {
+	case errors.Is(err, errTimeout):
+		return event.StatusTimeout, "timeout", &event.Failure{
+			Kind: "timeout", Detail: fmt.Sprintf("the run used up its %s", prompt.Duration(r.limits.Timeout)),
+			Hint: "give it a smaller task, or a larger timeout in the agent's definition",
+		}
+	case errors.Is(err, ErrShutdown):
+		return event.StatusInterrupted, "agentls was shut down", nil
+	case errors.Is(err, fault.ErrCancelled), errors.Is(err, context.Canceled):
+		return event.StatusCancelled, "cancelled", nil
+	}
+	failure := fault.Explain(err)
+	return event.StatusFailed, failure.Kind, &failure
+}
+
+// unstored makes a run failed whose end could not be stored, and tells the surfaces of this process.
+func (r *Run) unstored(err error) {
+	failure := fault.Explain(fault.Unstored(err))
+	r.mu.Lock()
+	r.result.Status, r.result.Reason, r.result.Error = event.StatusFailed, failure.Kind, &failure
+	r.result.Outcome = event.ChildStatusFailed
+	result := r.result
+	r.mu.Unlock()
+	r.process.Unsaved(event.Event{
+		Session: r.session.ID, Run: r.id, Time: time.Now().UTC(),
+		Body: event.RunFinished{Status: result.Status, Reason: result.Reason, Result: result, Usage: result.Usage},
+	})
+}
+
+// lastMerge is mergeLayer when the run ends. What it cannot merge then, since the editor applies hunks and the run was
+// stopped, is left out; where the engine ends, the rows of the layer are left to the next process.
+func (r *Run) lastMerge() error {
+	if r.mergeLayer() {
+		return nil
+	}
+	if errors.Is(context.Cause(r.ctx), ErrShutdown) {
+		r.notice(event.NoticeWarning,
+			"the edits of its last turn wait for the next start, since agentls was shut down while the editor "+
+				"applied others", "")
+		return nil
+	}
+	r.notice(event.NoticeWarning,
+		"the edits of its last turn were left out, since it was stopped while the editor applied others",
+		"run the agent again if they are still wanted")
+	r.stored.Drop()
+	return nil
+}
+
+// mergeLayer brings the run's edits to its parent's layer, or to the session's, where they become hunks. It reports
+// false where it could not, since the run was stopped while the editor applied others.
+func (r *Run) mergeLayer() bool {
+	changes := r.layer.Changes()
+	if len(changes) == 0 && len(r.layer.Saved()) == 0 {
+		return true
+	}
+	for _, c := range changes {
+		r.touched[c.Path] = c.Before == nil || r.touched[c.Path]
+	}
+	var report workspace.MergeReport
+	var err error
+	merge := func() { report, err = r.layer.Merge() }
+	if r.parent != nil {
+		merge()
+	} else if !r.session.UnlessHeld(r.ctx, merge) {
+		return false
+	}
+	r.process.Crash.Reach(crash.Merging)
+	r.stored.SaveMerge()
+	if err != nil {
+		r.notice(event.NoticeError, "the proposed edits could not be merged: "+err.Error(), "run the agent again")
+		return true
+	}
+	for _, c := range report.Conflicts {
+		r.collides(c)
+		r.notice(event.NoticeWarning,
+			fmt.Sprintf("%s: an edit of lines %d to %d collides with another change and was left out",
+				r.session.View.Shown(c.Path), c.StartLine+1, c.EndLine), "run the agent again on the text as it is now")
+	}
+	if len(report.Hunks) > 0 {
+		r.session.Board.LinkHunks()
+	}
+	return true
+}

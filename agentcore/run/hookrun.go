@@ -1,0 +1,236 @@
+package run
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/agentls/agentls/agentcore/authority"
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/hook"
+	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/agentcore/process"
+	"github.com/agentls/agentls/agentcore/sandbox"
+	"github.com/agentls/agentls/agentcore/workspace"
+)
+
+// maxHookFiles is how many files are named that a hook changed.
+const maxHookFiles = 20
+
+// runHook runs one hook to its end, where it may be run, and proposes what it changed. The error is that of the run's
+// context.
+func (r *Run) runHook(h *lifecycleHook, input []byte) (hook.Outcome, error) {
+	select {
+	case r.hooks.turn <- struct{}{}:
+		defer func() { <-r.hooks.turn }()
+	case <-r.ctx.Done():
+	}
+	if err := r.ctx.Err(); err != nil {
+		return hook.Outcome{}, err
+	}
+	if why := r.withholds(h); why != "" {
+		return hook.Outcome{Problem: "was not run, since " + why}, nil
+	}
+	r.progress("runs the "+h.name, 0)
+	var exit hook.Exit
+	var changed string
+	var err error
+	if r.rights.Unsandboxed() {
+		exit, err = r.directHook(h, input)
+	} else {
+		exit, changed, err = r.sandboxedHook(h, input)
+	}
+	if cause := r.ctx.Err(); cause != nil {
+		return hook.Outcome{}, cause
+	}
+	if err != nil {
+		exit.Failure = err
+	}
+	outcome := h.event.Outcome(exit)
+	if changed != "" {
+		outcome.Context = strings.TrimLeft(outcome.Context+"\n"+changed, "\n")
+	}
+	return outcome, nil
+}
+
+// withholds says why a hook may not be run here and now, or nothing. In a full sandbox a hook of the user runs in
+// folders that are not trusted, too, as it may be what keeps an agent from something, but no program of such a folder
+// that it names.
+func (r *Run) withholds(h *lifecycleHook) string {
+	trusted := r.session.Trusted()
+	switch {
+	case authority.Home(r.session.View) == "":
+		return "no workspace folder is open"
+	case h.project && !trusted:
+		return "the workspace, which it comes from, is not trusted"
+	case h.project && r.rights.Level() != permission.Full:
+		return "it comes from the workspace, and there is no full sandbox to hold it (see `agentls doctor`)"
+	case trusted:
+		return ""
+	case r.rights.Level() != permission.Full:
+		return "the workspace is not trusted, and there is no full sandbox to hold what the hook may start of it"
+	}
+	if file := NamedInWorkspace(r.session.View, authority.CommandWords(h.command)); file != "" {
+		return file + ", which it names, is a file of a workspace that is not trusted"
+	}
+	return ""
+}
+
+// sandboxedHook runs a hook in the run's sandbox. changed says which files it changed, for the model.
+func (r *Run) sandboxedHook(h *lifecycleHook, input []byte) (exit hook.Exit, changed string, err error) {
+	box, err := r.commands.Box(r.ctx)
+	if err != nil {
+		return exit, "", err
+	}
+	snapshot, overlay := r.commands.Look(r.layer)
+	argv := h.command
+	if runtime.GOOS != "windows" {
+		argv = append(append([]string{"env"}, r.hookVariables(h)...), argv...)
+	}
+	before := box.Left()
+	done, err := box.Run(r.ctx, sandbox.Command{
+		Argv: argv, Dir: h.dir, Stdin: input, Timeout: h.timeout, Overlay: overlay, SplitErrors: true,
+	})
+	if done.OutputFile != "" {
+		err = errors.Join(err, os.Remove(done.OutputFile))
+	}
+	if err != nil {
+		return exit, "", err
+	}
+	exit = hook.Exit{
+		Code: done.Exit, Signal: done.Signal, Stdout: done.Output, Stderr: done.Errors,
+		Cut: done.OutputSize > int64(len(done.Output)),
+	}
+	if done.TimedOut {
+		exit.TimedOut = h.timeout
+	} else if done.Signal != "" {
+		exit.Stderr = append(exit.Stderr, "\n"+strings.Join(done.Notes, "\n")...)
+	}
+	r.hooks.tellOfLost(h, before, box.Left())
+	return exit, r.takeOfHook(h, snapshot, done.Changes), nil
+}
+
+// maxLost is how many files are named that a hook has written in vain.
+const maxLost = 3
+
+// tellOfLost tells who wrote a hook that what it wrote outside of the workspace is not kept. before and after are what
+// lay there.
+func (h *hooks) tellOfLost(of *lifecycleHook, before, after map[string]string) {
+	var lost []string
+	for _, name := range slices.Sorted(maps.Keys(after)) {
+		if before[name] != after[name] {
+			lost = append(lost, name)
+		}
+	}
+	if len(lost) == 0 {
+		return
+	}
+	if more := len(lost) - maxLost; more > 0 {
+		lost = append(lost[:maxLost:maxLost], fmt.Sprintf("%d more", more))
+	}
+	h.tell(of, event.NoticeInfo,
+		fmt.Sprintf(
+			"the %s wrote %s, which is not kept: it runs in a sandbox, of which only changes in the workspace stay",
+			of.name, strings.Join(lost, ", ")),
+		"have it write into the workspace, where it becomes a proposed edit, or print it as system_message")
+}
+
+// hookVariables are what hooks find in their environment beside what commands do: the workspace folder, also under the
+// name by which scripts for Claude Code look for it.
+func (r *spec) hookVariables(h *lifecycleHook) []string {
+	dir := cmp.Or(h.dir, authority.Home(r.session.View))
+	return []string{"AGENTLS_PROJECT_DIR=" + dir, "CLAUDE_PROJECT_DIR=" + dir}
+}
+
+// takeOfHook proposes what a hook changed, as far as the run itself may change it without a question, and says which
+// files these are.
+func (r *Run) takeOfHook(h *lifecycleHook, snapshot workspace.Snapshot, changes []sandbox.Change) string {
+	edits := slices.ContainsFunc([]string{"edit", "write", "patch", "bash"}, r.tools.Offers)
+	leftOut := func(path, why string) {
+		r.hooks.tell(h, event.NoticeWarning, fmt.Sprintf("the %s changed %s, which was left out: %s", h.name,
+			r.session.View.Shown(path), why), "")
+	}
+	r.commands.Expect(changes)
+	changes = slices.DeleteFunc(changes, func(change sandbox.Change) bool {
+		path := r.commands.Shown(change.Path)
+		switch {
+		case !edits || r.editable(path, false) != nil:
+			leftOut(path, r.definition.Slug+" may not change it, and no hook may more")
+			return true
+		}
+		return false
+	})
+	if len(changes) == 0 {
+		return ""
+	}
+	var names []string
+	author := workspace.Author{Run: r.id, Agent: r.definition.Slug, Reason: "a " + h.name + " changed it"}
+	for _, file := range r.commands.Take(snapshot, changes, author) {
+		name := r.session.View.Shown(file.Path)
+		switch {
+		case file.Problem != nil:
+			leftOut(file.Path, file.Problem.Error())
+		case len(file.Conflicts) > 0:
+			leftOut(file.Path, "its lines were changed while the hook ran")
+		}
+		if file.Changed && len(names) < maxHookFiles {
+			names = append(names, name)
+		}
+	}
+	r.stored.Save()
+	if len(names) == 0 {
+		return ""
+	}
+	return "The hook changed files (proposed, not written): " + strings.Join(names, ", ")
+}
+
+// programs are files below the home folder that the user's hooks name. Sandboxes show them, read-only, though they hide
+// the rest of it.
+func (h *hooks) programs(home string) []string {
+	if home == "" {
+		return nil
+	}
+	var files []string
+	for _, one := range h.list {
+		if one.project {
+			continue
+		}
+		for _, word := range authority.CommandWords(one.command) {
+			for _, prefix := range []string{"~/", "$HOME/", "${HOME}/"} {
+				if rest, ok := strings.CutPrefix(word, prefix); ok {
+					word = filepath.Join(home, rest)
+				}
+			}
+			rel, err := filepath.Rel(home, word)
+			if err != nil || !filepath.IsAbs(word) || !filepath.IsLocal(rel) ||
+				permission.Secret(filepath.ToSlash(word)) {
+				continue
+			}
+			if info, err := os.Stat(word); err == nil && info.Mode().IsRegular() {
+				files = append(files, filepath.Clean(word))
+			}
+		}
+	}
+	slices.Sort(files)
+	return slices.Compact(files)
+}
+
+// directHook runs a hook of the user where there is no sandbox. It returns when nothing of the hook is left, which is
+// soon after the run's context ends.
+func (r *Run) directHook(h *lifecycleHook, input []byte) (hook.Exit, error) {
+	ran, err := r.commands.Program(r.ctx, process.Program{
+		Argv: h.command, Env: r.hookVariables(h), Limit: h.timeout, Stdin: bytes.NewReader(input),
+	}, hook.MaxOutput)
+	exit := hook.Exit{Code: ran.Code, Signal: ran.Signal, Stdout: ran.Stdout, Stderr: ran.Stderr, Cut: ran.Cut}
+	if ran.Late && ran.Signal != "" {
+		exit.TimedOut = h.timeout
+	}
+	return exit, err
+}

@@ -1,0 +1,543 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/authority"
+	"github.com/agentls/agentls/agentcore/clip"
+	"github.com/agentls/agentls/agentcore/config"
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
+	"github.com/agentls/agentls/agentcore/hook"
+	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/agentcore/tool"
+)
+
+const (
+	// hookTimeout is the time limit of a hook that sets none.
+	hookTimeout = time.Minute
+	// maxGoOn is how often hooks may keep one run from ending.
+	maxGoOn = 3
+	// maxHookContext is how much the hooks of one event say to a model together, in bytes.
+	maxHookContext = 2 * hook.MaxText
+	// maxHookNotices is how much is told about one hook in one run.
+	maxHookNotices = 5
+)
+
+// A hook never widens anything: it runs before the rules decide, and can only reject a call or have the user asked.
+
+// lifecycleHook is a hook that a run may have to run. It is immutable.
+type lifecycleHook struct {
+	event   hook.Event
+	matcher hook.Matcher
+	command []string
+	timeout time.Duration
+	// project tells that it came with a workspace folder: it needs trust, and walls.
+	project bool
+	// dir is the folder whose configuration has it, which it runs in; empty for the first one.
+	dir string
+	// own tells that the run's definition has it, and not the configuration.
+	own bool
+	// name is for people.
+	name string
+}
+
+// hooks are those of one run, in the order in which they run: of the configuration, of the definitions of the agents
+// above, which guard their children's calls, too, and of the run's own. Its methods belong to the run's goroutine and
+// its calls.
+type hooks struct {
+	list []*lifecycleHook
+	// turn is held by the hook that runs.
+	turn chan struct{}
+	// context is what the hooks of the start said, for the first prompt. The run's goroutine has it.
+	context string
+	// kept is how often hooks kept the run from ending. The run's goroutine has it.
+	kept int
+
+	// start runs one hook to its end, notice tells the user, and redacted takes secrets out.
+	start    func(h *lifecycleHook, input []byte) (hook.Outcome, error)
+	notice   func(level event.NoticeLevel, message, hint string)
+	redacted func(string) string
+
+	mu   sync.Mutex
+	told map[*lifecycleHook][]string // what was told of each
+}
+
+// newHooks collects the hooks of a run. What is wrong with one was told when its file was loaded; a guard whose matcher
+// cannot be read guards all calls.
+func (r *spec) newHooks() *hooks {
+	h := &hooks{
+		turn: make(chan struct{}, 1), told: map[*lifecycleHook][]string{}, notice: r.notice,
+		redacted: r.process.Redactor.Text,
+	}
+	add := func(of lifecycleHook, matcher string) {
+		var err error
+		if of.matcher, err = hook.ParseMatcher(matcher); err != nil && of.event != hook.PreToolUse {
+			return
+		}
+		of.timeout = cmp.Or(of.timeout, hookTimeout)
+		of.name = fmt.Sprintf("%s hook `%s`", of.event, clip.FirstLine(permission.Visible(hook.Title(of.command))))
+		h.list = append(h.list, &of)
+	}
+	for _, name := range hook.Events() {
+		for _, c := range r.config.Hooks[name] {
+			add(lifecycleHook{
+				event: hook.Event(name), command: c.Command, timeout: c.Timeout,
+				project: c.Origin.Layer == config.LayerProject, dir: c.Origin.Folder(),
+			}, c.Matcher)
+		}
+	}
+	seen := map[*agent.Definition]bool{}
+	for _, d := range append(r.definitionsAbove(), r.definition) {
+		if seen[d] {
+			continue
+		}
+		seen[d] = true
+		for _, defined := range d.Hooks {
+			of := lifecycleHook{
+				event: hook.Event(defined.Event), command: defined.Command, timeout: defined.Timeout,
+				project: d.Source.Layer == agent.LayerProject, own: true,
+			}
+			if of.event == hook.Stop && r.parent != nil {
+				of.event = hook.SubagentStop
+			}
+			if d == r.definition || of.event == hook.PreToolUse {
+				add(of, defined.Matcher)
+			}
+		}
+	}
+	return h
+}
+
+// definitionsAbove are those of the agents that the run works for, the outermost first: of the runs above it, and of
+// those above a run that one of these goes on with.
+func (r *spec) definitionsAbove() []*agent.Definition {
+	var list []*agent.Definition
+	if r.parent != nil {
+		list = append(r.parent.definitionsAbove(), r.parent.definition)
+	}
+	if r.former != nil {
+		for _, a := range r.former.Above {
+			list = append(list, a.Definition)
+		}
+	}
+	return list
+}
+
+// pick returns the hooks of an event for something that has these spellings.
+func (h *hooks) pick(e hook.Event, spellings ...string) []*lifecycleHook {
+	var list []*lifecycleHook
+	for _, one := range h.list {
+		if one.event == e && one.matcher.Match(spellings...) {
+			list = append(list, one)
+		}
+	}
+	return list
+}
+
+// ofCall returns the hooks of an event for the call of a tool, whatever spelling of it a matcher has.
+func (h *hooks) ofCall(e hook.Event, c *call) []*lifecycleHook {
+	if len(h.list) == 0 {
+		return nil
+	}
+	return h.pick(e, tool.Spellings(c.spec.Name)...)
+}
+
+// hookInput is what all events have in common.
+func (r *Run) hookInput(e hook.Event) hook.Input {
+	in := hook.Input{
+		Event: e, Session: string(r.session.ID), Cwd: authority.Home(r.session.View),
+		PermissionMode: string(r.rights.Policy.Mode()),
+		Agent:          r.definition.Slug,
+		Run:            string(r.id), Depth: r.depth, Model: r.model.Name(),
+	}
+	if r.parent != nil {
+		in.Parent = string(r.parent.id)
+	}
+	return in
+}
+
+// fire runs hooks one after the other, up to the first that rejects. The outcome has what all of them said to the
+// model, each marked as what it is. The error is that of ctx, which is the run's: nothing runs once the run is
+// cancelled.
+func (h *hooks) fire(ctx context.Context, list []*lifecycleHook, input hook.Input) (hook.Outcome, error) {
+	var all hook.Outcome
+	if len(list) == 0 {
+		return all, ctx.Err()
+	}
+	text, err := input.Encode()
+	if err != nil {
+		h.notice(event.NoticeWarning, err.Error(), "the hooks were left out; please report it")
+		return all, nil
+	}
+	text = []byte(h.redacted(string(text)))
+	var said []string
+	size := 0
+	for _, one := range list {
+		outcome, err := h.start(one, text)
+		if err != nil {
+			return all, err
+		}
+		outcome.Context = h.redacted(outcome.Context)
+		if outcome.Problem != "" {
+			h.tell(one, event.NoticeWarning, "the "+one.name+" "+outcome.Problem,
+				"mend it, or take it out of "+one.home())
+		}
+		if outcome.Message != "" {
+			h.tell(one, event.NoticeInfo, "the "+one.name+" says: "+outcome.Message, "")
+		}
+		if size += len(outcome.Context); size > maxHookContext {
+			h.tell(one, event.NoticeWarning,
+				"what the "+one.name+" says to the agent was left out, since hooks before it said much",
+				"have them say less")
+		} else if outcome.Context != "" {
+			said = append(said, marked(one.event, outcome.Context))
+		}
+		if outcome.Ask && !all.Ask {
+			all.Ask, all.AskReason = true, outcome.AskReason
+		}
+		if outcome.Block {
+			all.Block, all.Reason = true, h.redacted(outcome.Reason)
+			break
+		}
+	}
+	all.Context = strings.Join(said, "\n")
+	return all, nil
+}
+
+// tell tells the user about a hook, each thing once in a run, and not too many.
+func (h *hooks) tell(of *lifecycleHook, level event.NoticeLevel, message, hint string) {
+	message = permission.Visible(clip.Text(message, 1000))
+	h.mu.Lock()
+	told := h.told[of]
+	silent := len(told) >= maxHookNotices || slices.Contains(told, message)
+	if !silent {
+		h.told[of] = append(told, message)
+	}
+	h.mu.Unlock()
+	if !silent {
+		h.notice(level, message, hint)
+	}
+}
+
+// home is where a user finds the hook.
+func (h *lifecycleHook) home() string {
+	switch {
+	case h.own:
+		return "the agent's definition"
+	case h.project:
+		return config.ProjectFile
+	}
+	return "your config.toml (`agentls config` shows where)"
+}
+
+// marked is a text of a hook as a model gets it, which cannot pass for anything else.
+func marked(e hook.Event, text string) string {
+	return fmt.Sprintf("<hook event=%q>\n%s\n</hook>", string(e),
+		strings.NewReplacer("</hook", `<\/hook`, "<hook", `<\hook`).Replace(strings.TrimSpace(text)))
+}
+
+// startHooks runs the hooks of the run's start. An error is the run's end: its context's, or that a hook rejects it.
+func (r *Run) startHooks() error {
+	e := hook.SubagentStart
+	if r.parent == nil {
+		e = hook.SessionStart
+	}
+	input := r.hookInput(e)
+	input.Prompt = r.request.Prompt
+	var outcome hook.Outcome
+	var err error
+	switch {
+	case r.parent != nil:
+		outcome, err = r.hooks.fire(r.ctx,
+			r.hooks.pick(e, append([]string{r.definition.Slug}, r.definition.Aliases...)...), input)
+		if len(r.parent.request.Each) > 0 {
+			// Its prompt is the user's own.
+			outcome.Context = strings.TrimLeft(r.parent.hooks.context+"\n"+outcome.Context, "\n")
+		}
+	case r.former != nil:
+		// What was said to the former run may be long ago.
+		input.Source = "resume"
+		outcome, err = r.hooks.fire(r.ctx, r.hooks.pick(e, input.Source), input)
+	default:
+		input.Source = "startup"
+		outcome, err = r.session.starts.run(r.ctx, r.definition.Slug, r.hooks.pick(e, input.Source),
+			func(list []*lifecycleHook) (hook.Outcome, error) { return r.hooks.fire(r.ctx, list, input) })
+	}
+	switch {
+	case err != nil:
+		return err
+	case outcome.Block:
+		return &fault.Error{
+			Kind:   fault.Rejected,
+			Detail: fmt.Sprintf("a %s hook rejects the run: %s", e, outcome.Reason),
+			Hint:   "do what the hook asks for, or change the hook",
+		}
+	}
+	r.hooks.context = outcome.Context
+	return nil
+}
+
+// sessionStarts are the SessionStart hooks of a session that have run, those of the configuration under "" and those of
+// definitions under their slug.
+type sessionStarts struct {
+	mu  sync.Mutex
+	all map[string]*sessionStart
+}
+
+type sessionStart struct {
+	done chan struct{}
+	// well tells, once done is closed, that all hooks have run, and said context.
+	well    bool
+	context string
+}
+
+// run runs those of the hooks that have not run in this session, and returns what all have said in it: each of
+// its runs is a conversation of its own.
+func (s *sessionStarts) run(ctx context.Context, slug string, list []*lifecycleHook,
+	fire func([]*lifecycleHook) (hook.Outcome, error),
+) (all hook.Outcome, err error) {
+	for _, key := range []string{"", slug} {
+		part := slices.DeleteFunc(slices.Clone(list), func(h *lifecycleHook) bool { return h.own != (key != "") })
+		if len(part) == 0 {
+			continue
+		}
+		outcome, err := s.once(ctx, key, func() (hook.Outcome, error) { return fire(part) })
+		if err != nil || outcome.Block {
+			return outcome, err
+		}
+		all.Context = strings.TrimLeft(all.Context+"\n"+outcome.Context, "\n")
+	}
+	return all, nil
+}
+
+// once runs the hooks of a key unless a run of the session has. Where another run is at it, it waits.
+func (s *sessionStarts) once(ctx context.Context, key string, fire func() (hook.Outcome, error)) (hook.Outcome, error) {
+	for {
+		s.mu.Lock()
+		if s.all == nil {
+			s.all = map[string]*sessionStart{}
+		}
+		start := s.all[key]
+		mine := start == nil
+		if mine {
+			start = &sessionStart{done: make(chan struct{})}
+			s.all[key] = start
+		}
+		s.mu.Unlock()
+		if !mine {
+			select {
+			case <-start.done:
+			case <-ctx.Done():
+				return hook.Outcome{}, ctx.Err()
+			}
+			if start.well {
+				return hook.Outcome{Context: start.context}, nil
+			}
+			continue // that run was cancelled, or rejected
+		}
+		return s.first(key, start, fire)
+	}
+}
+
+// first is fire for the run that starts a session; the others go on when it returns, whatever happens in it.
+func (s *sessionStarts) first(key string, start *sessionStart, fire func() (hook.Outcome, error)) (
+	outcome hook.Outcome, err error,
+) {
+	defer close(start.done)
+	defer func() {
+		if !start.well {
+			s.mu.Lock()
+			delete(s.all, key)
+			s.mu.Unlock()
+		}
+	}()
+	outcome, err = fire()
+	start.well, start.context = err == nil && !outcome.Block, outcome.Context
+	return outcome, err
+}
+
+// beforeCall runs the PreToolUse hooks of a call, and returns why it is rejected, for the model; empty where it is not.
+// The error is that of the run's context.
+func (r *Run) beforeCall(c *call) (refusal string, err error) {
+	list := r.hooks.ofCall(hook.PreToolUse, c)
+	if len(list) == 0 {
+		return "", nil
+	}
+	c.line.leave()
+	outcome, err := r.hooks.fire(r.ctx, list, r.callInput(hook.PreToolUse, c))
+	if err != nil {
+		return "", err
+	}
+	c.hooked = outcome
+	if outcome.Block {
+		return "denied: a hook of the user rejects the call: " + outcome.Reason + joined(outcome.Context), nil
+	}
+	return "", nil
+}
+
+// passed is beforeCall as execute needs it: it sets the outcome of a call that is rejected.
+func (r *Run) passed(c *call, status *event.CallStatus, text, summary *string) bool {
+	refusal, err := r.beforeCall(c)
+	return unrefused(refusal, err, status, text, summary)
+}
+
+// afterCall returns the answer of a call as the model gets it: with what the hooks say, of which those of PostToolUse
+// run now where the call succeeded.
+func (r *Run) afterCall(c *call, status event.CallStatus, text, summary string) string {
+	if status == event.CallDenied && c.hooked.Block {
+		return text // it has all
+	}
+	text += joined(c.hooked.Context)
+	if status != event.CallOK {
+		return text
+	}
+	list := r.hooks.ofCall(hook.PostToolUse, c)
+	if len(list) == 0 {
+		return text
+	}
+	input := r.callInput(hook.PostToolUse, c)
+	input.ToolResponse = &hook.Response{Status: string(status), Text: text, Summary: summary}
+	outcome, err := r.hooks.fire(r.ctx, list, input)
+	if err != nil {
+		return text // the run ends, and what was done is stored
+	}
+	text += joined(outcome.Context)
+	if outcome.Block {
+		text += joined(marked(hook.PostToolUse, "A hook of the user objects to what was done: "+outcome.Reason))
+	}
+	return text
+}
+
+func joined(context string) string {
+	if context == "" {
+		return ""
+	}
+	return "\n\n" + context
+}
+
+// callInput is the input of the hooks of a call.
+func (r *Run) callInput(e hook.Event, c *call) hook.Input {
+	in := r.hookInput(e)
+	in.Tool, in.ToolCall = c.spec.Name, string(c.id)
+	name := ""
+	if paths := c.paths(); len(paths) == 1 {
+		if resolved, err := r.session.View.Resolve(paths[0]); err == nil && filepath.IsAbs(resolved) {
+			name = resolved
+		}
+	}
+	in.ToolInput = hook.WithFilePath(c.spec.Name, c.validArguments(), name)
+	return in
+}
+
+// narrowed is a decision on a call after its hooks: where one wants the user to be asked, what the rules allow is asked
+// for, this once.
+func (c *call) narrowed(d permission.Decision) permission.Decision {
+	if c.hooked.Ask && d.Action == permission.Allow {
+		d.Action, d.Reason, d.Always = permission.Ask,
+			"a hook wants you to be asked: "+permission.Visible(c.hooked.AskReason), nil
+	}
+	return d
+}
+
+// goOn runs the hooks of the run's end, and reports true where one of them wants it to go on, for the reason that is
+// the conversation's next message. limit is what ended the run, and then it ends whatever hooks want. The error is that
+// of the run's context.
+func (r *Run) goOn(limit string) (bool, error) {
+	e, spellings := hook.SubagentStop, append([]string{r.definition.Slug}, r.definition.Aliases...)
+	if r.parent == nil {
+		e = hook.Stop
+	}
+	list := r.hooks.pick(e, spellings...)
+	if len(list) == 0 {
+		return false, nil
+	}
+	input := r.hookInput(e)
+	active := r.hooks.kept > 0
+	input.StopActive, input.LastMessage, input.Reason = &active, r.lastText, limit
+	if r.handedOver() {
+		input.LastMessage = r.Snapshot().Output
+	}
+	if e == hook.SubagentStop {
+		input.Result = r.stopResult(input.LastMessage, limit)
+	}
+	outcome, err := r.hooks.fire(r.ctx, list, input)
+	if err != nil || !outcome.Block {
+		return false, err
+	}
+	switch {
+	case limit != "":
+		r.notice(event.NoticeWarning, fmt.Sprintf("a %s hook wants %s to go on, but it has reached its limit (%s): %s",
+			e, r.definition.Slug, limit, clip.FirstLine(permission.Visible(outcome.Reason))),
+			"start it again with a larger limit, or a smaller task")
+		return false, nil
+	case r.hooks.kept >= maxGoOn:
+		r.notice(event.NoticeWarning,
+			fmt.Sprintf("a %s hook has kept %s from ending %d times, and was not asked again: %s", e, r.definition.Slug,
+				r.hooks.kept, clip.FirstLine(permission.Visible(outcome.Reason))),
+			"look at what it wants; its input says stop_hook_active once it has kept a run from ending")
+		return false, nil
+	}
+	r.hooks.kept++
+	r.mu.Lock()
+	r.submitted = nil // it hands over again
+	r.mu.Unlock()
+	r.append(model.UserText(marked(e, "You are not done yet. A hook of the user says: "+outcome.Reason) +
+		joined(outcome.Context)))
+	return true, nil
+}
+
+// stopResult is what a child would hand over if it ended now, with its last word, for the limit that ended it or none.
+func (r *Run) stopResult(output, limit string) *hook.Result {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	kept := r.result // its end is not decided yet
+	r.result.Status, r.result.Reason, r.result.Output = event.StatusCompleted, limit, output
+	r.result.DurationMs = time.Since(r.created).Milliseconds()
+	result := r.childResult()
+	r.result = kept
+	if result == nil {
+		return nil
+	}
+	list := func(names []string) []string { return append([]string{}, names...) }
+	return &hook.Result{
+		Agent: string(r.id), Status: string(result.Status), Summary: result.Summary, Content: output,
+		FilesModified: list(result.FilesModified), FilesCreated: list(result.FilesCreated),
+		TestsRun: result.TestsRun, TestsPassed: result.TestsPassed,
+		Warnings: list(result.Warnings), Suggestions: list(result.Suggestions),
+		Iterations: result.Iterations, DurationMs: result.DurationMs, Tokens: result.Tokens, Cost: result.Cost,
+	}
+}
+
+// mayStop is mayEnd behind the hooks of the run's end, which are not run as long as there is something to read, or to
+// wait for.
+func (r *Run) mayStop() (bool, error) {
+	if r.inbox.idle() {
+		if more, err := r.goOn(""); more || err != nil {
+			return false, err
+		}
+	}
+	return r.mayEnd()
+}
+
+// preCompact runs the hooks before the conversation is summed up, and returns what they say to whoever does that, empty
+// for nothing. They cannot keep it from being done. The error is that of the run's context.
+func (r *Run) preCompact() (instructions string, err error) {
+	list := r.hooks.pick(hook.PreCompact, "auto")
+	if len(list) == 0 {
+		return "", nil
+	}
+	input := r.hookInput(hook.PreCompact)
+	input.Trigger = "auto"
+	outcome, err := r.hooks.fire(r.ctx, list, input)
+	return outcome.Context, err
+}

@@ -1,0 +1,133 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/slot"
+)
+
+// place is the right of a child to be at work, of which there are so many in a session and on the machine. A child
+// gives it up while it waits for somebody, and comes back ahead of the queue, so that children which wait for their own
+// children cannot stop each other. A user's own run has and needs none. Its methods may be called from any goroutine of
+// the run.
+type place struct {
+	session *slot.Pool
+	machine *slot.Machine
+	// waits shows what the run waits for, alone that the machine's slots cannot be counted.
+	waits func(reason string)
+	alone func(err error)
+
+	taking sync.Mutex // held by the one that waits for the place
+	mu     sync.Mutex
+	// release gives the slots back; nil while it has none.
+	release func()
+	// needs says that the run has begun and not ended: it has a place, or waits to get it back.
+	needs bool
+	away  int // how many calls of the run wait for somebody
+}
+
+// newPlace makes the place of a run, which it does not have yet.
+func newPlace(r *Run) *place {
+	return &place{
+		session: r.session.Slots, machine: r.process.Machine,
+		waits: func(reason string) { r.setStatus(event.StatusWaiting, reason) },
+		alone: func(err error) {
+			// The bound of this session holds; that of the machine is no reason to do nothing at all.
+			r.notice(event.NoticeWarning, "children of other agentls processes cannot be counted: "+err.Error(),
+				"make the state folder writable (see `agentls doctor`)")
+		},
+	}
+}
+
+// shownPositions are the places in the queue that are told each time they change; of those behind, every sixteenth is.
+const shownPositions = 8
+
+// take waits for a place, in the queue where one was reserved. The error is that of ctx.
+func (p *place) take(ctx context.Context, at *slot.Reservation) error {
+	return p.acquire(ctx, false, at)
+}
+
+func (p *place) acquire(ctx context.Context, first bool, at *slot.Reservation) error {
+	shown := ""
+	waits := func(reason string) {
+		if reason != shown {
+			shown = reason
+			p.waits(reason)
+		}
+	}
+	tell := func(position int) {
+		if shown == "" || position <= shownPositions || position%16 == 0 {
+			waits(fmt.Sprintf("waits for a free place, number %d in the queue", position))
+		}
+	}
+	var err error
+	if first {
+		err = p.session.Acquire(ctx, true, tell)
+	} else {
+		err = p.session.AcquireReserved(ctx, at, tell)
+	}
+	if err != nil {
+		return err
+	}
+	unlock, err := p.machine.Acquire(ctx, first, func() { waits("waits for a free place on this machine") })
+	if err != nil {
+		if ctx.Err() != nil {
+			p.session.Release()
+			return ctx.Err()
+		}
+		p.alone(err)
+		unlock = func() {}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.needs = true
+	p.release = func() {
+		unlock()
+		p.session.Release()
+	}
+	return nil
+}
+
+// leave gives the place back for good.
+func (p *place) leave() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.needs = false
+	if p.release != nil {
+		p.release()
+		p.release = nil
+	}
+}
+
+// yield gives the place up while one call of the run waits for somebody. regain, called once at the end of that, waits
+// for it again when nothing of the run waits any more; its error is that of ctx.
+func (p *place) yield() (regain func(ctx context.Context) error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.away++; p.away == 1 && p.release != nil {
+		p.release()
+		p.release = nil
+	}
+	return p.regain
+}
+
+func (p *place) regain(ctx context.Context) error {
+	p.mu.Lock()
+	p.away--
+	p.mu.Unlock()
+	// Another call may have begun to wait and ended since the place was asked for again: it needs no second one.
+	p.taking.Lock()
+	defer p.taking.Unlock()
+	p.mu.Lock()
+	wanted := p.away == 0 && p.needs && p.release == nil
+	p.mu.Unlock()
+	if wanted {
+		if err := p.acquire(ctx, true, nil); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}

@@ -1,0 +1,65 @@
+package run
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/agentcore/tool"
+	"github.com/agentls/agentls/agentcore/workspace"
+)
+
+// maxPreview bounds what a question shows of an edit, in bytes.
+const maxPreview = 64 << 10
+
+// preview tries a call that proposes edits on a layer of its own, so that the user who is asked about the call sees
+// what it would change. It returns the difference as people read it, "" for a call that edits no file. The error is
+// that of a call which would fail whatever the user answers.
+func (r *Run) preview(c *call, paths []permission.Path) (string, error) {
+	if c.spec.Effect != tool.Proposes {
+		return "", nil
+	}
+	scratch := r.layer.Rehearse()
+	for _, p := range paths {
+		scratch.Allow(p.Name)
+	}
+	err := r.guarded("the tool "+c.spec.Name, func() error {
+		_, err := restorerOf(r).with(c)(r.ctx, r.host(c, scratch))
+		return err
+	})
+	if err != nil {
+		r.layer.Learn(scratch) // the error may show a place of the file, which the model has seen by it
+		return "", err
+	}
+	var b strings.Builder
+	changes := scratch.Changes()
+	for _, change := range changes {
+		r.writeChange(&b, change, len(changes) > 1)
+	}
+	return b.String(), nil
+}
+
+// writeChange adds what happens to one file: the lines that come and go, below its name where that says more than the
+// paths of the question do.
+func (r *spec) writeChange(b *strings.Builder, change workspace.Change, named bool) {
+	name := permission.Visible(r.session.View.Relative(change.Path))
+	switch before := change.Before; {
+	case change.After == nil:
+		name, named = name+" is deleted", true
+	case before != nil && before.Path != change.Path:
+		name, named = permission.Visible(r.session.View.Relative(before.Path))+" → "+name, true
+	}
+	if named {
+		fmt.Fprintln(b, name)
+	}
+	_, lines, _ := strings.Cut(change.Unified("file"), "\n+++ ")
+	_, lines, _ = strings.Cut(lines, "\n")
+	for line := range strings.Lines(lines) {
+		if b.Len() > maxPreview {
+			b.WriteString("… the rest is left out\n")
+			return
+		}
+		// A tab is the indentation that it looks like. What else nobody sees is made visible.
+		fmt.Fprintln(b, permission.Visible(strings.ReplaceAll(strings.TrimSuffix(line, "\n"), "\t", "    ")))
+	}
+}

@@ -1,0 +1,40 @@
+package run
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/prompt"
+)
+
+// facts are what the run is told of itself.
+func (r *Run) facts() *prompt.Facts {
+	c := r.request.Context
+	f := &prompt.Facts{
+		Definition: r.definition, Config: r.config, Skills: r.skills, Tools: r.tools, View: r.session.View,
+		Limits: r.limits, Created: r.created, Role: r.role(), Path: r.pathOfAgents(), Depth: r.depth, Task: r.task,
+		Prompt: r.request.Prompt, Expanded: r.expanded, Inherited: r.inherited.text,
+		Paths: c.Paths, StartLine: c.StartLine, EndLine: c.EndLine, Finding: c.Finding,
+	}
+	if r.request.Comment != nil {
+		f.Comment = r.request.Comment.StartLine
+	}
+	if p := r.parent; p != nil {
+		f.Parent = &prompt.Parent{Agent: p.definition.Slug, Role: p.role(), Path: p.pathOfAgents()}
+	}
+	if r.tools.Offers("bash") {
+		var b strings.Builder
+		r.writeCommands(&b)
+		f.Commands = b.String()
+	}
+	return f
+}
+
+// tellSkills tells the user which of the skills that the definition names cannot be had.
+func (r *spec) tellSkills(missing []error) {
+	for _, err := range missing {
+		r.notice(event.NoticeWarning, fmt.Sprintf("the agent %s wants a skill: %v", r.definition.Slug, err),
+			"run it without, or mend `skills` in its definition")
+	}
+}

@@ -1,0 +1,102 @@
+package run
+
+import (
+	"cmp"
+	"reflect"
+	"slices"
+
+	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/authority"
+	"github.com/agentls/agentls/agentcore/config"
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/agentcore/sandbox"
+)
+
+// startedOn reports whether the user named a file when starting the run, or the one above it all.
+func (r *Run) startedOn(path string) bool {
+	root := r
+	for root.parent != nil {
+		root = root.parent
+	}
+	return slices.Contains(root.request.Context.Paths, path) || slices.Contains(root.request.Each, path)
+}
+
+// newRights are those of a run: what its parent may, and within that what its definition and the configuration let it.
+func (r *Run) newRights() authority.Rights {
+	mode := cmp.Or(r.request.PermissionMode, authority.ModeOf(r.definition))
+	if r.definition.Mode == agent.Planning {
+		mode = permission.Plan // which binds those that it starts, too
+	}
+	r.mode = mode
+	made := RightsOf(r.process, r.session, r.config)
+	made.Attached = func(path string) bool {
+		_, attached, err := hostWorkspace{run: r}.Attached(path)
+		return attached && err == nil
+	}
+	made.Pointed = r.startedOn
+	made.Own = authority.Layers(r.definition, r.config, r.request.granted...)
+	if r.former.binds() {
+		made.Bound = r.former.bounds(r.parent, r.config)
+	}
+	var above *permission.Policy
+	if r.parent != nil {
+		above = r.parent.rights.Policy
+	}
+	made.Policy = made.Within(r.id, above,
+		append(slices.Clone(made.Bound), authority.Boundary{Mode: mode, Rules: made.Own})...)
+	return made
+}
+
+// bounds are what binds the run that goes on with a child: what bound it itself and the runs above it, by the rules
+// of then and by those of today. A run that is above the new one as well binds it as it is now.
+func (f *Former) bounds(parent *Run, cfg *config.Config) []authority.Boundary {
+	var list []authority.Boundary
+	add := func(more ...authority.Boundary) {
+		for _, b := range more {
+			if !slices.ContainsFunc(list, func(o authority.Boundary) bool { return reflect.DeepEqual(o, b) }) {
+				list = append(list, b)
+			}
+		}
+	}
+	for _, a := range f.Above {
+		if parent == nil || !parent.descendsFrom(a.Run) {
+			add(authority.Boundary{Mode: a.Powers.Mode, Rules: authority.Layers(a.Definition, cfg)})
+			add(a.Powers.Bounds()...)
+		}
+	}
+	add(f.Powers.Bounds()...)
+	return list
+}
+
+// descendsFrom reports whether the run is one, or was started by it or below it.
+func (r *Run) descendsFrom(id event.RunID) bool {
+	for ; r != nil; r = r.parent {
+		if r.id == id {
+			return true
+		}
+	}
+	return false
+}
+
+// RightsOf are those of a session under a configuration, without a policy.
+func RightsOf(p *Process, s *Session, cfg *config.Config) authority.Rights {
+	return authority.Rights{
+		Session: s.ID, View: s.View, Decisions: p.Decisions,
+		Level: func() permission.Level { return p.sandboxLevel(cfg) },
+	}
+}
+
+// sandboxLevel is how well commands are kept apart.
+func (p *Process) sandboxLevel(cfg *config.Config) permission.Level {
+	if cfg.Sandbox == config.SandboxOff {
+		return permission.None
+	}
+	switch p.Sandbox().Level {
+	case sandbox.None:
+		return permission.None
+	case sandbox.Full, sandbox.Bubblewrap:
+		return permission.Full
+	}
+	return permission.Partial
+}

@@ -1,0 +1,207 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/authority"
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/mcpname"
+	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/agentcore/servers"
+	"github.com/agentls/agentls/agentcore/tool"
+	"github.com/agentls/agentls/agentcore/workspace"
+)
+
+// maxExternal is how many tools of MCP servers a run may have.
+const maxExternal = 256
+
+// NamedInWorkspace is a file of the workspace that words name, empty for none.
+func NamedInWorkspace(view *workspace.View, words []string) string {
+	for _, root := range view.Roots() {
+		dir, err := os.OpenRoot(root.Path)
+		if err != nil {
+			continue // nothing in it can be named
+		}
+		files := authority.NamedFiles(words, root.Path, dir)
+		dir.Close() // only read from
+		if len(files) > 0 {
+			return files[0]
+		}
+	}
+	return ""
+}
+
+// callerOfServers is the run as its servers see it.
+func callerOfServers(r *Run) servers.Caller {
+	return servers.Caller{Sandbox: r.commands.Sandbox, Level: r.rights.Level}
+}
+
+// serversOf are the MCP servers that a run has, whether it has a use for them or not. What is wrong with them is told
+// once.
+func (r *Run) serversOf() []servers.Server {
+	r.foundServers.Do(func() { r.servers = r.findServers() })
+	return r.servers
+}
+
+// findServers collects the servers of the configuration or of the run's parent, and those that its definition brings.
+func (r *spec) findServers() []servers.Server {
+	configured, problems := servers.Configured(r.config)
+	list := configured
+	if r.parent != nil {
+		list, problems = r.parent.serversOf(), nil
+	}
+	list, more := servers.With(list, configured, r.definition)
+	for _, problem := range slices.Concat(problems, more) {
+		r.notice(event.NoticeWarning, problem, "see `[mcp]` in the configuration, and `mcp_servers` in the definition")
+	}
+	return list
+}
+
+// bringsServer reports whether the run's definition names an MCP server.
+func (r *spec) bringsServer(name string) bool {
+	return slices.ContainsFunc(r.definition.MCPServers,
+		func(s agent.MCPServer) bool { return mcpname.Server(s.Name) == name })
+}
+
+// startServers starts the MCP servers that the run may use, waits for them for a while, and gives the run their tools,
+// which stay as they are then. The error is that of the run's context, or that a command of a server cannot be carried
+// out.
+func (r *Run) startServers() (err error) {
+	list := slices.Clone(r.serversOf())
+	for _, s := range list {
+		if r.tools.OnlySubmits() || s.Project && !r.session.Trusted() {
+			r.tools.Spare(s.Name)
+		}
+	}
+	list = slices.DeleteFunc(list, func(s servers.Server) bool { return !r.tools.WantsServer(s.Name) })
+	if len(list) > 0 {
+		r.progress("waits for MCP servers", 0)
+	}
+	found := r.session.Servers.Await(r.ctx, callerOfServers(r), list)
+	if err := r.ctx.Err(); err != nil {
+		return err
+	}
+	var tools []tool.Tool
+	for _, one := range found {
+		tools = append(tools, r.toolsOfServer(one)...)
+	}
+	if len(tools) > maxExternal {
+		r.notice(event.NoticeWarning,
+			fmt.Sprintf("the MCP servers have %d tools; those after the first %d are left out", len(tools),
+				maxExternal), "name those that the agent needs in `tools` of its definition")
+		tools = tools[:maxExternal]
+	}
+	if len(tools) > 0 {
+		r.tools.Add(tools)
+	}
+	r.expanded, err = r.session.Servers.Expand(r.ctx, r.serversOf(), r.request.Prompt)
+	return err
+}
+
+// tellOfServer tells what is wrong with a server: to each run of the user, and once to all that work for them.
+func (r *spec) tellOfServer(server servers.Server, text, hint string) {
+	if r.session.Servers.News(server, text) || r.parent == nil {
+		r.notice(event.NoticeWarning, fmt.Sprintf("the MCP server %s %s", server.Name, text), hint)
+	}
+}
+
+// toolsOfServer are the tools of a server that the run may use. What is wrong with the server is told.
+func (r *Run) toolsOfServer(found servers.Found) (tools []tool.Tool) {
+	if found.Err != nil {
+		r.tellOfServer(found.Server, "is not used: "+r.process.Redactor.Text(found.Err.Error()),
+			"see `agentls doctor`, or what `agent/mcp` says of it; the next run tries again")
+		return nil
+	}
+	if problems := found.Catalog.Problems; len(problems) > 0 {
+		r.tellOfServer(found.Server, "offers what is left out: "+strings.Join(problems, "; "), "")
+	}
+	for _, t := range found.Client.Tools(found.Catalog) {
+		if r.tools.MayUse(t.Spec().Name) && !r.tools.KeepsBack(t.Spec()) {
+			tools = append(tools, t)
+		}
+	}
+	if r.parent != nil && len(tools) == 0 && len(found.Catalog.Tools) > 0 && r.bringsServer(found.Server.Name) {
+		r.tellOfServer(found.Server,
+			"is of no use to "+r.definition.Slug+", which brings it: every call would be denied, or would need a "+
+				"question that nobody is asked for a subagent",
+			fmt.Sprintf("allow it by a rule with tool = \"%s\", or set subagent_ask = \"bubble\"",
+				mcpname.All(found.Server.Name)))
+	}
+	return tools
+}
+
+// external makes a request for a call of a tool of an MCP server one on that version of the tool alone: what was
+// allowed of it before it changed counts no more. Rules of the configuration name no version. changed says to the user
+// why he is asked again; empty where it is the first time.
+func (r *resources) external(c *call, request *permission.Request) (changed string) {
+	t, ok := c.tool.(servers.Tool)
+	if !ok {
+		return ""
+	}
+	var news bool
+	if c.version, request.Call, news = t.Decided(); news {
+		return "the server has changed what it says of this tool since the run began"
+	}
+	for _, g := range r.rights.Grants() {
+		if g.Tool == request.Tool && g.Decision == permission.Allow && g.Pattern != "" && g.Pattern != request.Call {
+			return "what was allowed before was another version of this tool: the server has changed what it says of " +
+				"it, or is another one"
+		}
+	}
+	return ""
+}
+
+// DecidedVersion implements servers.Host.
+func (h host) DecidedVersion() string { return h.own.call.version }
+
+// Progress implements servers.Host.
+func (h host) Progress(message string) { h.own.progress(message) }
+
+var _ servers.Host = host{}
+
+// Symbols asks the editor where it lends its servers and shows what the run sees, else a language server of the
+// session.
+func (h hostChecks) Symbols(ctx context.Context, q tool.SymbolQuery) (tool.Symbols, error) {
+	r := h.run
+	return r.session.Servers.Symbols(ctx, q, servers.Asking{
+		Caller: callerOfServers(r), Config: r.config, Layer: r.layer, Editor: r.process.Editor,
+		Withholds: r.withholdsLanguages, Progress: ofCall(h).progress,
+	})
+}
+
+// withholdsLanguages says why no language server may run for the run, or nothing. They read, and some run, the
+// project's own code.
+func (r *Run) withholdsLanguages(argv []string) string {
+	switch level := r.rights.Level(); {
+	case !r.session.Trusted():
+		return "language servers are not started in a workspace that the user does not trust yet"
+	case level != permission.Full:
+		return "there is no full sandbox to run a language server in"
+	}
+	if reason := ruledOut(r, argv, authority.Home(r.session.View)); reason != "" {
+		return argv[0] + " may not run: " + reason
+	}
+	return ""
+}
+
+// EditorDiagnostics asks the editor what its servers say of a file, where it lends that. They are about the text that
+// it shows.
+func (h hostChecks) EditorDiagnostics(ctx context.Context, path string) []tool.Diagnostic {
+	editor := h.run.process.Editor
+	if editor == nil || !editor.LendsDiagnostics() {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, servers.EditorTime)
+	defer cancel()
+	list, err := editor.Diagnostics(ctx, path)
+	if err != nil {
+		h.run.process.Logger.Warn("the editor lends no diagnostics", "error", err)
+		return nil
+	}
+	return slices.DeleteFunc(list, func(d tool.Diagnostic) bool { return d.Path != path })
+}

@@ -1,0 +1,90 @@
+package run
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/agentls/agentls/agentcore/event"
+)
+
+// pause stops the clocks of the run and of those above it while it waits for somebody, and shows that it does. The
+// function that it returns ends that.
+func (r *Run) pause(reason string) (resume func()) {
+	for above := r; above != nil; above = above.parent {
+		above.clock.stop()
+	}
+	goOn := r.waits(reason)
+	return func() {
+		goOn()
+		for above := r; above != nil; above = above.parent {
+			above.clock.start()
+		}
+	}
+}
+
+// waitList is what a run waits for, the oldest first. Its lock also orders the changes of the run's status that come of
+// it.
+type waitList struct {
+	mu   sync.Mutex
+	list []*awaited
+}
+
+// awaited is one thing that a run waits for: children, or what the reason says.
+type awaited struct {
+	reason   string
+	children []*Run
+}
+
+// waits shows that the run waits, and lets others have its place meanwhile. The function that it returns ends that.
+// Calls of one turn may wait beside each other.
+func (r *Run) waits(reason string) (resume func()) { return r.waitsOn(&awaited{reason: reason}) }
+
+func (r *Run) waitsOn(a *awaited) (resume func()) {
+	regain := r.place.yield()
+	w := &r.waited
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.list = append(w.list, a)
+	r.setStatus(event.StatusWaiting, w.reason())
+	return func() {
+		err := regain(r.ctx)
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.list = slices.DeleteFunc(w.list, func(other *awaited) bool { return other == a })
+		switch {
+		case err != nil:
+		case len(w.list) > 0:
+			r.setStatus(event.StatusWaiting, w.reason())
+		default:
+			r.setStatus(event.StatusRunning, "")
+		}
+	}
+}
+
+// reason says what the run waits for: a person before its children, since that is what can be helped. The lock is held.
+func (w *waitList) reason() string {
+	var children []*Run
+	seen := map[*Run]bool{}
+	for _, a := range slices.Backward(w.list) {
+		if a.children == nil {
+			return a.reason
+		}
+		for _, child := range a.children {
+			if !child.ended() && !seen[child] {
+				children, seen[child] = append(children, child), true
+			}
+		}
+	}
+	if len(children) == 0 { // they have ended just now
+		return w.list[0].reason
+	}
+	return waitsFor(children)
+}
+
+func waitsFor(children []*Run) string {
+	if len(children) == 1 {
+		return "waits for " + children[0].definition.Slug
+	}
+	return fmt.Sprintf("waits for %d children", len(children))
+}

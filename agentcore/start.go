@@ -1,0 +1,144 @@
+package agentcore
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
+	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/agentcore/registry"
+	"github.com/agentls/agentls/agentcore/run"
+	"github.com/agentls/agentls/agentcore/store"
+	"github.com/agentls/agentls/agentcore/workspace"
+)
+
+// What a run is asked for, as package run has it.
+type (
+	// RunRequest asks for a run.
+	RunRequest = run.Request
+	// Context is what a prompt is about.
+	Context = run.Context
+	// Comment is the comment in a file that a prompt was written as.
+	Comment = run.Comment
+)
+
+// Start checks the request and starts a run in the session. It reads the files of the context, so that a
+// file which cannot be worked on is refused at once, and returns when the run is stored. The run goes on until it
+// ends or is cancelled; ctx is for the start only.
+func (s *Session) Start(ctx context.Context, request RunRequest) (_ event.RunID, err error) {
+	if err := request.ReadIterations(); err != nil {
+		return "", err
+	}
+	if !s.isTrusted() { // it may be by now, and what the run is offered does not change any more
+		if err := s.engine.process.Decisions.Read(ctx); err != nil {
+			return "", err
+		}
+	}
+	r, err := run.New(&s.engine.process, s.shared, nil, request)
+	if err != nil {
+		return "", err
+	}
+	defer func() {
+		if err != nil {
+			r.Cancel(fault.ErrCancelled) // nobody will know its id
+		}
+	}()
+	for _, path := range append(append([]string(nil), request.Context.Paths...), request.Each...) {
+		if err := ctx.Err(); err != nil {
+			return "", err
+		}
+		if _, err := s.shared.View.Read(path); err != nil {
+			return "", fmt.Errorf("look at the file for the %s: %w", r.Agent(), err)
+		}
+	}
+	created, err := s.launch(r)
+	if err != nil {
+		return "", err
+	}
+	if err := created.Wait(ctx); err != nil {
+		if ctx.Err() != nil {
+			return "", ctx.Err()
+		}
+		return "", fault.Unstored(err)
+	}
+	return r.ID(), nil
+}
+
+// launch launches a run of the user, unless the session has ended.
+func (s *Session) launch(r *run.Run) (*store.Commit, error) {
+	s.starting.RLock()
+	defer s.starting.RUnlock()
+	if s.ended {
+		return nil, fault.Missing("session", string(s.ID), "it was deleted; start the run in another one")
+	}
+	improve := s.named(r)
+	s.store(store.SessionOpen)
+	commit, err := r.Launch()
+	if err == nil && improve != nil {
+		improve()
+	}
+	return commit, err
+}
+
+// goOn is what a resumed run is told where nobody says more.
+const goOn = "Go on with the task where you left off."
+
+// Resume goes on with a run of any session on these folders that has ended, in whatever way, as a new run of this
+// session with its history. An empty prompt means go on. Nothing that had an effect is done again: a call whose outcome
+// is not known is put to the model as that. It reads the store.
+func (s *Session) Resume(ctx context.Context, id event.RunID, prompt string) (event.RunID, error) {
+	return s.ResumeWith(ctx, id, RunRequest{Prompt: prompt})
+}
+
+// ResumeWith is Resume with a model, limits or a title of its own. The agent and the mode are those of the former run,
+// whatever the request says.
+func (s *Session) ResumeWith(ctx context.Context, id event.RunID, request RunRequest) (event.RunID, error) {
+	from, err := s.engine.process.Former(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	if !slices.ContainsFunc(from.Roots,
+		func(root string) bool { return slices.Contains(s.shared.View.Folders(), root) }) {
+		return "", &fault.Error{
+			Kind:   fault.NotAllowed,
+			Detail: fmt.Sprintf("the run %s was on other folders: %s", id, strings.Join(from.Roots, ", ")),
+			Hint:   "open them, and resume it there",
+		}
+	}
+	request.Agent, request.Prompt = from.Agent, cmp.Or(request.Prompt, goOn)
+	request.PermissionMode = from.Powers.Mode
+	return s.Start(ctx, request.GoingOn(from))
+}
+
+// Unreviewed reports whether an open hunk may be applied without the user's review: the mode of the run that wrote it,
+// and of all above it, is accept_edits or bypass, nobody else wrote into it, and its files are such as the run may
+// change without being asked, whatever was granted for one call. It may read the disk.
+func (s *Session) Unreviewed(h workspace.Hunk) bool {
+	if h.State != event.StateOpen || h.Shared {
+		return false
+	}
+	r, err := s.engine.run(h.Author.Run)
+	return err == nil && r.In() == s.shared && r.Unreviewed(h) // else it is of a former process, or long over
+}
+
+// Explain says how a call would be decided for an agent, by which rule of which layer, and what an "always" would
+// allow. Nothing is run. An empty agent means the default one; command is used where the tool is bash, otherwise
+// subject is a path or host.
+func (s *Session) Explain(agentName, toolName, subject string) (permission.Explanation, error) {
+	cfg, skills := s.engine.Config(), s.shared.Skills()
+	definition, err := registry.Find(s.engine.Agents(), agentName, cfg)
+	if err != nil {
+		return permission.Explanation{}, err
+	}
+	own := run.RightsOf(&s.engine.process, s.shared, cfg)
+	r := own.Alone(definition, cfg)
+	r.Attached = func(path string) bool {
+		_, err := skills.Read(path)
+		return err == nil
+	}
+	return r.Explain(s.engine.process.Tools, toolName, subject)
+}
