@@ -59,7 +59,7 @@ func (r *Run) ask(ctx context.Context, q query) (model.Done, error) {
 // again tells that the turn begins anew.
 func (r *Run) again() {
 	r.attempt++
-	r.session.Events.Submit(store.Batch{}, r.id, event.TurnStarted{Turn: r.turn, Attempt: r.attempt})
+	r.tell(store.Batch{}, event.TurnStarted{Turn: r.turn, Attempt: r.attempt})
 }
 
 // waitToRetry shows what the run waits for until the time has come.
@@ -67,7 +67,7 @@ func (r *Run) waitToRetry(ctx context.Context, attempts int, delay time.Duration
 	why := fmt.Sprintf("waits %s: %s", max(delay.Round(time.Second), time.Second),
 		strings.ReplaceAll(fault.Explain(failed).Kind, "_", " "))
 	r.idle(why, 0)
-	r.session.Events.Submit(store.Batch{}, r.id, event.RetryScheduled{
+	r.tell(store.Batch{}, event.RetryScheduled{
 		Attempt: attempts + 1, DelayMs: delay.Milliseconds(),
 		Reason: failed.Error(),
 	})
@@ -118,15 +118,15 @@ func (r *Run) stream(ctx context.Context, q query) (done model.Done, begun bool,
 	defer cancel()
 	var text, reasoning strings.Builder
 	// A secret may be cut anywhere between two pieces.
-	shownText, shownReasoning := r.process.Redactor.Stream(), r.process.Redactor.Stream()
+	shownText, shownReasoning := r.redactor.Stream(), r.redactor.Stream()
 	prepares := ""
 	flushed := time.Now()
 	flush := func() {
 		if text.Len() > 0 && !q.aside {
-			r.session.Events.Submit(store.Batch{}, r.id, event.TextDelta{Text: text.String()})
+			r.tell(store.Batch{}, event.TextDelta{Text: text.String()})
 		}
 		if reasoning.Len() > 0 && !q.aside {
-			r.session.Events.Submit(store.Batch{}, r.id, event.ReasoningDelta{Text: reasoning.String()})
+			r.tell(store.Batch{}, event.ReasoningDelta{Text: reasoning.String()})
 		}
 		text.Reset()
 		reasoning.Reset()

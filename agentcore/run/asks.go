@@ -31,7 +31,7 @@ func (r *Run) askUser(c *call, decision permission.Decision, detail string) (aut
 	for _, rule := range a.Always {
 		longer = append(longer, rule.Calls())
 	}
-	a.Longer = r.process.Redactor.Text(strings.Join(longer, ", "))
+	a.Longer = r.redactor.Text(strings.Join(longer, ", "))
 	open := r.session.Asks.Open(a, c.id, c.validArguments())
 	resume := r.pause("waits for an answer: " + a.Title)
 	defer resume()
@@ -49,7 +49,7 @@ func (r *Run) askUser(c *call, decision permission.Decision, detail string) (aut
 
 // newAsk makes an ask for a call that nobody knows yet.
 func (r *spec) newAsk(c *call, title, detail string) authority.Ask {
-	redacted := r.process.Redactor.Text
+	redacted := r.redactor.Text
 	a := authority.Ask{
 		ID: event.NewAskID(), Session: r.session.ID, Run: r.id, Agent: r.pathOfAgents(), Tool: c.spec.Name,
 		Title: redacted(permission.Visible(title)), Detail: redacted(detail), Created: time.Now().UTC(),
@@ -131,7 +131,7 @@ func explained(q tool.Question) string {
 // shownQuestion is a question as people may see it: without secrets, and hidden characters made visible.
 func (r *spec) shownQuestion(q tool.Question) tool.Question {
 	shown := func(text string) string {
-		return r.process.Redactor.Text(permission.Visible(strings.Join(strings.Fields(text), " ")))
+		return r.redactor.Text(permission.Visible(strings.Join(strings.Fields(text), " ")))
 	}
 	q.Text, q.Header, q.Options = shown(q.Text), shown(q.Header), slices.Clone(q.Options)
 	for i, o := range q.Options {

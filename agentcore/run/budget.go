@@ -386,7 +386,7 @@ func (r *Run) count(used event.Usage) {
 		usages = append(usages, store.RunUsage{Run: a.id, Turns: a.result.Turns, Usage: a.result.Usage, Own: a.own})
 		a.mu.Unlock()
 	}
-	r.session.Events.Submit(store.Batch{Usages: usages}, r.id)
+	r.tell(store.Batch{Usages: usages})
 }
 
 // tellUnpriced warns that a limit of the cost does not hold for the run, unless its parent has said so.

@@ -190,7 +190,7 @@ func (r *Run) execute(c *call) model.Result {
 		Title:  c.title,
 		Effect: c.spec.Effect.String(), Intent: c.started, Started: c.started,
 	}
-	intent := r.session.Events.Submit(store.Batch{ToolCalls: []store.ToolCall{row}}, r.id,
+	intent := r.tell(store.Batch{ToolCalls: []store.ToolCall{row}},
 		event.ToolCallStarted{Call: c.id, Tool: name, Title: c.title})
 	r.worksOn(c)
 	r.progress(c.title, 0)
@@ -225,7 +225,7 @@ func (r *Run) execute(c *call) model.Result {
 	r.result.ToolCalls = append(r.result.ToolCalls, *c.made)
 	r.mu.Unlock()
 	r.stored.With(store.Batch{ToolCalls: []store.ToolCall{row}}, func(batch store.Batch) {
-		r.session.Events.Submit(batch, r.id, event.ToolCallFinished{
+		r.tell(batch, event.ToolCallFinished{
 			Call: c.id, Tool: name, Status: status, ExitCode: c.exit, LeftOut: c.leftOut, Summary: summary,
 			DurationMs: took,
 		})
@@ -294,12 +294,19 @@ func (r *resources) cancelled() (status event.CallStatus, text, summary string) 
 	return event.CallCancelled, "error: the call was cancelled", "cancelled"
 }
 
+// openTodos is the run's list.
+func (r *shared) openTodos() []event.Todo {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.todos
+}
+
 // setTodos replaces the run's list and tells about it.
 func (r *Run) setTodos(items []event.Todo) {
 	items = slices.Clone(items)
 	r.mu.Lock()
 	r.todos = items
 	r.mu.Unlock()
-	r.session.Events.Submit(store.Batch{Todos: []store.TodoList{{Run: r.id, Items: items}}}, r.id,
+	r.tell(store.Batch{Todos: []store.TodoList{{Run: r.id, Items: items}}},
 		event.TodoChanged{Items: items})
 }

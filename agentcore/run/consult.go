@@ -74,8 +74,8 @@ func (r *Run) answers(whole context.Context, asking string,
 		ctx, cancel = context.WithTimeout(ctx, r.limits.Timeout)
 		defer cancel()
 	}
-	question := withoutSecrets(model.UserText(asking), r.process.Redactor)
-	prompt := store.PromptOf(r.process.Redactor.Text(r.facts().Own()))
+	question := withoutSecrets(model.UserText(asking), r.redactor)
+	prompt := store.PromptOf(r.redactor.Text(r.facts().Own()))
 	r.prompt = prompt.ID
 	r.aside(store.Message{Seq: 1, Tokens: guessedTokens(question)}, question, prompt)
 	request := &model.Request{
@@ -87,7 +87,7 @@ func (r *Run) answers(whole context.Context, asking string,
 	text, used := "", event.Usage{}
 	if err == nil {
 		used = r.addUsage(request, done)
-		text = strings.TrimSpace(r.process.Redactor.Text(done.Message.Text()))
+		text = strings.TrimSpace(r.redactor.Text(done.Message.Text()))
 		switch {
 		case done.Stop == model.StopRefused:
 			err = &fault.Error{
@@ -112,7 +112,7 @@ func (r *Run) answers(whole context.Context, asking string,
 		}
 	}
 	r.finished = time.Now().UTC()
-	answer := withoutCalls(withoutSecrets(done.Message, r.process.Redactor))
+	answer := withoutCalls(withoutSecrets(done.Message, r.redactor))
 	answer.Role = model.RoleAssistant
 	r.aside(store.Message{
 		Seq: 2, Tokens: cmp.Or(done.Usage.Output, guessedTokens(answer)),
@@ -134,7 +134,7 @@ func (r *Run) aside(message store.Message, m model.Message, prompt ...store.Prom
 	row := r.row()
 	row.Role = history.RoleHidden
 	batch.Runs = []store.Run{row}
-	r.session.Events.Submit(batch, r.id)
+	r.tell(batch)
 }
 
 // Errand is a question to a hidden agent for which nobody waits.

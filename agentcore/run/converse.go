@@ -23,11 +23,11 @@ func (r *Run) converse() error {
 	facts := r.facts()
 	system, missing := facts.System()
 	r.tellSkills(missing)
-	r.system = r.process.Redactor.Text(system)
+	r.system = r.redactor.Text(system)
 	r.tellUnpriced()
 	r.offering = r.tools.Offered(r.delegation)
 	r.memory.begin(provider.Window(r.config, r.model), r.system, r.offering)
-	r.takeOver()
+	r.takeOver(r.inherited.messages, r.former)
 	r.notePrompt()
 	r.pin(model.UserText(facts.First() + joined(r.hooks.context)))
 	for r.turn = 1; ; r.turn++ {
@@ -96,7 +96,7 @@ func (r *Run) takeTurn() (ended bool, err error) {
 	if r.definition.Mode.Toolless() {
 		done.Message = withoutCalls(done.Message)
 	}
-	calls, text := done.Message.Calls(), r.process.Redactor.Text(done.Message.Text())
+	calls, text := done.Message.Calls(), r.redactor.Text(done.Message.Text())
 	switch {
 	case done.Stop == model.StopRefused:
 		return false, &fault.Error{Kind: fault.Refused, Detail: fmt.Sprintf("%s declined to answer: %s", r.model.Name(),
@@ -140,7 +140,7 @@ func (r *Run) takeText(done model.Done, text string) (ended bool, err error) {
 // turn.
 func (r *Run) answer() (model.Done, error) {
 	r.attempt = 1
-	r.session.Events.Submit(store.Batch{}, r.id, event.TurnStarted{Turn: r.turn})
+	r.tell(store.Batch{}, event.TurnStarted{Turn: r.turn})
 	r.idle("waiting for "+r.model.Name(), 0)
 	only := ""
 	if r.lastTurn && r.tools.Offers(toolset.Submit) {
@@ -279,7 +279,7 @@ func (r *Run) lastAnswer(done model.Done) error {
 		r.conclude(end, done.Stop)
 		return nil
 	}
-	if text := r.process.Redactor.Text(done.Message.Text()); strings.TrimSpace(text) != "" {
+	if text := r.redactor.Text(done.Message.Text()); strings.TrimSpace(text) != "" {
 		r.lastText = text
 	}
 	r.undone = true
@@ -331,7 +331,7 @@ func (r *spec) onlyTurn() bool { return r.limits.MaxTurns == 1 }
 // lastWord takes an answer for the last, whatever it is. A run that ends since its model gave bad answers, and
 // this is another, has failed where nothing was said before either.
 func (r *Run) lastWord(done model.Done) error {
-	text := r.process.Redactor.Text(done.Message.Text())
+	text := r.redactor.Text(done.Message.Text())
 	if m := withoutCalls(done.Message); len(m.Parts) > 0 {
 		r.append(m)
 	}
@@ -450,7 +450,7 @@ func (r *Run) idle(message string, percent int) {
 	p.BudgetUsed = r.budgetUsed(r.turn-1, percent)
 	r.last = p
 	r.mu.Unlock()
-	r.session.Events.Submit(store.Batch{}, r.id, p)
+	r.tell(store.Batch{}, p)
 }
 
 // budgetUsed is the largest used share of any of the run's limits after so many turns, in percent, at least the given

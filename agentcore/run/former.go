@@ -62,21 +62,21 @@ func (f *Former) belowPlan(parent *Run) bool {
 		func(a Ancestor) bool { return a.Powers.Planning && !parent.descendsFrom(a.Run) })
 }
 
-// takeOver puts the former conversation, or what the run inherits, in front of its own.
-func (r *Run) takeOver() {
-	for _, m := range r.inherited.messages {
-		r.append(m)
+// takeOver puts what the run inherits, and the former conversation (nil for none), in front of its own.
+func (c *conversation) takeOver(inherited []model.Message, former *Former) {
+	for _, m := range inherited {
+		c.append(m)
 	}
-	if r.former == nil {
+	if former == nil {
 		return
 	}
-	for i, m := range r.former.Messages {
+	for i, m := range former.Messages {
 		if Steers(m) {
-			r.memory.pinned[i] = true
+			c.memory.pinned[i] = true
 		}
-		r.messages = append(r.messages, withoutSecrets(m, r.process.Redactor))
-		r.memory.ids = append(r.memory.ids, r.former.Last)
+		c.messages = append(c.messages, withoutSecrets(m, c.out.redactor))
+		c.memory.ids = append(c.memory.ids, former.Last)
 	}
-	r.memory.last, r.memory.pinned[0] = r.former.Last, true
-	r.hearUnread()
+	c.memory.last, c.memory.pinned[0] = former.Last, true
+	c.hearUnread(former.Unread)
 }

@@ -77,7 +77,7 @@ type hooks struct {
 func (r *spec) newHooks() *hooks {
 	h := &hooks{
 		turn: make(chan struct{}, 1), told: map[*lifecycleHook][]string{}, notice: r.notice,
-		redacted: r.process.Redactor.Text,
+		redacted: r.redactor.Text,
 	}
 	add := func(of lifecycleHook, matcher string) {
 		var err error

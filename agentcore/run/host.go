@@ -203,5 +203,5 @@ func (h hostCommands) KillCommand(ctx context.Context, id string) (tool.Backgrou
 
 // progress tells people how a long call goes.
 func (o ofCall) progress(message string) {
-	o.run.session.Events.Submit(store.Batch{}, o.run.id, event.ToolCallProgress{Call: o.call.id, Message: message})
+	o.run.tell(store.Batch{}, event.ToolCallProgress{Call: o.call.id, Message: message})
 }

@@ -38,9 +38,9 @@ type inheritance struct {
 func (r *Run) inherit(ctx context.Context, mode string, place *line) (inheritance, error) {
 	switch mode {
 	case "full":
-		return inheritance{messages: withoutReasoning(r.soFar())}, nil
+		return inheritance{messages: withoutReasoning(r.soFar(r.resultsSoFar()))}, nil
 	case "summary":
-		messages := r.soFar()
+		messages := r.soFar(r.resultsSoFar())
 		text := transcript(messages, summarised)
 		if len(text) > shortContext {
 			place.leave()
@@ -57,25 +57,29 @@ func (r *Run) inherit(ctx context.Context, mode string, place *line) (inheritanc
 		}
 		return inheritance{text: text}, nil
 	case "selective":
-		messages := r.soFar()
+		messages := r.soFar(r.resultsSoFar())
 		return inheritance{text: transcript(messages[max(0, len(messages)-selectedMessages):], selectedContext)}, nil
 	}
 	return inheritance{}, nil
 }
 
+// resultsSoFar are the results of the calls of the turn that have ended, up to the last change.
+func (r *shared) resultsSoFar() []model.Part {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.carriedOut
+}
+
 // soFar is the run's conversation for a child that is started by a call of its last message: of that, what is said, and
 // the calls in front of it that have results.
-func (r *Run) soFar() []model.Message {
-	n := len(r.messages) - 1
-	if n < 0 || len(r.messages[n].Calls()) == 0 {
-		return r.messages
+func (c *conversation) soFar(results []model.Part) []model.Message {
+	n := len(c.messages) - 1
+	if n < 0 || len(c.messages[n].Calls()) == 0 {
+		return c.messages
 	}
-	r.mu.Lock()
-	results := r.carriedOut
-	r.mu.Unlock()
-	last := model.Message{Role: r.messages[n].Role}
+	last := model.Message{Role: c.messages[n].Role}
 	calls := 0
-	for _, part := range r.messages[n].Parts {
+	for _, part := range c.messages[n].Parts {
 		if _, isCall := part.(model.Call); isCall {
 			if calls++; calls > len(results) {
 				continue
@@ -83,12 +87,12 @@ func (r *Run) soFar() []model.Message {
 		}
 		last.Parts = append(last.Parts, part)
 	}
-	list := slices.Clone(r.messages[:n])
+	list := slices.Clone(c.messages[:n])
 	if len(last.Parts) > 0 {
 		list = append(list, last)
 	}
 	if len(results) > 0 {
-		list = append(list, withoutSecrets(model.Message{Role: model.RoleTool, Parts: results}, r.process.Redactor))
+		list = append(list, withoutSecrets(model.Message{Role: model.RoleTool, Parts: results}, c.out.redactor))
 	}
 	return list
 }

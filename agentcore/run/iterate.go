@@ -331,7 +331,7 @@ func (r *Run) check() (*checkEnd, error) {
 		}
 	}
 	end := endOfCheck(result)
-	end.output = r.process.Redactor.Text(strings.TrimSpace(end.output))
+	end.output = r.redactor.Text(strings.TrimSpace(end.output))
 	return end, nil
 }
 

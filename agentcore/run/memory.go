@@ -79,9 +79,9 @@ func (m *memory) learn(u model.Usage, messages []model.Message) {
 // room is how many tokens the conversation may have before it is shortened; 0 for no bound. It leaves a fifth of the
 // context, and what the definition says that an answer may have, but never takes less than half: prompt and tools alone
 // are that large beside a small context.
-func (r *Run) room() int64 {
-	window := r.memory.window
-	return max(window/2, min(window*8/10, window-int64(r.sampling.MaxTokens)))
+func (c *conversation) room() int64 {
+	window := c.memory.window
+	return max(window/2, min(window*8/10, window-int64(c.about.answer)))
 }
 
 // sizeOf is what messages add to a request, in bytes.
@@ -111,41 +111,41 @@ func guessedTokens(messages ...model.Message) int64 {
 }
 
 // append adds a message to the conversation, without the secrets in it, and stores it.
-func (r *Run) append(m model.Message) {
-	m = withoutSecrets(m, r.process.Redactor)
-	r.messages = append(r.messages, m)
-	r.memory.ids = append(r.memory.ids, r.keep(m, r.memory.last))
+func (c *conversation) append(m model.Message) {
+	m = withoutSecrets(m, c.out.redactor)
+	c.messages = append(c.messages, m)
+	c.memory.ids = append(c.memory.ids, c.keep(m, c.memory.last))
 }
 
 // pin is append for the words of whoever gave the run its task: they stay in the conversation as they are, also when it
 // is shortened.
-func (r *Run) pin(m model.Message) {
-	r.memory.pinned[len(r.messages)] = true
-	r.append(m)
+func (c *conversation) pin(m model.Message) {
+	c.memory.pinned[len(c.messages)] = true
+	c.append(m)
 }
 
 // keep stores a message of the run behind another one.
-func (r *Run) keep(m model.Message, parent event.MessageID) event.MessageID {
+func (c *conversation) keep(m model.Message, parent event.MessageID) event.MessageID {
 	parts, err := model.EncodeParts(m.Parts)
 	if err != nil {
 		// Parts are plain data of this package's own making; what cannot be encoded is a mistake of ours.
-		r.notice(event.NoticeError, "a message could not be stored: "+err.Error(),
+		c.out.notice(event.NoticeError, "a message could not be stored: "+err.Error(),
 			"the run goes on, but cannot be looked up later; please report it")
 		return ""
 	}
-	r.memory.stored++
-	r.memory.last = event.NewMessageID()
+	c.memory.stored++
+	c.memory.last = event.NewMessageID()
 	row := store.Message{
-		ID: r.memory.last, Run: r.id, Parent: parent, Seq: r.memory.stored, Role: string(m.Role),
+		ID: c.memory.last, Run: c.out.id, Parent: parent, Seq: c.memory.stored, Role: string(m.Role),
 		Parts: parts, Time: time.Now().UTC(),
 	}
 	if m.Role == model.RoleAssistant {
-		row.Tokens, row.Duration = r.memory.answered.usage.OutputTokens, r.memory.answered.took
-		row.Model, row.Usage = r.memory.answered.model, r.memory.answered.usage
-		r.memory.answered = answered{}
+		row.Tokens, row.Duration = c.memory.answered.usage.OutputTokens, c.memory.answered.took
+		row.Model, row.Usage = c.memory.answered.model, c.memory.answered.usage
+		c.memory.answered = answered{}
 	}
 	row.Tokens = cmp.Or(row.Tokens, guessedTokens(m))
-	r.session.Events.Submit(store.Batch{Messages: []store.Message{row}}, r.id,
-		event.MessageCommitted{Message: r.memory.last, Role: string(m.Role), Text: m.Text()})
-	return r.memory.last
+	c.out.tell(store.Batch{Messages: []store.Message{row}},
+		event.MessageCommitted{Message: c.memory.last, Role: string(m.Role), Text: m.Text()})
+	return c.memory.last
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/agentls/agentls/agentcore/registry"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/toolset"
+	"github.com/agentls/agentls/agentcore/workspace"
 )
 
 // New makes a run that is not yet known to anybody, below another one (nil for one of the user).
@@ -50,6 +51,11 @@ func New(p *Process, s *Session, parent *Run, request Request) (*Run, error) {
 	}
 	r.ctx, r.cancel = context.WithCancelCause(from)
 	r.working, r.stopWorking = context.WithCancelCause(r.ctx)
+	r.about = surroundings{
+		ctx: r.ctx, model: r.model.Name(), answer: r.sampling.MaxTokens, view: s.View, tools: r.tools,
+		layer: func() *workspace.Layer { return r.layer }, todos: r.openTodos,
+		consult: r.consult, instructions: r.preCompact, progress: r.progress,
+	}
 	return r, nil
 }
 
@@ -57,7 +63,7 @@ func New(p *Process, s *Session, parent *Run, request Request) (*Run, error) {
 func bare(p *Process, s *Session, parent *Run, definition *agent.Definition, request Request) *Run {
 	r := &Run{
 		spec: spec{
-			id: event.NewRunID(), process: p, session: s, parent: parent, definition: definition, request: request,
+			outlet: outlet{event.NewRunID(), s.Events, p.Redactor}, process: p, session: s, parent: parent, definition: definition, request: request,
 			task: request.task, former: request.former, inherited: request.inherited,
 		},
 		conversation: conversation{touched: map[string]bool{}},
@@ -67,6 +73,7 @@ func bare(p *Process, s *Session, parent *Run, definition *agent.Definition, req
 		}},
 		resources: resources{done: make(chan struct{}), inbox: newInbox()},
 	}
+	r.out = r.outlet
 	if parent != nil {
 		r.depth = parent.depth + 1
 	}

@@ -35,7 +35,7 @@ type Run struct {
 // spec is what a run is. It is set until the run is launched and does not change after that, so that any goroutine may
 // read it.
 type spec struct {
-	id         event.RunID
+	outlet
 	process    *Process
 	session    *Session
 	parent     *Run
@@ -61,6 +61,8 @@ type spec struct {
 
 // conversation is what a run and its model have said to each other. The run's goroutine alone owns it.
 type conversation struct {
+	out      outlet
+	about    surroundings
 	system   string
 	offering []model.Tool // as every request has them
 	messages []model.Message

@@ -121,7 +121,7 @@ func (h hostUser) EnterPlan(_ context.Context, reason string) (string, error) {
 // ExitPlan writes the plan into its file. A child hands it over as its result; otherwise the user decides on it.
 func (h hostUser) ExitPlan(ctx context.Context, text string) (string, error) {
 	r := h.run
-	text = strings.TrimSpace(r.process.Redactor.Text(text)) + "\n"
+	text = strings.TrimSpace(r.redactor.Text(text)) + "\n"
 	path, err := r.writePlan(text)
 	if err != nil {
 		return "", err
@@ -158,7 +158,7 @@ func (r *Run) planDecided(path, text string, reply tool.Reply) (string, error) {
 			return "", fmt.Errorf("read the accepted plan: %w", err)
 		}
 		if string(now) != text {
-			told += "\nThe user changed it to:\n" + r.process.Redactor.Text(string(now))
+			told += "\nThe user changed it to:\n" + r.redactor.Text(string(now))
 		}
 		return told, nil
 	case planContinue:
@@ -228,7 +228,7 @@ func (r *Run) keepPlan() {
 		text = cmp.Or(r.submitted.Details, r.submitted.Summary)
 	}
 	r.mu.Unlock()
-	if text = strings.TrimSpace(r.process.Redactor.Text(text)); text == "" {
+	if text = strings.TrimSpace(r.redactor.Text(text)); text == "" {
 		return
 	}
 	path, err := r.writePlan(text + "\n")

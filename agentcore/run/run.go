@@ -282,11 +282,7 @@ func (r *Run) record(batch store.Batch, bodies ...event.Body) *store.Commit {
 	r.session.recording.Lock()
 	defer r.session.recording.Unlock()
 	batch.Runs = append(batch.Runs, r.row())
-	return r.session.Events.Submit(batch, r.id, bodies...)
-}
-
-func (r *spec) notice(level event.NoticeLevel, message, hint string) {
-	r.session.Events.Submit(store.Batch{}, r.id, event.Notice{Level: level, Message: message, Hint: hint})
+	return r.tell(batch, bodies...)
 }
 
 // Snapshot returns the result so far.

@@ -113,7 +113,7 @@ func (r *spec) tellOfServer(server servers.Server, text, hint string) {
 // toolsOfServer are the tools of a server that the run may use. What is wrong with the server is told.
 func (r *Run) toolsOfServer(found servers.Found) (tools []tool.Tool) {
 	if found.Err != nil {
-		r.tellOfServer(found.Server, "is not used: "+r.process.Redactor.Text(found.Err.Error()),
+		r.tellOfServer(found.Server, "is not used: "+r.redactor.Text(found.Err.Error()),
 			"see `agentls doctor`, or what `agent/mcp` says of it; the next run tries again")
 		return nil
 	}

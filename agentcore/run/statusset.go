@@ -160,7 +160,7 @@ func (h hostUser) tryStatus(ctx context.Context, command string) (string, error)
 	if err != nil {
 		return "", fmt.Errorf("encode an example for the status line: %w", err)
 	}
-	return statusline.Run(ctx, r.process.Redactor, strings.TrimSpace(command), facts.WorkingDirectory, input)
+	return statusline.Run(ctx, r.redactor, strings.TrimSpace(command), facts.WorkingDirectory, input)
 }
 
 // withStatus is the user's configuration with another status line, and where it really lies.

@@ -62,32 +62,31 @@ func (r *Run) readInbox() {
 func (r *Run) noteUnread() *store.Commit {
 	r.noting.Lock() // what is stored last is what there was last
 	defer r.noting.Unlock()
-	return r.session.Events.Submit(store.Batch{Unreads: []store.Unread{{Run: r.id, Texts: encoded(r.inbox.unread())}}},
-		r.id)
+	return r.tell(store.Batch{Unreads: []store.Unread{{Run: r.id, Texts: encoded(r.inbox.unread())}}})
 }
 
 // hear puts what somebody said into the conversation.
-func (r *Run) hear(said model.Message) {
+func (c *conversation) hear(said model.Message) {
 	if Steers(said) {
-		r.pin(said)
+		c.pin(said)
 	} else {
-		r.append(said)
+		c.append(said)
 	}
 }
 
 // hearUnread puts into the conversation what the former run was told and has not read. One that was cut off between
 // reading and noting that has it twice.
-func (r *Run) hearUnread() {
+func (c *conversation) hearUnread(unread []string) {
 	var said []string
-	for _, text := range r.former.Unread {
-		if !slices.ContainsFunc(r.messages, func(m model.Message) bool {
+	for _, text := range unread {
+		if !slices.ContainsFunc(c.messages, func(m model.Message) bool {
 			return m.Role == model.RoleUser && strings.Contains(m.Text(), text)
 		}) {
 			said = append(said, text)
 		}
 	}
 	if len(said) > 0 {
-		r.hear(model.UserText(strings.Join(said, "\n\n")))
+		c.hear(model.UserText(strings.Join(said, "\n\n")))
 	}
 }
 
