@@ -199,7 +199,7 @@ func (r *Run) execute(c *call) model.Result {
 	case r.workContext().Err() != nil:
 		status, text, summary = r.cancelled()
 	case !unrefused(c.refusal, nil, &status, &text, &summary):
-	case !r.passed(c, &status, &text, &summary):
+	case !r.hooks.passed(c, &status, &text, &summary):
 	case !r.permitted(c, &status, &text, &summary):
 	case c.spec.Effect.Outside():
 		// What acts outside may do so only when its intent would survive a crash.
@@ -230,7 +230,7 @@ func (r *Run) execute(c *call) model.Result {
 			DurationMs: took,
 		})
 	})
-	text = r.afterCall(c, status, text, summary)
+	text = r.hooks.afterCall(c, status, text, summary)
 	return model.Result{ID: c.asked.ID, Name: c.asked.Name, Text: text, Error: status != event.CallOK, Images: c.images}
 }
 

@@ -26,34 +26,34 @@ const maxHookFiles = 20
 
 // runHook runs one hook to its end, where it may be run, and proposes what it changed. The error is that of the run's
 // context.
-func (r *Run) runHook(h *lifecycleHook, input []byte) (hook.Outcome, error) {
+func (h *hooks) runHook(of *lifecycleHook, input []byte) (hook.Outcome, error) {
 	select {
-	case r.hooks.turn <- struct{}{}:
-		defer func() { <-r.hooks.turn }()
-	case <-r.ctx.Done():
+	case h.turn <- struct{}{}:
+		defer func() { <-h.turn }()
+	case <-h.in.ctx.Done():
 	}
-	if err := r.ctx.Err(); err != nil {
+	if err := h.in.ctx.Err(); err != nil {
 		return hook.Outcome{}, err
 	}
-	if why := r.withholds(h); why != "" {
+	if why := h.withholds(of); why != "" {
 		return hook.Outcome{Problem: "was not run, since " + why}, nil
 	}
-	r.progress("runs the "+h.name, 0)
+	h.in.progress("runs the "+of.name, 0)
 	var exit hook.Exit
 	var changed string
 	var err error
-	if r.rights.Unsandboxed() {
-		exit, err = r.directHook(h, input)
+	if h.in.rights.Unsandboxed() {
+		exit, err = h.directHook(of, input)
 	} else {
-		exit, changed, err = r.sandboxedHook(h, input)
+		exit, changed, err = h.sandboxedHook(of, input)
 	}
-	if cause := r.ctx.Err(); cause != nil {
+	if cause := h.in.ctx.Err(); cause != nil {
 		return hook.Outcome{}, cause
 	}
 	if err != nil {
 		exit.Failure = err
 	}
-	outcome := h.event.Outcome(exit)
+	outcome := of.event.Outcome(exit)
 	if changed != "" {
 		outcome.Context = strings.TrimLeft(outcome.Context+"\n"+changed, "\n")
 	}
@@ -63,40 +63,40 @@ func (r *Run) runHook(h *lifecycleHook, input []byte) (hook.Outcome, error) {
 // withholds says why a hook may not be run here and now, or nothing. In a full sandbox a hook of the user runs in
 // folders that are not trusted, too, as it may be what keeps an agent from something, but no program of such a folder
 // that it names.
-func (r *Run) withholds(h *lifecycleHook) string {
-	trusted := r.session.Trusted()
+func (h *hooks) withholds(of *lifecycleHook) string {
+	trusted := h.in.trusted()
 	switch {
-	case authority.Home(r.session.View) == "":
+	case authority.Home(h.in.view) == "":
 		return "no workspace folder is open"
-	case h.project && !trusted:
+	case of.project && !trusted:
 		return "the workspace, which it comes from, is not trusted"
-	case h.project && r.rights.Level() != permission.Full:
+	case of.project && h.in.rights.Level() != permission.Full:
 		return "it comes from the workspace, and there is no full sandbox to hold it (see `agentls doctor`)"
 	case trusted:
 		return ""
-	case r.rights.Level() != permission.Full:
+	case h.in.rights.Level() != permission.Full:
 		return "the workspace is not trusted, and there is no full sandbox to hold what the hook may start of it"
 	}
-	if file := NamedInWorkspace(r.session.View, authority.CommandWords(h.command)); file != "" {
+	if file := NamedInWorkspace(h.in.view, authority.CommandWords(of.command)); file != "" {
 		return file + ", which it names, is a file of a workspace that is not trusted"
 	}
 	return ""
 }
 
 // sandboxedHook runs a hook in the run's sandbox. changed says which files it changed, for the model.
-func (r *Run) sandboxedHook(h *lifecycleHook, input []byte) (exit hook.Exit, changed string, err error) {
-	box, err := r.commands.Box(r.ctx)
+func (h *hooks) sandboxedHook(of *lifecycleHook, input []byte) (exit hook.Exit, changed string, err error) {
+	box, err := h.in.commands.Box(h.in.ctx)
 	if err != nil {
 		return exit, "", err
 	}
-	snapshot, overlay := r.commands.Look(r.layer)
-	argv := h.command
+	snapshot, overlay := h.in.commands.Look(h.in.layer())
+	argv := of.command
 	if runtime.GOOS != "windows" {
-		argv = append(append([]string{"env"}, r.hookVariables(h)...), argv...)
+		argv = append(append([]string{"env"}, h.hookVariables(of)...), argv...)
 	}
 	before := box.Left()
-	done, err := box.Run(r.ctx, sandbox.Command{
-		Argv: argv, Dir: h.dir, Stdin: input, Timeout: h.timeout, Overlay: overlay, SplitErrors: true,
+	done, err := box.Run(h.in.ctx, sandbox.Command{
+		Argv: argv, Dir: of.dir, Stdin: input, Timeout: of.timeout, Overlay: overlay, SplitErrors: true,
 	})
 	if done.OutputFile != "" {
 		err = errors.Join(err, os.Remove(done.OutputFile))
@@ -109,12 +109,12 @@ func (r *Run) sandboxedHook(h *lifecycleHook, input []byte) (exit hook.Exit, cha
 		Cut: done.OutputSize > int64(len(done.Output)),
 	}
 	if done.TimedOut {
-		exit.TimedOut = h.timeout
+		exit.TimedOut = of.timeout
 	} else if done.Signal != "" {
 		exit.Stderr = append(exit.Stderr, "\n"+strings.Join(done.Notes, "\n")...)
 	}
-	r.hooks.tellOfLost(h, before, box.Left())
-	return exit, r.takeOfHook(h, snapshot, done.Changes), nil
+	h.tellOfLost(of, before, box.Left())
+	return exit, h.takeOfHook(of, snapshot, done.Changes), nil
 }
 
 // maxLost is how many files are named that a hook has written in vain.
@@ -144,25 +144,25 @@ func (h *hooks) tellOfLost(of *lifecycleHook, before, after map[string]string) {
 
 // hookVariables are what hooks find in their environment beside what commands do: the workspace folder, also under the
 // name by which scripts for Claude Code look for it.
-func (r *spec) hookVariables(h *lifecycleHook) []string {
-	dir := cmp.Or(h.dir, authority.Home(r.session.View))
+func (h *hooks) hookVariables(of *lifecycleHook) []string {
+	dir := cmp.Or(of.dir, authority.Home(h.in.view))
 	return []string{"AGENTLS_PROJECT_DIR=" + dir, "CLAUDE_PROJECT_DIR=" + dir}
 }
 
 // takeOfHook proposes what a hook changed, as far as the run itself may change it without a question, and says which
 // files these are.
-func (r *Run) takeOfHook(h *lifecycleHook, snapshot workspace.Snapshot, changes []sandbox.Change) string {
-	edits := slices.ContainsFunc([]string{"edit", "write", "patch", "bash"}, r.tools.Offers)
+func (h *hooks) takeOfHook(of *lifecycleHook, snapshot workspace.Snapshot, changes []sandbox.Change) string {
+	edits := slices.ContainsFunc([]string{"edit", "write", "patch", "bash"}, h.in.offers)
 	leftOut := func(path, why string) {
-		r.hooks.tell(h, event.NoticeWarning, fmt.Sprintf("the %s changed %s, which was left out: %s", h.name,
-			r.session.View.Shown(path), why), "")
+		h.tell(of, event.NoticeWarning, fmt.Sprintf("the %s changed %s, which was left out: %s", of.name,
+			h.in.view.Shown(path), why), "")
 	}
-	r.commands.Expect(changes)
+	h.in.commands.Expect(changes)
 	changes = slices.DeleteFunc(changes, func(change sandbox.Change) bool {
-		path := r.commands.Shown(change.Path)
+		path := h.in.commands.Shown(change.Path)
 		switch {
-		case !edits || r.editable(path, false) != nil:
-			leftOut(path, r.definition.Slug+" may not change it, and no hook may more")
+		case !edits || h.in.editable(path, false) != nil:
+			leftOut(path, h.in.agent+" may not change it, and no hook may more")
 			return true
 		}
 		return false
@@ -171,9 +171,9 @@ func (r *Run) takeOfHook(h *lifecycleHook, snapshot workspace.Snapshot, changes 
 		return ""
 	}
 	var names []string
-	author := workspace.Author{Run: r.id, Agent: r.definition.Slug, Reason: "a " + h.name + " changed it"}
-	for _, file := range r.commands.Take(snapshot, changes, author) {
-		name := r.session.View.Shown(file.Path)
+	author := workspace.Author{Run: h.id, Agent: h.in.agent, Reason: "a " + of.name + " changed it"}
+	for _, file := range h.in.commands.Take(snapshot, changes, author) {
+		name := h.in.view.Shown(file.Path)
 		switch {
 		case file.Problem != nil:
 			leftOut(file.Path, file.Problem.Error())
@@ -184,7 +184,7 @@ func (r *Run) takeOfHook(h *lifecycleHook, snapshot workspace.Snapshot, changes 
 			names = append(names, name)
 		}
 	}
-	r.stored.Save()
+	h.in.save()
 	if len(names) == 0 {
 		return ""
 	}
@@ -224,13 +224,13 @@ func (h *hooks) programs(home string) []string {
 
 // directHook runs a hook of the user where there is no sandbox. It returns when nothing of the hook is left, which is
 // soon after the run's context ends.
-func (r *Run) directHook(h *lifecycleHook, input []byte) (hook.Exit, error) {
-	ran, err := r.commands.Program(r.ctx, process.Program{
-		Argv: h.command, Env: r.hookVariables(h), Limit: h.timeout, Stdin: bytes.NewReader(input),
+func (h *hooks) directHook(of *lifecycleHook, input []byte) (hook.Exit, error) {
+	ran, err := h.in.commands.Program(h.in.ctx, process.Program{
+		Argv: of.command, Env: h.hookVariables(of), Limit: of.timeout, Stdin: bytes.NewReader(input),
 	}, hook.MaxOutput)
 	exit := hook.Exit{Code: ran.Code, Signal: ran.Signal, Stdout: ran.Stdout, Stderr: ran.Stderr, Cut: ran.Cut}
 	if ran.Late && ran.Signal != "" {
-		exit.TimedOut = h.timeout
+		exit.TimedOut = of.timeout
 	}
 	return exit, err
 }

@@ -19,7 +19,9 @@ import (
 	"github.com/agentls/agentls/agentcore/hook"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/agentcore/process/command"
 	"github.com/agentls/agentls/agentcore/tool"
+	"github.com/agentls/agentls/agentcore/workspace"
 )
 
 const (
@@ -63,21 +65,36 @@ type hooks struct {
 	// kept is how often hooks kept the run from ending. The run's goroutine has it.
 	kept int
 
-	// start runs one hook to its end, notice tells the user, and redacted takes secrets out.
-	start    func(h *lifecycleHook, input []byte) (hook.Outcome, error)
-	notice   func(level event.NoticeLevel, message, hint string)
-	redacted func(string) string
+	outlet
+	in hookSurroundings
 
 	mu   sync.Mutex
 	told map[*lifecycleHook][]string // what was told of each
+}
+
+// hookSurroundings are what hooks work with. They are set once the run has its rights, its tools and its context.
+type hookSurroundings struct {
+	ctx      context.Context // the run's
+	agent    string          // its slug
+	view     *workspace.View
+	trusted  func() bool
+	rights   authority.Rights
+	commands *command.Set
+	layer    func() *workspace.Layer
+	// editable returns why the run may not change a file, offers whether it has a tool, and save stores its layer.
+	editable func(path string, fix bool) error
+	offers   func(tool string) bool
+	save     func()
+	progress func(message string, percent int)
+	// common is what the input of all events has in common.
+	common hook.Input
 }
 
 // newHooks collects the hooks of a run. What is wrong with one was told when its file was loaded; a guard whose matcher
 // cannot be read guards all calls.
 func (r *spec) newHooks() *hooks {
 	h := &hooks{
-		turn: make(chan struct{}, 1), told: map[*lifecycleHook][]string{}, notice: r.notice,
-		redacted: r.redactor.Text,
+		turn: make(chan struct{}, 1), told: map[*lifecycleHook][]string{}, outlet: r.outlet,
 	}
 	add := func(of lifecycleHook, matcher string) {
 		var err error
@@ -152,17 +169,23 @@ func (h *hooks) ofCall(e hook.Event, c *call) []*lifecycleHook {
 	return h.pick(e, tool.Spellings(c.spec.Name)...)
 }
 
-// hookInput is what all events have in common.
-func (r *Run) hookInput(e hook.Event) hook.Input {
+// commonInput is what the input of all events has in common.
+func (r *Run) commonInput() hook.Input {
 	in := hook.Input{
-		Event: e, Session: string(r.session.ID), Cwd: authority.Home(r.session.View),
-		PermissionMode: string(r.rights.Policy.Mode()),
-		Agent:          r.definition.Slug,
-		Run:            string(r.id), Depth: r.depth, Model: r.model.Name(),
+		Session: string(r.session.ID), Cwd: authority.Home(r.session.View),
+		PermissionMode: string(r.rights.Policy.Mode()), Agent: r.definition.Slug, Run: string(r.id), Depth: r.depth,
+		Model: r.model.Name(),
 	}
 	if r.parent != nil {
 		in.Parent = string(r.parent.id)
 	}
+	return in
+}
+
+// input is that of an event, as far as all events have it in common.
+func (h *hooks) input(e hook.Event) hook.Input {
+	in := h.in.common
+	in.Event = e
 	return in
 }
 
@@ -179,15 +202,15 @@ func (h *hooks) fire(ctx context.Context, list []*lifecycleHook, input hook.Inpu
 		h.notice(event.NoticeWarning, err.Error(), "the hooks were left out; please report it")
 		return all, nil
 	}
-	text = []byte(h.redacted(string(text)))
+	text = []byte(h.redactor.Text(string(text)))
 	var said []string
 	size := 0
 	for _, one := range list {
-		outcome, err := h.start(one, text)
+		outcome, err := h.runHook(one, text)
 		if err != nil {
 			return all, err
 		}
-		outcome.Context = h.redacted(outcome.Context)
+		outcome.Context = h.redactor.Text(outcome.Context)
 		if outcome.Problem != "" {
 			h.tell(one, event.NoticeWarning, "the "+one.name+" "+outcome.Problem,
 				"mend it, or take it out of "+one.home())
@@ -206,7 +229,7 @@ func (h *hooks) fire(ctx context.Context, list []*lifecycleHook, input hook.Inpu
 			all.Ask, all.AskReason = true, outcome.AskReason
 		}
 		if outcome.Block {
-			all.Block, all.Reason = true, h.redacted(outcome.Reason)
+			all.Block, all.Reason = true, h.redactor.Text(outcome.Reason)
 			break
 		}
 	}
@@ -252,7 +275,7 @@ func (r *Run) startHooks() error {
 	if r.parent == nil {
 		e = hook.SessionStart
 	}
-	input := r.hookInput(e)
+	input := r.hooks.input(e)
 	input.Prompt = r.request.Prompt
 	var outcome hook.Outcome
 	var err error
@@ -368,13 +391,13 @@ func (s *sessionStarts) first(key string, start *sessionStart, fire func() (hook
 
 // beforeCall runs the PreToolUse hooks of a call, and returns why it is rejected, for the model; empty where it is not.
 // The error is that of the run's context.
-func (r *Run) beforeCall(c *call) (refusal string, err error) {
-	list := r.hooks.ofCall(hook.PreToolUse, c)
+func (h *hooks) beforeCall(c *call) (refusal string, err error) {
+	list := h.ofCall(hook.PreToolUse, c)
 	if len(list) == 0 {
 		return "", nil
 	}
 	c.line.leave()
-	outcome, err := r.hooks.fire(r.ctx, list, r.callInput(hook.PreToolUse, c))
+	outcome, err := h.fire(h.in.ctx, list, h.callInput(hook.PreToolUse, c))
 	if err != nil {
 		return "", err
 	}
@@ -386,14 +409,14 @@ func (r *Run) beforeCall(c *call) (refusal string, err error) {
 }
 
 // passed is beforeCall as execute needs it: it sets the outcome of a call that is rejected.
-func (r *Run) passed(c *call, status *event.CallStatus, text, summary *string) bool {
-	refusal, err := r.beforeCall(c)
+func (h *hooks) passed(c *call, status *event.CallStatus, text, summary *string) bool {
+	refusal, err := h.beforeCall(c)
 	return unrefused(refusal, err, status, text, summary)
 }
 
 // afterCall returns the answer of a call as the model gets it: with what the hooks say, of which those of PostToolUse
 // run now where the call succeeded.
-func (r *Run) afterCall(c *call, status event.CallStatus, text, summary string) string {
+func (h *hooks) afterCall(c *call, status event.CallStatus, text, summary string) string {
 	if status == event.CallDenied && c.hooked.Block {
 		return text // it has all
 	}
@@ -401,13 +424,13 @@ func (r *Run) afterCall(c *call, status event.CallStatus, text, summary string) 
 	if status != event.CallOK {
 		return text
 	}
-	list := r.hooks.ofCall(hook.PostToolUse, c)
+	list := h.ofCall(hook.PostToolUse, c)
 	if len(list) == 0 {
 		return text
 	}
-	input := r.callInput(hook.PostToolUse, c)
+	input := h.callInput(hook.PostToolUse, c)
 	input.ToolResponse = &hook.Response{Status: string(status), Text: text, Summary: summary}
-	outcome, err := r.hooks.fire(r.ctx, list, input)
+	outcome, err := h.fire(h.in.ctx, list, input)
 	if err != nil {
 		return text // the run ends, and what was done is stored
 	}
@@ -426,12 +449,12 @@ func joined(context string) string {
 }
 
 // callInput is the input of the hooks of a call.
-func (r *Run) callInput(e hook.Event, c *call) hook.Input {
-	in := r.hookInput(e)
+func (h *hooks) callInput(e hook.Event, c *call) hook.Input {
+	in := h.input(e)
 	in.Tool, in.ToolCall = c.spec.Name, string(c.id)
 	name := ""
 	if paths := c.paths(); len(paths) == 1 {
-		if resolved, err := r.session.View.Resolve(paths[0]); err == nil && filepath.IsAbs(resolved) {
+		if resolved, err := h.in.view.Resolve(paths[0]); err == nil && filepath.IsAbs(resolved) {
 			name = resolved
 		}
 	}
@@ -461,7 +484,7 @@ func (r *Run) goOn(limit string) (bool, error) {
 	if len(list) == 0 {
 		return false, nil
 	}
-	input := r.hookInput(e)
+	input := r.hooks.input(e)
 	active := r.hooks.kept > 0
 	input.StopActive, input.LastMessage, input.Reason = &active, r.lastText, limit
 	if r.handedOver() {
@@ -531,13 +554,13 @@ func (r *Run) mayStop() (bool, error) {
 
 // preCompact runs the hooks before the conversation is summed up, and returns what they say to whoever does that, empty
 // for nothing. They cannot keep it from being done. The error is that of the run's context.
-func (r *Run) preCompact() (instructions string, err error) {
-	list := r.hooks.pick(hook.PreCompact, "auto")
+func (h *hooks) preCompact() (instructions string, err error) {
+	list := h.pick(hook.PreCompact, "auto")
 	if len(list) == 0 {
 		return "", nil
 	}
-	input := r.hookInput(hook.PreCompact)
+	input := h.input(hook.PreCompact)
 	input.Trigger = "auto"
-	outcome, err := r.hooks.fire(r.ctx, list, input)
+	outcome, err := h.fire(h.in.ctx, list, input)
 	return outcome.Context, err
 }

@@ -51,10 +51,15 @@ func New(p *Process, s *Session, parent *Run, request Request) (*Run, error) {
 	}
 	r.ctx, r.cancel = context.WithCancelCause(from)
 	r.working, r.stopWorking = context.WithCancelCause(r.ctx)
+	r.hooks.in = hookSurroundings{
+		ctx: r.ctx, agent: r.definition.Slug, view: s.View, trusted: s.Trusted, rights: r.rights, commands: r.commands,
+		layer: func() *workspace.Layer { return r.layer }, editable: r.editable, offers: r.tools.Offers,
+		save: func() { r.stored.Save() }, progress: r.progress, common: r.commonInput(),
+	}
 	r.about = surroundings{
 		ctx: r.ctx, model: r.model.Name(), answer: r.sampling.MaxTokens, view: s.View, tools: r.tools,
 		layer: func() *workspace.Layer { return r.layer }, todos: r.openTodos,
-		consult: r.consult, instructions: r.preCompact, progress: r.progress,
+		consult: r.consult, instructions: r.hooks.preCompact, progress: r.progress,
 	}
 	return r, nil
 }

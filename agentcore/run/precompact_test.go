@@ -23,13 +23,13 @@ func TestPreCompactHooks(t *testing.T) {
 			"PreCompact": {{Command: config.Command{"sh", "-c", test.script}, Timeout: time.Minute}},
 		}
 		r := h.run(t, Request{Agent: "coder", Prompt: "Go."})
-		says, err := r.preCompact()
+		says, err := r.hooks.preCompact()
 		if err != nil || says != test.says {
 			t.Errorf("%s: it says %q, %v", test.script, says, err)
 		}
 		r.closeCommands()
 		r.cancel(nil)
-		if _, err := r.preCompact(); err == nil {
+		if _, err := r.hooks.preCompact(); err == nil {
 			t.Errorf("%s: it runs after the run's end", test.script)
 		}
 		told := h.notices(t)

@@ -107,7 +107,6 @@ func (r *Run) equip() {
 	r.place = newPlace(r)
 	r.plan.only = r.former != nil && (r.former.Powers.Planning || r.parent != nil && r.former.belowPlan(r.parent))
 	r.hooks = r.newHooks()
-	r.hooks.start = r.runHook
 	r.commands = newCommands(r)
 	if r.parent != nil {
 		r.layer = r.parent.layer.Fork()
