@@ -12,12 +12,30 @@ import (
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/tool"
+	"github.com/agentls/agentls/agentcore/workspace"
 )
+
+// questions are how a run asks the user. Its methods may be called from any goroutine of the run.
+type questions struct {
+	outlet
+	ctx       context.Context // the run's
+	session   event.SessionID
+	asks      *authority.Asks
+	decisions *authority.Decisions
+	view      *workspace.View
+	agents    string        // the run's, behind those above it
+	about     string        // the file that the run is about; empty for none
+	timeout   time.Duration // how long the user may take; 0 for ever
+	// mayAsk reports whether somebody may be asked about calls of a tool.
+	mayAsk func(tool.Spec) bool
+	// pause stops the clocks while the run waits for the reason, until resume is called.
+	pause func(reason string) (resume func())
+}
 
 // askUser asks for one call, and waits until somebody answers, the time for it is over, or the run ends. The
 // error is that of the run's context.
-func (r *Run) askUser(c *call, decision permission.Decision, detail string) (authority.Answer, error) {
-	if !r.tools.Asks(c.spec) {
+func (q *questions) askUser(c *call, decision permission.Decision, detail string) (authority.Answer, error) {
+	if !q.mayAsk(c.spec) {
 		return authority.Answer{Reason: "nobody is asked for a subagent (subagent_ask = \"deny\")"}, nil
 	}
 	c.line.leave()
@@ -25,40 +43,38 @@ func (r *Run) askUser(c *call, decision permission.Decision, detail string) (aut
 	if c.spec.Effect == tool.Delegates { // it begins with an agent's name
 		title = "start " + title
 	}
-	a := r.newAsk(c, fmt.Sprintf("%s wants to %s", r.pathOfAgents(), title), detail)
+	a := q.newAsk(c, fmt.Sprintf("%s wants to %s", q.agents, title), detail)
 	a.Reason, a.Always = decision.Reason, decision.Always
 	var longer []string
 	for _, rule := range a.Always {
 		longer = append(longer, rule.Calls())
 	}
-	a.Longer = r.redactor.Text(strings.Join(longer, ", "))
-	open := r.session.Asks.Open(a, c.id, c.validArguments())
-	resume := r.pause("waits for an answer: " + a.Title)
+	a.Longer = q.redactor.Text(strings.Join(longer, ", "))
+	open := q.asks.Open(a, c.id, c.validArguments())
+	resume := q.pause("waits for an answer: " + a.Title)
 	defer resume()
-	answer, err := r.session.Asks.Await(r.ctx, open)
+	answer, err := q.asks.Await(q.ctx, open)
 	if answer.Allow && answer.Scope != permission.Once && len(a.Always) == 0 {
 		answer.Scope = permission.Once // nothing short of this very call can be named
 	}
 	batch := store.Batch{}
 	if answer.Scope != permission.Once && answer.Scope != "" && err == nil {
-		batch.Grants = r.process.Decisions.Add(a.Granted(answer, authority.Home(r.session.View)))
+		batch.Grants = q.decisions.Add(a.Granted(answer, authority.Home(q.view)))
 	}
-	r.session.Asks.Resolve(open, answer, batch)
+	q.asks.Resolve(open, answer, batch)
 	return answer, err
 }
 
 // newAsk makes an ask for a call that nobody knows yet.
-func (r *spec) newAsk(c *call, title, detail string) authority.Ask {
-	redacted := r.redactor.Text
+func (q *questions) newAsk(c *call, title, detail string) authority.Ask {
+	redacted := q.redactor.Text
 	a := authority.Ask{
-		ID: event.NewAskID(), Session: r.session.ID, Run: r.id, Agent: r.pathOfAgents(), Tool: c.spec.Name,
+		ID: event.NewAskID(), Session: q.session, Run: q.id, Agent: q.agents, Tool: c.spec.Name,
 		Title: redacted(permission.Visible(title)), Detail: redacted(detail), Created: time.Now().UTC(),
+		Path: q.about,
 	}
-	if paths := r.request.Context.Paths; len(paths) > 0 {
-		a.Path = paths[0]
-	}
-	if timeout := r.config.AskTimeout; timeout > 0 {
-		a.Expires = a.Created.Add(timeout)
+	if q.timeout > 0 {
+		a.Expires = a.Created.Add(q.timeout)
 	}
 	return a
 }
@@ -75,33 +91,33 @@ func (r *spec) pathOfAgents() string {
 
 // Ask puts questions to the user, all at once, so that they wait one time together.
 func (h hostUser) Ask(_ context.Context, questions []tool.Question) ([]tool.Reply, error) {
-	return h.run.askQuestions(h.call, "", questions...)
+	return h.run.questions.askQuestions(h.call, "", questions...)
 }
 
 // askQuestions asks the user and waits for all answers. plan is the file of the plan that the questions are about,
 // empty for none. The error is that of the run's context.
-func (r *Run) askQuestions(c *call, plan string, questions ...tool.Question) ([]tool.Reply, error) {
-	asks := make([]*authority.OpenAsk, len(questions))
-	for i, q := range questions {
-		q = r.shownQuestion(q)
+func (q *questions) askQuestions(c *call, plan string, list ...tool.Question) ([]tool.Reply, error) {
+	asks := make([]*authority.OpenAsk, len(list))
+	for i, one := range list {
+		one = q.shownQuestion(one)
 		about := ""
-		if q.Header != "" {
-			about = " (" + q.Header + ")"
+		if one.Header != "" {
+			about = " (" + one.Header + ")"
 		}
-		a := r.newAsk(c, fmt.Sprintf("%s asks%s: %s", r.pathOfAgents(), about, q.Text), explained(q))
-		a.Question, a.Plan = &q, plan
-		asks[i] = r.session.Asks.Open(a, c.id, c.validArguments())
+		a := q.newAsk(c, fmt.Sprintf("%s asks%s: %s", q.agents, about, one.Text), explained(one))
+		a.Question, a.Plan = &one, plan
+		asks[i] = q.asks.Open(a, c.id, c.validArguments())
 	}
-	resume := r.pause("waits for an answer: " + asks[0].Title)
+	resume := q.pause("waits for an answer: " + asks[0].Title)
 	defer resume()
 	replies := make([]tool.Reply, len(asks))
 	var ended error
 	for i, a := range asks {
-		answer, err := r.session.Asks.Await(r.ctx, a)
+		answer, err := q.asks.Await(q.ctx, a)
 		if err != nil {
 			ended = err
 		}
-		r.session.Asks.Resolve(a, answer, store.Batch{})
+		q.asks.Resolve(a, answer, store.Batch{})
 		replies[i] = tool.Reply{Answers: answer.Chosen}
 		switch {
 		case len(answer.Chosen) > 0:
@@ -129,13 +145,13 @@ func explained(q tool.Question) string {
 }
 
 // shownQuestion is a question as people may see it: without secrets, and hidden characters made visible.
-func (r *spec) shownQuestion(q tool.Question) tool.Question {
+func (q *questions) shownQuestion(one tool.Question) tool.Question {
 	shown := func(text string) string {
-		return r.redactor.Text(permission.Visible(strings.Join(strings.Fields(text), " ")))
+		return q.redactor.Text(permission.Visible(strings.Join(strings.Fields(text), " ")))
 	}
-	q.Text, q.Header, q.Options = shown(q.Text), shown(q.Header), slices.Clone(q.Options)
-	for i, o := range q.Options {
-		q.Options[i] = tool.Option{Label: shown(o.Label), Description: shown(o.Description)}
+	one.Text, one.Header, one.Options = shown(one.Text), shown(one.Header), slices.Clone(one.Options)
+	for i, o := range one.Options {
+		one.Options[i] = tool.Option{Label: shown(o.Label), Description: shown(o.Description)}
 	}
-	return q
+	return one
 }

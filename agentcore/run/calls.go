@@ -200,7 +200,7 @@ func (r *Run) execute(c *call) model.Result {
 		status, text, summary = r.cancelled()
 	case !unrefused(c.refusal, nil, &status, &text, &summary):
 	case !r.hooks.passed(c, &status, &text, &summary):
-	case !r.permitted(c, &status, &text, &summary):
+	case !r.gate.permitted(c, &status, &text, &summary):
 	case c.spec.Effect.Outside():
 		// What acts outside may do so only when its intent would survive a crash.
 		if err := intent.Wait(r.ctx); err != nil {

@@ -33,7 +33,7 @@ func (h hostChecks) RunChecker(ctx context.Context, command tool.CheckerCommand)
 			Reason: "it runs code of this workspace, which the user does not trust yet",
 		}
 	}
-	if r.rights.Level() != permission.Full {
+	if r.gate.rights.Level() != permission.Full {
 		return tool.CheckerOutput{}, &tool.WithheldError{
 			Reason: "it runs code of this workspace, and there is no full sandbox to run it in",
 		}

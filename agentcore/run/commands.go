@@ -25,7 +25,7 @@ func (r *Run) writeCommands(b *strings.Builder) {
 	if !r.tools.Asks(tool.Spec{Name: "bash", Effect: tool.Executes}) {
 		otherwise = "only what a rule allows is run"
 	}
-	switch level := r.rights.Level(); {
+	switch level := r.gate.rights.Level(); {
 	case level == permission.Full && r.config.SandboxNetwork:
 		b.WriteString(
 			"commands: in a sandbox with network; they see unsaved and proposed text; changes become proposals\n")
@@ -48,8 +48,8 @@ func (r *Run) writeCommands(b *strings.Builder) {
 
 // untrusted returns why a command may not run in a workspace that the user does not trust, or "". It may not even in a
 // full sandbox, since what it runs is the workspace's own.
-func (r *spec) untrusted(request permission.Request) string {
-	if request.Command == "" || r.session.Trusted() {
+func (g *gate) untrusted(request permission.Request) string {
+	if request.Command == "" || g.trusted() {
 		return ""
 	}
 	return denied(permission.Decision{Advice: toolset.WithoutCommands}, toolset.UntrustedCommands)
@@ -66,7 +66,7 @@ func newCommands(r *Run) *command.Set {
 		ID: r.id, Off: r.config.Sandbox == config.SandboxOff, Report: p.Sandbox, StateDir: SandboxDir(p.StateDir),
 		OutputDir: p.Outputs.Dir, Hidden: hidden, Home: authority.UserHome(), Tools: r.hooks.programs,
 		Network: r.config.SandboxNetwork, Allowed: r.config.NetworkAllow, View: r.session.View, Redactor: p.Redactor,
-	}, func(path string) error { return r.editable(path, false) })
+	}, func(path string) error { return r.gate.editable(path, false) })
 }
 
 // readOutput reads the output of a command of the run or of those above it, or one that a run has left which it goes on

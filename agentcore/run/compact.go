@@ -2,11 +2,11 @@ package run
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 
-	"context"
 	"github.com/agentls/agentls/agentcore/clip"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"

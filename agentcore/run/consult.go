@@ -54,7 +54,7 @@ func (r *Run) consult(slug, title, asking string) (string, error) {
 func (r *Run) hidden(definition *agent.Definition, title string, of *Budget) *Run {
 	h := bare(r.process, r.session, r, definition, Request{Agent: definition.Slug, Prompt: title, Title: title})
 	h.config, h.skills, h.tools, h.limits = r.config, r.skills, &toolset.Set{}, definition.LimitsAt(1)
-	h.layer, h.rights, h.ctx, h.budget = r.layer, r.rights, r.ctx, of
+	h.layer, h.gate.rights, h.ctx, h.budget = r.layer, r.gate.rights, r.ctx, of
 	h.created, h.turn, h.result.Status = time.Now().UTC(), 1, event.StatusRunning
 	h.started = h.created
 	return h

@@ -185,7 +185,7 @@ func (h hostDelegation) askForTools(ctx context.Context, child *Run) error {
 	}
 	tools := strings.Join(names, ", ")
 	lacks := permission.Decision{Reason: fmt.Sprintf("the definition of %s does not have %s", slug, tools)}
-	answer, err := h.run.askUser(h.call, lacks, slug+" with "+tools+" beside its own tools")
+	answer, err := h.run.questions.askUser(h.call, lacks, slug+" with "+tools+" beside its own tools")
 	switch {
 	case err != nil:
 		return err

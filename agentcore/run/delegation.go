@@ -12,7 +12,7 @@ import (
 func (r *Run) chooseTools() {
 	o := toolset.Options{
 		Builtin: r.process.Tools, Order: r.process.ToolOrder, Agents: r.process.Agents(), Definition: r.definition,
-		Config: r.config, Skills: r.skills, Rights: r.rights, Trusted: r.session.Trusted, Depth: r.depth,
+		Config: r.config, Skills: r.skills, Rights: r.gate.rights, Trusted: r.session.Trusted, Depth: r.depth,
 		Granted: r.request.granted, Background: r.background(), Reports: r.reports(), OnlyTurn: r.onlyTurn(),
 		Pass: r.request.pass > 0, Bound: r.former.binds(),
 	}

@@ -48,8 +48,8 @@ func (f *Former) binds() bool { return f != nil && (len(f.Above) > 0 || len(f.Po
 
 func (r *Run) powers() authority.Powers {
 	return authority.Powers{
-		Mode: r.mode, Tools: r.tools.Names(), Planning: r.plan.readsOnly(), Bound: r.rights.Bound,
-		Rules: append([]permission.Layer{}, r.rights.Own...), // never nil, which is what former versions stored
+		Mode: r.mode, Tools: r.tools.Names(), Planning: r.plan.readsOnly(), Bound: r.gate.rights.Bound,
+		Rules: append([]permission.Layer{}, r.gate.rights.Own...), // never nil, which is what former versions stored
 	}
 }
 

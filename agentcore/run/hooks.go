@@ -173,7 +173,7 @@ func (h *hooks) ofCall(e hook.Event, c *call) []*lifecycleHook {
 func (r *Run) commonInput() hook.Input {
 	in := hook.Input{
 		Session: string(r.session.ID), Cwd: authority.Home(r.session.View),
-		PermissionMode: string(r.rights.Policy.Mode()), Agent: r.definition.Slug, Run: string(r.id), Depth: r.depth,
+		PermissionMode: string(r.gate.rights.Policy.Mode()), Agent: r.definition.Slug, Run: string(r.id), Depth: r.depth,
 		Model: r.model.Name(),
 	}
 	if r.parent != nil {

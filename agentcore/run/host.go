@@ -69,7 +69,9 @@ func (r *Run) author(reason string) workspace.Author {
 	return workspace.Author{Run: r.id, Agent: r.definition.Slug, Reason: reason}
 }
 
-func (h hostWorkspace) MayRead(path string) bool { return h.run.rights.MayRead(path, h.call.spec.Name) }
+func (h hostWorkspace) MayRead(path string) bool {
+	return h.run.gate.rights.MayRead(path, h.call.spec.Name)
+}
 
 func (h hostWorkspace) Attached(path string) (string, bool, error) {
 	if text, ok, err := readOutput(h.run, path); ok {
@@ -91,7 +93,7 @@ func (h hostRecords) Report(_ context.Context, finding tool.Finding) (event.Find
 	}
 	if finding.Fix != nil {
 		fixes = event.NewFindingID()
-		if err := h.run.editable(finding.Path, true); err != nil {
+		if err := h.run.gate.editable(finding.Path, true); err != nil {
 			return "", fmt.Errorf("the fix is denied: %w; report without fix", err)
 		}
 		if err := h.propose(finding, fixes); err != nil {

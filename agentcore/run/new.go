@@ -51,9 +51,17 @@ func New(p *Process, s *Session, parent *Run, request Request) (*Run, error) {
 	}
 	r.ctx, r.cancel = context.WithCancelCause(from)
 	r.working, r.stopWorking = context.WithCancelCause(r.ctx)
+	r.questions = questions{
+		outlet: r.outlet, ctx: r.ctx, session: s.ID, asks: &s.Asks, decisions: p.Decisions, view: s.View,
+		agents: r.pathOfAgents(), timeout: cfg.AskTimeout, mayAsk: r.tools.Asks, pause: r.pause,
+	}
+	if paths := r.request.Context.Paths; len(paths) > 0 {
+		r.questions.about = paths[0]
+	}
+	r.gate.questions, r.gate.trusted, r.gate.network, r.gate.preview = &r.questions, s.Trusted, cfg.NetworkAllow, r.preview
 	r.hooks.in = hookSurroundings{
-		ctx: r.ctx, agent: r.definition.Slug, view: s.View, trusted: s.Trusted, rights: r.rights, commands: r.commands,
-		layer: func() *workspace.Layer { return r.layer }, editable: r.editable, offers: r.tools.Offers,
+		ctx: r.ctx, agent: r.definition.Slug, view: s.View, trusted: s.Trusted, rights: r.gate.rights, commands: r.commands,
+		layer: func() *workspace.Layer { return r.layer }, editable: r.gate.editable, offers: r.tools.Offers,
 		save: func() { r.stored.Save() }, progress: r.progress, common: r.commonInput(),
 	}
 	r.about = surroundings{

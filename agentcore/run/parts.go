@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/agentls/agentls/agentcore/agent"
-	"github.com/agentls/agentls/agentcore/authority"
 	"github.com/agentls/agentls/agentcore/board"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
@@ -108,16 +107,17 @@ type shared struct {
 
 // resources are what a run works with. Each guards itself, and ends with the run.
 type resources struct {
-	layer    *workspace.Layer
-	stored   *board.Layer
-	rights   authority.Rights
-	budget   *Budget
-	clock    clock
-	commands *command.Set
-	hooks    *hooks
-	place    *place
-	inbox    *inbox
-	plan     plan
+	layer     *workspace.Layer
+	stored    *board.Layer
+	budget    *Budget
+	clock     clock
+	commands  *command.Set
+	hooks     *hooks
+	place     *place
+	inbox     *inbox
+	plan      plan
+	gate      gate
+	questions questions
 
 	servers []servers.Server
 	// foundServers guards servers, which are found when first needed, also by a child.

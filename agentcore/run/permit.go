@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agentls/agentls/agentcore/authority"
 	"github.com/agentls/agentls/agentcore/clip"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/network"
@@ -15,43 +16,55 @@ import (
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
+// gate is what decides on the calls of a run. Its methods may be called from any goroutine of the run.
+type gate struct {
+	*questions
+	rights  authority.Rights
+	plan    *plan
+	trusted func() bool
+	network []string // the hosts that the configuration allows
+	layer   func() *workspace.Layer
+	// preview tries a call that proposes edits, and returns what it would change.
+	preview func(c *call, paths []permission.Path) (string, error)
+}
+
 // permit decides whether a call may be made, and asks the user where the policy does not know. The refusal is for the
 // model, empty where it may. The error is that of the run's context.
-func (r *Run) permit(c *call) (refusal string, err error) {
-	if refusal := r.whilePlanning(c.spec); refusal != "" {
+func (g *gate) permit(c *call) (refusal string, err error) {
+	if refusal := g.plan.refuses(c.spec); refusal != "" {
 		return refusal, nil
 	}
-	request, err := r.rights.Request(c.spec, c.access)
+	request, err := g.rights.Request(c.spec, c.access)
 	if err != nil {
 		// What cannot be found cannot be decided on: a call with no file to decide on would be allowed.
 		return denied(permission.Decision{}, err.Error()), nil
 	}
-	if refusal, err := r.untrustedNow(request); refusal != "" || err != nil {
+	if refusal, err := g.untrustedNow(request); refusal != "" || err != nil {
 		return refusal, err
 	}
-	changed := r.external(c, &request)
-	decision := c.narrowed(r.rights.Policy.Decide(request, r.rights.Grants()))
+	changed := g.external(c, &request)
+	decision := c.narrowed(g.rights.Policy.Decide(request, g.rights.Grants()))
 	switch decision.Action {
 	case permission.Allow:
-		r.allow(request.Paths)
+		g.allow(request.Paths)
 		return "", nil
 	case permission.Ask:
 		if changed != "" {
 			decision.Reason = changed + "; " + decision.Reason
 		}
-		if refused := r.unreachable(request.Hosts); refused != nil {
+		if refused := g.unreachable(request.Hosts); refused != nil {
 			return denied(permission.Decision{Advice: refused.Hint()}, refused.Error()), nil
 		}
-		changes, err := r.preview(c, request.Paths)
+		changes, err := g.preview(c, request.Paths)
 		if err != nil {
-			return "error: " + err.Error(), r.ctx.Err() // no answer would help
+			return "error: " + err.Error(), g.ctx.Err() // no answer would help
 		}
-		answer, err := r.askUser(c, decision, detailOf(request, c, changes))
+		answer, err := g.askUser(c, decision, detailOf(request, c, changes))
 		if err != nil {
 			return "", err
 		}
 		if answer.Allow {
-			return r.still(request)
+			return g.still(request)
 		}
 		why := answer.Reason
 		if why == "" {
@@ -67,8 +80,8 @@ func (r *Run) permit(c *call) (refusal string, err error) {
 }
 
 // unreachable returns why one of the hosts of a call is refused whatever the user answers, or nil.
-func (r *spec) unreachable(hosts []string) *network.Refusal {
-	allowed, err := network.Parse(r.config.NetworkAllow)
+func (g *gate) unreachable(hosts []string) *network.Refusal {
+	allowed, err := network.Parse(g.network)
 	if err != nil {
 		return nil // the connection itself tells what is wrong with the configuration
 	}
@@ -82,36 +95,36 @@ func (r *spec) unreachable(hosts []string) *network.Refusal {
 
 // still lets a call be made that the user has just allowed, unless the workspace lost its trust while the question was
 // open.
-func (r *Run) still(request permission.Request) (refusal string, err error) {
-	if refusal, err := r.untrustedNow(request); refusal != "" || err != nil {
+func (g *gate) still(request permission.Request) (refusal string, err error) {
+	if refusal, err := g.untrustedNow(request); refusal != "" || err != nil {
 		return refusal, err
 	}
-	r.allow(request.Paths)
+	g.allow(request.Paths)
 	return "", nil
 }
 
 // untrustedNow takes in what was decided meanwhile, in whatever process, so that it counts from this call on, and
 // returns why the call may not even be decided on, or "". The error is that of the run's context.
-func (r *Run) untrustedNow(request permission.Request) (refusal string, err error) {
-	if err := r.process.Decisions.Read(r.ctx); err != nil {
-		if r.ctx.Err() != nil {
-			return "", r.ctx.Err()
+func (g *gate) untrustedNow(request permission.Request) (refusal string, err error) {
+	if err := g.decisions.Read(g.ctx); err != nil {
+		if g.ctx.Err() != nil {
+			return "", g.ctx.Err()
 		}
 		return denied(permission.Decision{Advice: "tell the user"}, err.Error()), nil
 	}
-	return r.untrusted(request), nil
+	return g.untrusted(request), nil
 }
 
 // editable returns why the run may not propose to change a file without a question, or nil. fix says that the change is
 // the fix of a finding. Changes that come by another way than the edit tools are asked about by nobody: what would be
 // asked for is left out, too.
-func (r *resources) editable(path string, fix bool) error {
-	paths, err := r.rights.Paths(path, true, nil)
+func (g *gate) editable(path string, fix bool) error {
+	paths, err := g.rights.Paths(path, true, nil)
 	if err != nil {
 		return err
 	}
-	d := r.rights.Policy.Decide(permission.Request{Tool: "edit", Effect: permission.Propose, Paths: paths, Fix: fix},
-		r.rights.Grants())
+	d := g.rights.Policy.Decide(permission.Request{Tool: "edit", Effect: permission.Propose, Paths: paths, Fix: fix},
+		g.rights.Grants())
 	switch d.Action {
 	case permission.Allow:
 		return nil
@@ -140,19 +153,19 @@ func (e *forbiddenError) Unwrap() error { return &e.problem }
 // allow lets the run's layer at files that it refuses by itself: what looks like a secret or acts by itself. A policy
 // allows those only where a rule or the user says so.
 // Nothing else is let through, or a file that becomes a link to one of those later would be, too.
-func (r *resources) allow(paths []permission.Path) {
+func (g *gate) allow(paths []permission.Path) {
 	guarded := func(p permission.Path) bool { return p.Protected != "" || permission.Secret(filepath.ToSlash(p.Name)) }
 	if !slices.ContainsFunc(paths, guarded) {
 		return
 	}
 	for _, p := range paths { // a link and where it leads are two of them
-		r.layer.Allow(p.Name)
+		g.layer().Allow(p.Name)
 	}
 }
 
 // permitted is permit as execute needs it: it sets the outcome of a call that may not be made.
-func (r *Run) permitted(c *call, status *event.CallStatus, text, summary *string) bool {
-	refusal, err := r.permit(c)
+func (g *gate) permitted(c *call, status *event.CallStatus, text, summary *string) bool {
+	refusal, err := g.permit(c)
 	return unrefused(refusal, err, status, text, summary)
 }
 

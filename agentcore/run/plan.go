@@ -21,7 +21,9 @@ import (
 
 // plan is what a run has to do with planning. Its methods may be called from any goroutine.
 type plan struct {
-	mu sync.Mutex
+	agent string // the slug of the run's definition
+	above *plan  // of the run that started this one; nil for one of the user
+	mu    sync.Mutex
 	// only says that the run, with all below it, only reads until the user accepts its plan.
 	only bool
 	// slug names the plans of the runs of one prompt. The root has it, once one of them has written a plan.
@@ -50,21 +52,21 @@ func (p *plan) written() bool {
 	return p.path != ""
 }
 
-// whilePlanning returns why a call is not made while the run, or one above it, plans; empty where it may be.
-func (r *Run) whilePlanning(spec tool.Spec) string {
+// refuses returns why a call is not made while the run, or one above it, plans; empty where it may be.
+func (p *plan) refuses(spec tool.Spec) string {
 	if toolset.GoesWithPlanning(spec) || spec.Effect == tool.Delegates {
 		return ""
 	}
-	for above := r; above != nil; above = above.parent {
+	for at := p; at != nil; at = at.above {
 		switch {
-		case !above.plan.readsOnly():
-		case above == r:
+		case !at.readsOnly():
+		case at == p:
 			return "denied: you are planning, and only tools that read are carried out. Hand over the plan with " +
 				"plan_exit; once the user accepts it, this call can be made"
 		default:
 			return fmt.Sprintf(
 				"denied: %s, who started you, is planning, and only tools that read are carried out. Say in your "+
-					"result what should be done", above.definition.Slug)
+					"result what should be done", at.agent)
 		}
 	}
 	return ""
@@ -98,7 +100,7 @@ func (h hostUser) EnterPlan(_ context.Context, reason string) (string, error) {
 	if reason != "" {
 		text += " " + reason
 	}
-	replies, err := r.askQuestions(h.call, "", tool.Question{
+	replies, err := r.questions.askQuestions(h.call, "", tool.Question{
 		Text: text, Header: "plan", Options: options(planFirst, planNot), Closed: true,
 	})
 	if err != nil {
@@ -131,7 +133,7 @@ func (h hostUser) ExitPlan(ctx context.Context, text string) (string, error) {
 		return "The plan is handed over.", hostDelegation(h).SubmitResult(ctx, result)
 	}
 	title, _, _ := strings.Cut(strings.TrimLeft(text, "# "), "\n")
-	replies, err := r.askQuestions(h.call, path, tool.Question{
+	replies, err := r.questions.askQuestions(h.call, path, tool.Question{
 		Text: fmt.Sprintf("What about the plan “%s”? It is in %s", title, path), Header: "plan",
 		Options: options(planAccept, planContinue, planReject), Closed: true,
 	})

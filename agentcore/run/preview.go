@@ -34,20 +34,20 @@ func (r *Run) preview(c *call, paths []permission.Path) (string, error) {
 	var b strings.Builder
 	changes := scratch.Changes()
 	for _, change := range changes {
-		r.writeChange(&b, change, len(changes) > 1)
+		writeChange(&b, r.session.View, change, len(changes) > 1)
 	}
 	return b.String(), nil
 }
 
 // writeChange adds what happens to one file: the lines that come and go, below its name where that says more than the
 // paths of the question do.
-func (r *spec) writeChange(b *strings.Builder, change workspace.Change, named bool) {
-	name := permission.Visible(r.session.View.Relative(change.Path))
+func writeChange(b *strings.Builder, view *workspace.View, change workspace.Change, named bool) {
+	name := permission.Visible(view.Relative(change.Path))
 	switch before := change.Before; {
 	case change.After == nil:
 		name, named = name+" is deleted", true
 	case before != nil && before.Path != change.Path:
-		name, named = permission.Visible(r.session.View.Relative(before.Path))+" → "+name, true
+		name, named = permission.Visible(view.Relative(before.Path))+" → "+name, true
 	}
 	if named {
 		fmt.Fprintln(b, name)

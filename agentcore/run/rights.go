@@ -41,7 +41,7 @@ func (r *Run) newRights() authority.Rights {
 	}
 	var above *permission.Policy
 	if r.parent != nil {
-		above = r.parent.rights.Policy
+		above = r.parent.gate.rights.Policy
 	}
 	made.Policy = made.Within(r.id, above,
 		append(slices.Clone(made.Bound), authority.Boundary{Mode: mode, Rules: made.Own})...)

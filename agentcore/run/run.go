@@ -23,6 +23,7 @@ import (
 	"github.com/agentls/agentls/agentcore/slot"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/tool"
+	"github.com/agentls/agentls/agentcore/workspace"
 )
 
 // Request asks for a run.
@@ -105,6 +106,10 @@ func (q *Request) fits(definition *agent.Definition, root bool) error {
 // equip gives the run what it works with, but for a model: a layer, rights, tools, hooks and commands.
 func (r *Run) equip() {
 	r.place = newPlace(r)
+	r.plan.agent = r.definition.Slug
+	if r.parent != nil {
+		r.plan.above = &r.parent.plan
+	}
 	r.plan.only = r.former != nil && (r.former.Powers.Planning || r.parent != nil && r.former.belowPlan(r.parent))
 	r.hooks = r.newHooks()
 	r.commands = newCommands(r)
@@ -115,7 +120,8 @@ func (r *Run) equip() {
 		r.layer = r.session.Board.Proposal().Fork()
 		r.stored = r.session.Board.Layer(r.id, r.layer, nil)
 	}
-	r.rights = r.newRights()
+	r.gate.plan, r.gate.layer = &r.plan, func() *workspace.Layer { return r.layer }
+	r.gate.rights = r.newRights()
 	r.chooseTools()
 }
 

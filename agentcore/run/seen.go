@@ -37,7 +37,7 @@ func (r *Run) HandOver() { r.stopWorking(errTimeout) }
 func (r *Run) Done() <-chan struct{} { return r.done }
 
 // Rights are what the run's calls may do.
-func (r *Run) Rights() authority.Rights { return r.rights }
+func (r *Run) Rights() authority.Rights { return r.gate.rights }
 
 // SaidPlan is the file of the plan that was the run's last word, about which the user was not asked; empty for none.
 func (r *Run) SaidPlan() string { return r.plan.saidIn() }
@@ -46,7 +46,7 @@ func (r *Run) SaidPlan() string { return r.plan.saidIn() }
 // of all above it, is accept_edits or bypass, and the hunk's files are such as the run may change without being asked,
 // whatever was granted for one call. It may read the disk.
 func (r *Run) Unreviewed(h workspace.Hunk) bool {
-	if mode := r.rights.Policy.Mode(); mode != permission.AcceptEdits && mode != permission.Bypass {
+	if mode := r.gate.rights.Policy.Mode(); mode != permission.AcceptEdits && mode != permission.Bypass {
 		return false
 	}
 	request := permission.Request{Tool: "edit", Effect: permission.Propose}
@@ -54,13 +54,13 @@ func (r *Run) Unreviewed(h workspace.Hunk) bool {
 		if name == "" {
 			continue
 		}
-		paths, err := r.rights.Paths(name, true, nil)
+		paths, err := r.gate.rights.Paths(name, true, nil)
 		if err != nil {
 			return false // what cannot be looked at is the user's to decide
 		}
 		request.Paths = append(request.Paths, paths...)
 	}
-	return r.rights.Policy.Decide(request, nil).Action == permission.Allow
+	return r.gate.rights.Policy.Decide(request, nil).Action == permission.Allow
 }
 
 // Touched are the files that the run proposed to change, absolute. The run's goroutine may call it, and whoever saw the

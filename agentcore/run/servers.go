@@ -38,7 +38,7 @@ func NamedInWorkspace(view *workspace.View, words []string) string {
 
 // callerOfServers is the run as its servers see it.
 func callerOfServers(r *Run) servers.Caller {
-	return servers.Caller{Sandbox: r.commands.Sandbox, Level: r.rights.Level}
+	return servers.Caller{Sandbox: r.commands.Sandbox, Level: r.gate.rights.Level}
 }
 
 // serversOf are the MCP servers that a run has, whether it has a use for them or not. What is wrong with them is told
@@ -138,7 +138,7 @@ func (r *Run) toolsOfServer(found servers.Found) (tools []tool.Tool) {
 // external makes a request for a call of a tool of an MCP server one on that version of the tool alone: what was
 // allowed of it before it changed counts no more. Rules of the configuration name no version. changed says to the user
 // why he is asked again; empty where it is the first time.
-func (r *resources) external(c *call, request *permission.Request) (changed string) {
+func (g *gate) external(c *call, request *permission.Request) (changed string) {
 	t, ok := c.tool.(servers.Tool)
 	if !ok {
 		return ""
@@ -147,7 +147,7 @@ func (r *resources) external(c *call, request *permission.Request) (changed stri
 	if c.version, request.Call, news = t.Decided(); news {
 		return "the server has changed what it says of this tool since the run began"
 	}
-	for _, g := range r.rights.Grants() {
+	for _, g := range g.rights.Grants() {
 		if g.Tool == request.Tool && g.Decision == permission.Allow && g.Pattern != "" && g.Pattern != request.Call {
 			return "what was allowed before was another version of this tool: the server has changed what it says of " +
 				"it, or is another one"
@@ -177,7 +177,7 @@ func (h hostChecks) Symbols(ctx context.Context, q tool.SymbolQuery) (tool.Symbo
 // withholdsLanguages says why no language server may run for the run, or nothing. They read, and some run, the
 // project's own code.
 func (r *Run) withholdsLanguages(argv []string) string {
-	switch level := r.rights.Level(); {
+	switch level := r.gate.rights.Level(); {
 	case !r.session.Trusted():
 		return "language servers are not started in a workspace that the user does not trust yet"
 	case level != permission.Full:

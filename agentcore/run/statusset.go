@@ -72,7 +72,7 @@ func (h hostUser) SetStatusline(ctx context.Context, line string) (string, error
 	if strings.HasPrefix(line, "!") {
 		set.Description = "the command runs as you, outside of any sandbox, whenever something changes"
 	}
-	replies, err := h.run.askQuestions(h.call, "", tool.Question{
+	replies, err := h.run.questions.askQuestions(h.call, "", tool.Question{
 		Text: text, Header: "status line", Options: []tool.Option{set, {Label: statusLeave}}, Closed: true,
 	})
 	if err != nil {

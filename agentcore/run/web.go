@@ -12,7 +12,7 @@ import (
 
 func (h hostWeb) MayFetch(address string) bool {
 	request := permission.Request{Tool: h.call.spec.Name, Effect: permission.Network, Hosts: []string{address}}
-	return h.run.rights.Policy.Decide(request, h.run.rights.Grants()).Action == permission.Allow
+	return h.run.gate.rights.Policy.Decide(request, h.run.gate.rights.Grants()).Action == permission.Allow
 }
 
 func (h hostWeb) Connect(ctx context.Context, address string) (net.Conn, error) {
