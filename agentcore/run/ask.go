@@ -25,14 +25,28 @@ type query struct {
 	aside bool
 }
 
+// asking is how a run asks models. Its methods may be called from any goroutine of the run.
+type asking struct {
+	outlet
+	ctx   context.Context // the run's
+	retry model.Retry
+	// speaks says that the user started the run, so that it speaks for those below it.
+	speaks bool
+	// idle tells what the run waits for, status sets its status, again tells that a turn begins anew, and cut counts a
+	// request that broke off.
+	idle   func(message string, percent int)
+	status func(status event.Status, reason string)
+	again  func()
+	cut    func(model.Model)
+}
+
 // ask sends a request until it is answered, or the policy for retries is used up. While it waits, the run's status says
 // what for. An answer that broke off leaves nothing: its calls come only with its end, and what was shown of it is void
 // by RetryScheduled.
-func (r *Run) ask(ctx context.Context, q query) (model.Done, error) {
-	policy := model.Retry{MaxAttempts: r.config.RetryMaxAttempts, MaxElapsed: r.config.RetryMaxElapsed}
+func (a *asking) ask(ctx context.Context, q query) (model.Done, error) {
 	var failing time.Time
 	for attempts := 1; ; attempts++ {
-		done, err := r.once(ctx, q)
+		done, err := a.once(ctx, q)
 		if err == nil {
 			return done, nil
 		}
@@ -42,48 +56,48 @@ func (r *Run) ask(ctx context.Context, q query) (model.Done, error) {
 		if failing.IsZero() {
 			failing = time.Now()
 		}
-		delay, ended := policy.Next(attempts, time.Since(failing), err)
+		delay, ended := a.retry.Next(attempts, time.Since(failing), err)
 		if ended != nil {
 			return model.Done{}, ended
 		}
-		if err := r.waitToRetry(ctx, attempts, delay, err); err != nil {
+		if err := a.waitToRetry(ctx, attempts, delay, err); err != nil {
 			return model.Done{}, err
 		}
 		if !q.aside {
-			r.again()
+			a.again()
 		}
-		r.idle("waiting again for "+q.model.Name(), 0)
+		a.idle("waiting again for "+q.model.Name(), 0)
 	}
 }
 
 // again tells that the turn begins anew.
-func (r *Run) again() {
-	r.attempt++
-	r.tell(store.Batch{}, event.TurnStarted{Turn: r.turn, Attempt: r.attempt})
+func (c *conversation) again() {
+	c.attempt++
+	c.out.tell(store.Batch{}, event.TurnStarted{Turn: c.turn, Attempt: c.attempt})
 }
 
 // waitToRetry shows what the run waits for until the time has come.
-func (r *Run) waitToRetry(ctx context.Context, attempts int, delay time.Duration, failed error) error {
+func (a *asking) waitToRetry(ctx context.Context, attempts int, delay time.Duration, failed error) error {
 	why := fmt.Sprintf("waits %s: %s", max(delay.Round(time.Second), time.Second),
 		strings.ReplaceAll(fault.Explain(failed).Kind, "_", " "))
-	r.idle(why, 0)
-	r.tell(store.Batch{}, event.RetryScheduled{
+	a.idle(why, 0)
+	a.tell(store.Batch{}, event.RetryScheduled{
 		Attempt: attempts + 1, DelayMs: delay.Milliseconds(),
 		Reason: failed.Error(),
 	})
-	r.setStatus(event.StatusWaiting, why)
+	a.status(event.StatusWaiting, why)
 	if attempts == 1 {
-		r.tellUnreachable(failed)
+		a.tellUnreachable(failed)
 	}
 	timer := time.NewTimer(delay)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-		r.setStatus(event.StatusRunning, "")
+		a.status(event.StatusRunning, "")
 		return nil
 	case <-ctx.Done():
-		if r.ctx.Err() == nil { // a query aside ran out of its own time
-			r.setStatus(event.StatusRunning, "")
+		if a.ctx.Err() == nil { // a query aside ran out of its own time
+			a.status(event.StatusRunning, "")
 		}
 		return ctx.Err()
 	}
@@ -92,41 +106,41 @@ func (r *Run) waitToRetry(ctx context.Context, attempts int, delay time.Duration
 // tellUnreachable tells the user at once where no connection to the model's server can be made: such a server seldom
 // comes back by itself, and the run goes on asking it for up to retry.max_elapsed. The run that the user started speaks
 // for those below it.
-func (r *spec) tellUnreachable(failed error) {
+func (a *asking) tellUnreachable(failed error) {
 	var dial *net.OpError
 	var known *model.Error
-	if r.parent != nil || !errors.As(failed, &dial) || dial.Op != "dial" || !errors.As(failed, &known) {
+	if !a.speaks || !errors.As(failed, &dial) || dial.Op != "dial" || !errors.As(failed, &known) {
 		return
 	}
-	r.notice(event.NoticeWarning, fmt.Sprintf("%s cannot be reached (%s), and is asked again for up to %s",
+	a.notice(event.NoticeWarning, fmt.Sprintf("%s cannot be reached (%s), and is asked again for up to %s",
 		known.Provider, known.Detail,
-		r.config.RetryMaxElapsed), known.Hint)
+		a.retry.MaxElapsed), known.Hint)
 }
 
 // once sends the request, without a second try.
-func (r *Run) once(ctx context.Context, q query) (model.Done, error) {
-	done, begun, err := r.stream(ctx, q)
+func (a *asking) once(ctx context.Context, q query) (model.Done, error) {
+	done, begun, err := a.stream(ctx, q)
 	if err != nil && (begun || ctx.Err() != nil) {
-		r.addCut(q.model)
+		a.cut(q.model)
 	}
 	return done, err
 }
 
 // stream sends the request once and publishes the answer as it comes. begun tells whether anything of it came.
-func (r *Run) stream(ctx context.Context, q query) (done model.Done, begun bool, err error) {
+func (a *asking) stream(ctx context.Context, q query) (done model.Done, begun bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var text, reasoning strings.Builder
 	// A secret may be cut anywhere between two pieces.
-	shownText, shownReasoning := r.redactor.Stream(), r.redactor.Stream()
+	shownText, shownReasoning := a.redactor.Stream(), a.redactor.Stream()
 	prepares := ""
 	flushed := time.Now()
 	flush := func() {
 		if text.Len() > 0 && !q.aside {
-			r.tell(store.Batch{}, event.TextDelta{Text: text.String()})
+			a.tell(store.Batch{}, event.TextDelta{Text: text.String()})
 		}
 		if reasoning.Len() > 0 && !q.aside {
-			r.tell(store.Batch{}, event.ReasoningDelta{Text: reasoning.String()})
+			a.tell(store.Batch{}, event.ReasoningDelta{Text: reasoning.String()})
 		}
 		text.Reset()
 		reasoning.Reset()
@@ -145,7 +159,7 @@ func (r *Run) stream(ctx context.Context, q query) (done model.Done, begun bool,
 		case model.CallDelta:
 			if p.Name != prepares && !q.aside { // a call comes in many pieces
 				prepares = p.Name
-				r.idle("prepares "+p.Name, 0)
+				a.idle("prepares "+p.Name, 0)
 			}
 		case model.Done:
 			text.WriteString(shownText.Flush())

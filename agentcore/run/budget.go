@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
@@ -239,10 +238,7 @@ func (r *Run) takeBudget() error {
 		r.limits.Cost = left.cost
 	}
 	r.budget = above.child(amount{r.limits.Tokens, r.limits.Cost})
-	if r.parent == nil {
-		return nil
-	}
-	rest, limited := r.parent.timeForChild()
+	rest, limited := r.clock.above.forChild()
 	switch {
 	case limited && rest <= 0 && !oneOfMany:
 		return r.spent("time")
@@ -267,29 +263,6 @@ func (r *spec) spent(what string) error {
 			r.parent.definition.Slug),
 		Hint: "do the rest without delegating, or hand over what there is",
 	}
-}
-
-// timeForChild is what a child may take of the run's time, so that the run can still hand over after it. It is not
-// limited where neither the run nor one above has a limit.
-func (r *Run) timeForChild() (rest time.Duration, limited bool) {
-	for ; r != nil; r = r.parent {
-		if own, ok := r.clock.beforeHandOver(); ok && (!limited || own < rest) {
-			rest, limited = own, true
-		}
-	}
-	return rest, limited
-}
-
-// timeAllowed is the run's limit of time as it begins, which may be long after it was made. 0 is none.
-func (r *spec) timeAllowed() time.Duration {
-	allowed := r.limits.Timeout
-	if r.parent == nil {
-		return allowed
-	}
-	if rest, limited := r.parent.timeForChild(); limited && (allowed == 0 || rest < allowed) {
-		allowed = max(rest, 1) // 0 would be no limit
-	}
-	return allowed
 }
 
 // admit waits until the run's budgets have room for its next request. A limit that is not empty says what makes that

@@ -9,6 +9,7 @@ import (
 // then, so that it can hand over. Time in which it waits in the
 // queue or for a person does not count. Its methods may be called from any goroutine.
 type clock struct {
+	above   *clock // of the run that started this one; nil for one of the user
 	mu      sync.Mutex
 	limit   time.Duration // 0 for none
 	late    func()        // called when it is time to hand over, again where the clock has stood meanwhile
@@ -103,4 +104,36 @@ func (c *clock) took() time.Duration {
 		return c.used
 	}
 	return c.used + time.Since(c.since)
+}
+
+// stopAll lets the clock stand, and those above it, until resume is called.
+func (c *clock) stopAll() (resume func()) {
+	for at := c; at != nil; at = at.above {
+		at.stop()
+	}
+	return func() {
+		for at := c; at != nil; at = at.above {
+			at.start()
+		}
+	}
+}
+
+// forChild is what a child may take of the time, so that there is still time to hand over after it. It is not limited
+// where neither this clock nor one above has a limit.
+func (c *clock) forChild() (rest time.Duration, limited bool) {
+	for at := c; at != nil; at = at.above {
+		if own, ok := at.beforeHandOver(); ok && (!limited || own < rest) {
+			rest, limited = own, true
+		}
+	}
+	return rest, limited
+}
+
+// allowed is a limit of time as the run begins, which may be long after it was made: at most what those above have
+// left. 0 is none.
+func (c *clock) allowed(limit time.Duration) time.Duration {
+	if rest, limited := c.above.forChild(); limited && (limit == 0 || rest < limit) {
+		return max(rest, 1) // 0 would be no limit
+	}
+	return limit
 }

@@ -43,7 +43,7 @@ func (r *Run) consult(slug, title, asking string) (string, error) {
 	hidden := r.hidden(definition, title, r.budget.child(amount{}))
 	hidden.takes(asked)
 	hidden.sampling.MaxTokens = definition.MaxTokens
-	text, err := hidden.answers(r.ctx, asking, r.ask)
+	text, err := hidden.answers(r.ctx, asking, r.asking.ask)
 	if err != nil {
 		return "", fmt.Errorf("ask the agent %s: %w", slug, err)
 	}
@@ -55,6 +55,7 @@ func (r *Run) hidden(definition *agent.Definition, title string, of *Budget) *Ru
 	h := bare(r.process, r.session, r, definition, Request{Agent: definition.Slug, Prompt: title, Title: title})
 	h.config, h.skills, h.tools, h.limits = r.config, r.skills, &toolset.Set{}, definition.LimitsAt(1)
 	h.layer, h.gate.rights, h.ctx, h.budget = r.layer, r.gate.rights, r.ctx, of
+	h.asking = h.newAsking()
 	h.created, h.turn, h.result.Status = time.Now().UTC(), 1, event.StatusRunning
 	h.started = h.created
 	return h
@@ -175,6 +176,6 @@ func (r *Run) Errand(e Errand) (ask func(context.Context) (string, error)) {
 			}
 		}
 		hidden.takes(asked)
-		return hidden.answers(ctx, e.Asking, hidden.once)
+		return hidden.answers(ctx, e.Asking, hidden.asking.once)
 	}
 }

@@ -158,7 +158,7 @@ func (r *Run) query(only string) (model.Done, error) {
 			Temperature: r.sampling.Temperature, NoCalls: r.lastTurn && only == "", Only: only, Run: string(r.id),
 		}
 		began := time.Now()
-		done, err := r.ask(r.workContext(), query{model: r.model, request: request})
+		done, err := r.asking.ask(r.workContext(), query{model: r.model, request: request})
 		if err == nil {
 			took := max(time.Since(began), time.Millisecond)
 			r.memory.learn(done.Usage, r.messages)

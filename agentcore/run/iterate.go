@@ -105,11 +105,11 @@ func (r *Run) iterate() error {
 			return err
 		}
 		ends = append(ends, end)
-		verdict = r.judgePass(ends)
+		verdict = judgePass(ends)
 		if (verdict != "" || i == n) && !r.passes.end(i == n || end.result.Status == event.StatusCancelled) {
 			verdict = "" // what was said last has still to be heard
 		}
-		r.lastText = r.passesText(ends, verdict)
+		r.lastText = r.request.passesText(ends, verdict)
 	}
 	reason := ""
 	switch last := ends[len(ends)-1]; {
@@ -142,7 +142,7 @@ func (r *Run) iterate() error {
 }
 
 // judgePass says why no other pass is needed, or would help; empty where one is.
-func (r *Run) judgePass(ends []passEnd) string {
+func judgePass(ends []passEnd) string {
 	last := ends[len(ends)-1]
 	before := passEnd{}
 	if len(ends) > 1 {
@@ -177,7 +177,7 @@ func (r *Run) pass(i int, before []passEnd) (passEnd, error) {
 	limits.Timeout = cmp.Or(limits.Timeout, own.Timeout, r.config.DefaultTimeout)
 	said := r.passes.recall()
 	child, err := New(r.process, r.session, r, Request{
-		Agent: r.definition.Slug, Prompt: r.request.Prompt + r.passText(i, before, said), Model: r.request.Model,
+		Agent: r.definition.Slug, Prompt: r.request.Prompt + r.request.passText(i, before, said), Model: r.request.Model,
 		Limits:         limits,
 		PermissionMode: r.request.PermissionMode, Context: r.request.Context, pass: i,
 		Title: fmt.Sprintf("%s (pass %d of %d)", r.request.Title, i, r.request.Iterations),
@@ -212,13 +212,13 @@ func (r *Run) pass(i int, before []passEnd) (passEnd, error) {
 }
 
 // passText tells a pass its place, and what the last one leaves.
-func (r *spec) passText(i int, before []passEnd, said []string) string {
+func (q *Request) passText(i int, before []passEnd, said []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b,
 		"\n\n<pass>\nThis is pass %d of at most %d at this task, each by an agent that starts afresh; you see the "+
-			"edits of those before. ", i, r.request.Iterations)
-	if r.request.Until != "" {
-		fmt.Fprintf(&b, "The task is done when this command succeeds, which is run after you: %s\n", r.request.Until)
+			"edits of those before. ", i, q.Iterations)
+	if q.Until != "" {
+		fmt.Fprintf(&b, "The task is done when this command succeeds, which is run after you: %s\n", q.Until)
 	} else {
 		b.WriteString(
 			"Look at what there is before you change anything. Passes end when one has nothing to change any more.\n")
@@ -264,16 +264,16 @@ func (p passEnd) line() string {
 }
 
 // passesText lists the passes: the run's result so far.
-func (r *spec) passesText(ends []passEnd, verdict string) string {
+func (q *Request) passesText(ends []passEnd, verdict string) string {
 	var b strings.Builder
 	for i, end := range ends {
-		fmt.Fprintf(&b, "## Pass %d of %d: %s\n\n%s\n\n", i+1, r.request.Iterations, end.line(),
+		fmt.Fprintf(&b, "## Pass %d of %d: %s\n\n%s\n\n", i+1, q.Iterations, end.line(),
 			cmp.Or(strings.TrimSpace(end.result.Output), "(it said nothing)"))
 	}
 	switch {
 	case verdict != "":
 		fmt.Fprintf(&b, "Ended after pass %d: %s.\n", len(ends), verdict)
-	case len(ends) == r.request.Iterations:
+	case len(ends) == q.Iterations:
 		fmt.Fprintf(&b, "Ended: all %d passes are used up.\n", len(ends))
 	}
 	if last := ends[len(ends)-1]; last.checked != nil && !last.checked.passed {

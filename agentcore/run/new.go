@@ -10,6 +10,7 @@ import (
 	"github.com/agentls/agentls/agentcore/clip"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/history"
+	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/registry"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/toolset"
@@ -51,6 +52,7 @@ func New(p *Process, s *Session, parent *Run, request Request) (*Run, error) {
 	}
 	r.ctx, r.cancel = context.WithCancelCause(from)
 	r.working, r.stopWorking = context.WithCancelCause(r.ctx)
+	r.asking = r.newAsking()
 	r.questions = questions{
 		outlet: r.outlet, ctx: r.ctx, session: s.ID, asks: &s.Asks, decisions: p.Decisions, view: s.View,
 		agents: r.pathOfAgents(), timeout: cfg.AskTimeout, mayAsk: r.tools.Asks, pause: r.pause,
@@ -88,9 +90,16 @@ func bare(p *Process, s *Session, parent *Run, definition *agent.Definition, req
 	}
 	r.out = r.outlet
 	if parent != nil {
-		r.depth = parent.depth + 1
+		r.depth, r.clock.above = parent.depth+1, &parent.clock
 	}
 	return r
+}
+
+func (r *Run) newAsking() asking {
+	return asking{
+		outlet: r.outlet, ctx: r.ctx, speaks: r.parent == nil, idle: r.idle, status: r.setStatus, again: r.again,
+		retry: model.Retry{MaxAttempts: r.config.RetryMaxAttempts, MaxElapsed: r.config.RetryMaxElapsed}, cut: r.addCut,
+	}
 }
 
 // Launch makes the run known and starts its goroutine. The commit is that of its first row.

@@ -118,6 +118,7 @@ type resources struct {
 	plan      plan
 	gate      gate
 	questions questions
+	asking    asking
 
 	servers []servers.Server
 	// foundServers guards servers, which are found when first needed, also by a child.

@@ -233,7 +233,7 @@ func (r *Run) work() error {
 		}
 	}
 	r.setStatus(event.StatusRunning, "")
-	r.clock.begin(r.timeAllowed(), func() { r.stopWorking(errTimeout) }, func() { r.cancel(errTimeout) })
+	r.clock.begin(r.clock.allowed(r.limits.Timeout), func() { r.stopWorking(errTimeout) }, func() { r.cancel(errTimeout) })
 	defer r.clock.end()
 	if err := r.startHooks(); err != nil {
 		return err

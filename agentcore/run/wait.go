@@ -11,15 +11,11 @@ import (
 // pause stops the clocks of the run and of those above it while it waits for somebody, and shows that it does. The
 // function that it returns ends that.
 func (r *Run) pause(reason string) (resume func()) {
-	for above := r; above != nil; above = above.parent {
-		above.clock.stop()
-	}
+	start := r.clock.stopAll()
 	goOn := r.waits(reason)
 	return func() {
 		goOn()
-		for above := r; above != nil; above = above.parent {
-			above.clock.start()
-		}
+		start()
 	}
 }
 
