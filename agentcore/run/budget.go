@@ -302,8 +302,8 @@ func (r *Run) estimate() amount {
 
 // cutOff ends the run by a limit that leaves no request for a hand-over.
 func (r *Run) cutOff(limit string) {
-	r.endTasks(errStarterEnded)
-	left := r.leftTasks()
+	r.tasks.end(errStarterEnded)
+	left := r.tasks.left()
 	r.turn-- // it did not take place
 	r.notice(event.NoticeWarning, fmt.Sprintf("%s was ended by its limit (%s) before it could hand over",
 		r.definition.Slug, limit), "start it again with a larger limit, or a smaller task")

@@ -59,7 +59,7 @@ func (r *Run) notePrompt() {
 func (r *Run) takeTurn() (ended bool, err error) {
 	if r.ending.reason != "" || r.turn >= r.limits.MaxTurns {
 		// Before anything of the budget is held for the last answer, or they could wait for that.
-		if err := r.awaitTasks(); err != nil {
+		if err := r.tasks.await(); err != nil {
 			return false, err
 		}
 	}
@@ -76,10 +76,10 @@ func (r *Run) takeTurn() (ended bool, err error) {
 	}
 	r.lastTurn = r.ending.reason != ""
 	if r.lastTurn {
-		r.endTasks(errStarterEnded)
-		r.inbox.shut()
+		r.tasks.end(errStarterEnded)
+		r.tasks.inbox.shut()
 	}
-	r.readInbox()
+	r.read(r.tasks.inbox)
 	if r.lastTurn && !r.onlyTurn() { // that one was told at its beginning
 		r.append(model.UserText(handOver(r.ending, r.tools.Offers(toolset.Submit))))
 	}

@@ -75,15 +75,13 @@ func (h hostDelegation) delegate(ctx context.Context, task tool.Task) (*Run, err
 			return nil, fmt.Errorf("start %s: %w", definition.Slug, err)
 		}
 		r.commands.Attach(child.output)
-		r.inbox.owe()
+		r.tasks.inbox.owe()
 	}
 	if _, err := child.Launch(); err != nil {
 		return nil, fmt.Errorf("start %s: %w", definition.Slug, err)
 	}
 	h.call.line.started()
-	r.mu.Lock()
-	r.children = append(r.children, child)
-	r.mu.Unlock()
+	r.tasks.add(child)
 	return child, nil
 }
 
@@ -199,7 +197,7 @@ func (h hostDelegation) askForTools(ctx context.Context, child *Run) error {
 // awaits waits for the end of children, while others may have the run's place. The error is that of ctx; the children
 // have ended by then, too, where it is the run's own.
 func (r *Run) awaits(ctx context.Context, children ...*Run) error {
-	resume := r.waitsOn(&awaited{waitsFor(children), children})
+	resume := r.waited.waitsOn(&awaited{waitsFor(children), children})
 	for _, child := range children {
 		select {
 		case <-child.done:

@@ -11,7 +11,7 @@ import (
 
 // fanOut runs one child per file and waits for all of them.
 func (r *Run) fanOut() error {
-	r.inbox.shut() // it has no turns
+	r.tasks.inbox.shut() // it has no turns
 	var children []*Run
 	for _, path := range r.request.Each {
 		at := r.session.Slots.Reserve() // so that they begin in this order

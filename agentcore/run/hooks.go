@@ -544,12 +544,12 @@ func (r *Run) stopResult(output, limit string) *hook.Result {
 // mayStop is mayEnd behind the hooks of the run's end, which are not run as long as there is something to read, or to
 // wait for.
 func (r *Run) mayStop() (bool, error) {
-	if r.inbox.idle() {
+	if r.tasks.inbox.idle() {
 		if more, err := r.goOn(""); more || err != nil {
 			return false, err
 		}
 	}
-	return r.mayEnd()
+	return r.tasks.mayEnd()
 }
 
 // preCompact runs the hooks before the conversation is summed up, and returns what they say to whoever does that, empty

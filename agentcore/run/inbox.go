@@ -5,11 +5,15 @@ import (
 	"sync"
 
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/store"
 )
 
 // inbox holds what a run is told between its turns: by the user, by the run that started it, and by the ends of its
 // children in the background. Its methods may be called from any goroutine.
 type inbox struct {
+	outlet
+	noting sync.Mutex // while what it has not read is looked at and handed to the store
+
 	mu     sync.Mutex
 	queue  []message
 	owed   int // children in the background that have not ended
@@ -23,7 +27,7 @@ type message struct {
 	text  string
 }
 
-func newInbox() *inbox { return &inbox{news: make(chan struct{}, 1)} }
+func newInbox(o outlet) *inbox { return &inbox{outlet: o, news: make(chan struct{}, 1)} }
 
 // put reports whether the text will be read: nothing is once the run has spoken its last word.
 func (b *inbox) put(m message) bool {
@@ -130,4 +134,11 @@ func (b *inbox) unread() []string {
 		}
 	}
 	return said
+}
+
+// note stores what the run was told and has not read.
+func (b *inbox) note() *store.Commit {
+	b.noting.Lock() // what is stored last is what there was last
+	defer b.noting.Unlock()
+	return b.tell(store.Batch{Unreads: []store.Unread{{Run: b.id, Texts: encoded(b.unread())}}})
 }

@@ -86,7 +86,7 @@ func (p passEnd) finished() bool {
 
 // iterate has fresh children do the task one after the other, until it is done.
 func (r *Run) iterate() error {
-	r.inbox.shut()                                     // it has no turns
+	r.tasks.inbox.shut()                               // it has no turns
 	if r.request.Until != "" && !r.session.Trusted() { // before a pass is paid for
 		return &fault.Error{
 			Kind: fault.NotAllowed, Detail: "the check " + r.request.Until + " cannot be made: " +

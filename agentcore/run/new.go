@@ -52,10 +52,15 @@ func New(p *Process, s *Session, parent *Run, request Request) (*Run, error) {
 	}
 	r.ctx, r.cancel = context.WithCancelCause(from)
 	r.working, r.stopWorking = context.WithCancelCause(r.ctx)
+	r.waited.ctx, r.waited.place, r.waited.clock, r.waited.status = r.ctx, r.place, &r.clock, r.setStatus
+	r.tasks.ctx, r.tasks.working, r.tasks.waited = r.ctx, r.working, &r.waited
+	if r.former != nil {
+		r.tasks.former = r.former.Tasks
+	}
 	r.asking = r.newAsking()
 	r.questions = questions{
 		outlet: r.outlet, ctx: r.ctx, session: s.ID, asks: &s.Asks, decisions: p.Decisions, view: s.View,
-		agents: r.pathOfAgents(), timeout: cfg.AskTimeout, mayAsk: r.tools.Asks, pause: r.pause,
+		agents: r.pathOfAgents(), timeout: cfg.AskTimeout, mayAsk: r.tools.Asks, pause: r.waited.pause,
 	}
 	if paths := r.request.Context.Paths; len(paths) > 0 {
 		r.questions.about = paths[0]
@@ -86,9 +91,10 @@ func bare(p *Process, s *Session, parent *Run, definition *agent.Definition, req
 			Status: event.StatusPending, Usage: event.NoUsage(), ToolCalls: []event.CallSummary{},
 			Children: []event.RunID{},
 		}},
-		resources: resources{done: make(chan struct{}), inbox: newInbox()},
+		resources: resources{done: make(chan struct{})},
 	}
 	r.out = r.outlet
+	r.tasks.inbox = newInbox(r.outlet)
 	if parent != nil {
 		r.depth, r.clock.above = parent.depth+1, &parent.clock
 	}

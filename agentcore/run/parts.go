@@ -81,8 +81,6 @@ type conversation struct {
 type shared struct {
 	// Each with its own lock.
 	summed summed
-	waited waitList
-	noting sync.Mutex // while what it has not read is looked at and handed to the store
 
 	mu        sync.Mutex
 	waitsFor  string    // what it waits for, in words; empty while it does not
@@ -92,7 +90,6 @@ type shared struct {
 	todos     []event.Todo
 	activity  []string
 	onFile    string             // the file that its newest call on one names
-	children  []*Run             // to which it delegated, in order
 	submitted *event.ChildResult // what the model handed over as its result
 	conflicts []string           // of its merge, for the run that started it
 	tests     testCount          // of the last command that ran tests
@@ -114,7 +111,8 @@ type resources struct {
 	commands  *command.Set
 	hooks     *hooks
 	place     *place
-	inbox     *inbox
+	tasks     tasks
+	waited    waitList
 	plan      plan
 	gate      gate
 	questions questions

@@ -31,7 +31,7 @@ func (p *passes) steer(from, text string) bool {
 
 // pass hands what was said since to the pass under way, unless that has spoken its last word. The lock is held.
 func (p *passes) pass() {
-	for p.now != nil && p.heard < len(p.said) && p.now.inbox.put(message{text: p.said[p.heard]}) {
+	for p.now != nil && p.heard < len(p.said) && p.now.tasks.inbox.put(message{text: p.said[p.heard]}) {
 		p.heard++
 	}
 }

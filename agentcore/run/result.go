@@ -14,7 +14,7 @@ import (
 
 // SubmitResult keeps what the model hands over; the run ends with this turn.
 func (h hostDelegation) SubmitResult(_ context.Context, result event.ChildResult) error {
-	if n := h.run.inbox.coming(); n > 0 {
+	if n := h.run.tasks.inbox.coming(); n > 0 {
 		return fmt.Errorf(
 			"%s that you started still run in the background; wait for them with task_wait, or end them with "+
 				"task_cancel", clip.Counted(n, "task", "tasks"))

@@ -183,8 +183,8 @@ func (r *resources) late() bool { return r.working.Err() != nil && r.ctx.Err() =
 func (r *Run) live() {
 	err := r.guarded("the run", r.work)
 	r.request.at.Drop()
-	r.inbox.shut()
-	r.endTasks(errStarterEnded)
+	r.tasks.inbox.shut()
+	r.tasks.end(errStarterEnded)
 	r.closeCommands()
 	if merge := r.guarded("the merge of its edits", r.lastMerge); err == nil {
 		err = merge

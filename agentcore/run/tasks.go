@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/agentls/agentls/agentcore/clip"
@@ -20,7 +21,7 @@ var errStarterEnded = fmt.Errorf("the run that started it has ended: %w", fault.
 
 // Tasks returns how far the run's tasks are.
 func (h hostDelegation) Tasks(_ context.Context, ids []event.RunID) ([]tool.TaskState, error) {
-	children, former, err := h.run.tasks(ids)
+	children, former, err := h.run.tasks.find(ids)
 	return append(former, statesOf(children)...), err
 }
 
@@ -29,7 +30,7 @@ func (h hostDelegation) WaitTasks(ctx context.Context, ids []event.RunID, one bo
 	limit time.Duration,
 ) ([]tool.TaskState, error) {
 	r := h.run
-	children, former, err := r.tasks(ids)
+	children, former, err := r.tasks.find(ids)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +40,7 @@ func (h hostDelegation) WaitTasks(ctx context.Context, ids []event.RunID, one bo
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	if limit > 0 && len(children) > 0 && !(one && len(former) > 0) {
-		resume := r.waitsOn(&awaited{waitsFor(children), children})
+		resume := r.waited.waitsOn(&awaited{waitsFor(children), children})
 		waitEnds(limited, children, one)
 		resume()
 	}
@@ -48,7 +49,7 @@ func (h hostDelegation) WaitTasks(ctx context.Context, ids []event.RunID, one bo
 	}
 	for _, child := range children {
 		if child.ended() {
-			r.inbox.drop(child.id)
+			r.tasks.inbox.drop(child.id)
 		}
 	}
 	return append(former, statesOf(children)...), nil
@@ -82,7 +83,7 @@ func waitEnds(ctx context.Context, runs []*Run, one bool) {
 
 // SendTask tells a task of the run something.
 func (h hostDelegation) SendTask(_ context.Context, id event.RunID, text string) error {
-	children, _, err := h.run.tasks([]event.RunID{id})
+	children, _, err := h.run.tasks.find([]event.RunID{id})
 	if err != nil {
 		return err
 	}
@@ -94,7 +95,7 @@ func (h hostDelegation) SendTask(_ context.Context, id event.RunID, text string)
 
 // CancelTask ends a task of the run.
 func (h hostDelegation) CancelTask(ctx context.Context, id event.RunID) (tool.TaskState, error) {
-	children, former, err := h.run.tasks([]event.RunID{id})
+	children, former, err := h.run.tasks.find([]event.RunID{id})
 	if err != nil {
 		return tool.TaskState{}, err
 	}
@@ -108,19 +109,35 @@ func (h hostDelegation) CancelTask(ctx context.Context, id event.RunID) (tool.Ta
 	case <-ctx.Done():
 		return tool.TaskState{}, ctx.Err()
 	}
-	h.run.inbox.drop(id)
+	h.run.tasks.inbox.drop(id)
 	return child.taskState(), nil
 }
 
-// tasks are the children of those ids, and those that the runs had started which this one goes on with: these have
+// tasks are what a run has started. Its methods may be called from any goroutine of the run.
+type tasks struct {
+	ctx, working context.Context // the run's, and that of what it does but for the hand-over
+	former       []tool.TaskState
+	inbox        *inbox
+	waited       *waitList
+
+	mu       sync.Mutex
+	children []*Run // to which it delegated, in order
+}
+
+// add notes a child that was started.
+func (t *tasks) add(child *Run) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.children = append(t.children, child)
+}
+
+// find returns the children of those ids, and those that the runs had started which this one goes on with: these have
 // ended. Where no id is given, they are all that there are.
-func (r *Run) tasks(ids []event.RunID) (children []*Run, former []tool.TaskState, err error) {
-	r.mu.Lock()
-	children = slices.Clone(r.children)
-	r.mu.Unlock()
-	if r.former != nil {
-		former = slices.Clone(r.former.Tasks)
-	}
+func (t *tasks) find(ids []event.RunID) (children []*Run, former []tool.TaskState, err error) {
+	t.mu.Lock()
+	children = slices.Clone(t.children)
+	t.mu.Unlock()
+	former = slices.Clone(t.former)
 	if len(ids) == 0 {
 		return children, former, nil
 	}
@@ -163,9 +180,9 @@ func (r *resources) ended() bool {
 	}
 }
 
-// endTasks ends the children that still run, and waits for that, which is soon.
-func (r *Run) endTasks(cause error) {
-	children, _, _ := r.tasks(nil) // no id can be wrong
+// end ends the children that still run, and waits for that, which is soon.
+func (t *tasks) end(cause error) {
+	children, _, _ := t.find(nil) // no id can be wrong
 	for _, child := range children {
 		child.cancel(cause)
 	}
@@ -174,12 +191,12 @@ func (r *Run) endTasks(cause error) {
 	}
 }
 
-// leftTasks names the children in the background of whose end the run has not heard, for its result: how they stand,
+// left names the children in the background of whose end the run has not heard, for its result: how they stand,
 // what they changed, and what they said. It is empty where there are none.
-func (r *Run) leftTasks() string {
+func (t *tasks) left() string {
 	var b strings.Builder
-	children, _, _ := r.tasks(nil) // no id can be wrong
-	for _, id := range r.inbox.unheard() {
+	children, _, _ := t.find(nil) // no id can be wrong
+	for _, id := range t.inbox.unheard() {
 		i := slices.IndexFunc(children, func(c *Run) bool { return c.id == id })
 		if i < 0 {
 			continue
@@ -225,5 +242,51 @@ func (r *Run) tellStarter() {
 		r.notice(event.NoticeWarning, "the result could not be written to its file: "+err.Error(),
 			"free space in the state folder")
 	}
-	r.parent.inbox.settle(message{child: r.id, text: r.process.Outputs.Report(ended)})
+	r.parent.tasks.inbox.settle(message{child: r.id, text: r.process.Outputs.Report(ended)})
+}
+
+// mayEnd reports whether a run that has nothing more to do may end. Where it may not, there is something to read by the
+// time it returns: children in the background are waited for. The error is that of the run's context.
+func (t *tasks) mayEnd() (bool, error) {
+	closed, owed := t.inbox.close()
+	if closed || owed == 0 {
+		return closed, nil
+	}
+	resume := t.waitsInBackground(owed)
+	defer resume()
+	for {
+		select {
+		case <-t.inbox.news: // it may be of what was read since
+			if closed, owed = t.inbox.close(); closed || owed == 0 {
+				return closed, nil
+			}
+		case <-t.ctx.Done():
+			return false, t.ctx.Err()
+		}
+	}
+}
+
+// await waits for the children in the background before the run's last turn, as it does where it has nothing more
+// to do, so that its last word knows what came of them. It waits until the time of the run is kept for its hand-over;
+// what they use is of its budget, and they end with that. The error is that of the run's context.
+func (t *tasks) await() error {
+	owed := t.inbox.coming()
+	if owed == 0 {
+		return nil
+	}
+	resume := t.waitsInBackground(owed)
+	defer resume()
+	for t.inbox.coming() > 0 {
+		select {
+		case <-t.inbox.news:
+		case <-t.working.Done():
+			return t.ctx.Err()
+		}
+	}
+	return nil
+}
+
+// waitsInBackground is waits for so many children.
+func (t *tasks) waitsInBackground(owed int) (resume func()) {
+	return t.waited.waits(fmt.Sprintf("waits for %s in the background", clip.Counted(owed, "child", "children")))
 }

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"sync"
@@ -10,9 +11,9 @@ import (
 
 // pause stops the clocks of the run and of those above it while it waits for somebody, and shows that it does. The
 // function that it returns ends that.
-func (r *Run) pause(reason string) (resume func()) {
-	start := r.clock.stopAll()
-	goOn := r.waits(reason)
+func (w *waitList) pause(reason string) (resume func()) {
+	start := w.clock.stopAll()
+	goOn := w.waits(reason)
 	return func() {
 		goOn()
 		start()
@@ -22,6 +23,11 @@ func (r *Run) pause(reason string) (resume func()) {
 // waitList is what a run waits for, the oldest first. Its lock also orders the changes of the run's status that come of
 // it.
 type waitList struct {
+	ctx    context.Context // the run's
+	place  *place
+	clock  *clock
+	status func(status event.Status, reason string)
+
 	mu   sync.Mutex
 	list []*awaited
 }
@@ -34,26 +40,25 @@ type awaited struct {
 
 // waits shows that the run waits, and lets others have its place meanwhile. The function that it returns ends that.
 // Calls of one turn may wait beside each other.
-func (r *Run) waits(reason string) (resume func()) { return r.waitsOn(&awaited{reason: reason}) }
+func (w *waitList) waits(reason string) (resume func()) { return w.waitsOn(&awaited{reason: reason}) }
 
-func (r *Run) waitsOn(a *awaited) (resume func()) {
-	regain := r.place.yield()
-	w := &r.waited
+func (w *waitList) waitsOn(a *awaited) (resume func()) {
+	regain := w.place.yield()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.list = append(w.list, a)
-	r.setStatus(event.StatusWaiting, w.reason())
+	w.status(event.StatusWaiting, w.reason())
 	return func() {
-		err := regain(r.ctx)
+		err := regain(w.ctx)
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.list = slices.DeleteFunc(w.list, func(other *awaited) bool { return other == a })
 		switch {
 		case err != nil:
 		case len(w.list) > 0:
-			r.setStatus(event.StatusWaiting, w.reason())
+			w.status(event.StatusWaiting, w.reason())
 		default:
-			r.setStatus(event.StatusRunning, "")
+			w.status(event.StatusRunning, "")
 		}
 	}
 }
