@@ -6,7 +6,6 @@ import (
 
 	"github.com/agentls/agentls/agentcore/authority"
 	"github.com/agentls/agentls/agentcore/config"
-	"github.com/agentls/agentls/agentcore/run"
 	"github.com/agentls/agentls/agentcore/servers"
 )
 
@@ -22,7 +21,7 @@ func newServers(e *Engine, s *Session) *servers.Set {
 	return servers.New(servers.Setup{
 		Session: s.ID, View: s.shared.View, Proposal: s.shared.Board.Proposal(), Trusted: s.isTrusted,
 		Named: func(command []string, env map[string]string) string {
-			return run.NamedInWorkspace(s.shared.View, authority.ServerWords(command, env))
+			return authority.NamedIn(s.shared.View, authority.ServerWords(command, env))
 		},
 		Getenv: e.process.Getenv, Redactor: e.process.Redactor, Marks: serverMarks(e.process.StateDir),
 		Patience: mcpPatience, Logger: e.process.Logger,

@@ -70,12 +70,6 @@ func (a *asking) ask(ctx context.Context, q query) (model.Done, error) {
 	}
 }
 
-// again tells that the turn begins anew.
-func (c *conversation) again() {
-	c.attempt++
-	c.out.tell(store.Batch{}, event.TurnStarted{Turn: c.turn, Attempt: c.attempt})
-}
-
 // waitToRetry shows what the run waits for until the time has come.
 func (a *asking) waitToRetry(ctx context.Context, attempts int, delay time.Duration, failed error) error {
 	why := fmt.Sprintf("waits %s: %s", max(delay.Round(time.Second), time.Second),

@@ -79,21 +79,6 @@ func (q *questions) newAsk(c *call, title, detail string) authority.Ask {
 	return a
 }
 
-// pathOfAgents names a run by the agents above it.
-func (r *spec) pathOfAgents() string {
-	names := []string{r.definition.Slug}
-	for p := r.parent; p != nil; p = p.parent {
-		names = append(names, p.definition.Slug)
-	}
-	slices.Reverse(names)
-	return strings.Join(names, " ▸ ")
-}
-
-// Ask puts questions to the user, all at once, so that they wait one time together.
-func (h hostUser) Ask(_ context.Context, questions []tool.Question) ([]tool.Reply, error) {
-	return h.run.questions.askQuestions(h.call, "", questions...)
-}
-
 // askQuestions asks the user and waits for all answers. plan is the file of the plan that the questions are about,
 // empty for none. The error is that of the run's context.
 func (q *questions) askQuestions(c *call, plan string, list ...tool.Question) ([]tool.Reply, error) {

@@ -2,7 +2,6 @@ package run
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,7 +12,6 @@ import (
 	"github.com/agentls/agentls/agentcore/clip"
 	"github.com/agentls/agentls/agentcore/crash"
 	"github.com/agentls/agentls/agentcore/event"
-	"github.com/agentls/agentls/agentcore/hook"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/store"
@@ -23,27 +21,6 @@ import (
 
 // maxReading is how many calls that read run beside each other.
 const maxReading = 16
-
-// call is one tool call on its way.
-type call struct {
-	id        event.CallID
-	asked     model.Call
-	tool      tool.Tool // nil where there is none of that name
-	spec      tool.Spec
-	title     string
-	arguments json.RawMessage
-	access    *tool.Access // what it reaches for; nil where its tool declares nothing
-	do        func(context.Context, tool.Host) (tool.Result, error)
-	refusal   string // why it is not carried out, empty if it is
-	started   time.Time
-	hooked    hook.Outcome // what the hooks before it said
-	images    []model.Image
-	version   string             // of the tool of an MCP server that was decided on
-	exit      *int               // code of the command that it ran to its end; nil for none
-	leftOut   string             // what its command changed and may not, and why; empty for nothing
-	made      *event.CallSummary // of the result, once it has ended
-	line      *line              // for a call that starts a child
-}
 
 // makeCalls executes the calls of one turn and returns their results in the order of the calls: calls that
 // read or delegate run beside each other, the others one after the other.
@@ -94,32 +71,6 @@ func (r *Run) makeCalls(asked []model.Call) ([]model.Part, error) {
 	return results, r.ctx.Err()
 }
 
-// listInOrder has the run's result list the calls of a turn as the model made them, however they ended. before is how
-// many it had until then.
-func (r *shared) listInOrder(calls []*call, before int) {
-	var made []event.CallSummary
-	for _, c := range calls {
-		if c.made != nil {
-			made = append(made, *c.made)
-		}
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !slices.Equal(r.result.ToolCalls[before:], made) {
-		// a list of its own: others read the former one
-		r.result.ToolCalls = slices.Concat(r.result.ToolCalls[:before], made)
-	}
-}
-
-// faultLine is an error in one line: where its first only begins a list, with the list's first item.
-func faultLine(text string) string {
-	line, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	if item, ok := strings.CutPrefix(rest, "- "); ok && strings.HasSuffix(line, ":") {
-		return clip.FirstLine(line + " " + item)
-	}
-	return clip.FirstLine(text)
-}
-
 // decide finds the tool of a call, checks its arguments, and says why a call is refused.
 func (r *Run) decide(asked model.Call) *call {
 	c := &call{id: event.NewCallID(), asked: asked, title: asked.Name, arguments: asked.Arguments}
@@ -163,19 +114,6 @@ func (r *Run) decide(asked model.Call) *call {
 		c.refusal = "error: " + err.Error()
 	}
 	return c
-}
-
-// take makes the call what its tool has made of its arguments.
-func (c *call) take(parsed tool.Call) {
-	c.title, c.arguments, c.access, c.do = parsed.Title, parsed.Arguments, parsed.Access, parsed.Run
-}
-
-// paths are the files and folders that the call names, as the model wrote them.
-func (c *call) paths() []string {
-	if c.access == nil {
-		return nil
-	}
-	return c.access.Paths
 }
 
 // execute carries out one call: intent, action, outcome.
@@ -249,15 +187,6 @@ func (r *Run) worksOn(c *call) {
 	}
 }
 
-// validArguments are the arguments as JSON, whatever the model sent.
-func (c *call) validArguments() json.RawMessage {
-	if json.Valid(c.arguments) {
-		return c.arguments
-	}
-	text, _ := json.Marshal(string(c.arguments)) // a string always encodes
-	return text
-}
-
 // perform runs the tool itself; a panic in it is the call's error, not the engine's.
 func (r *Run) perform(c *call) (status event.CallStatus, text, summary string) {
 	var result tool.Result
@@ -294,19 +223,27 @@ func (r *resources) cancelled() (status event.CallStatus, text, summary string) 
 	return event.CallCancelled, "error: the call was cancelled", "cancelled"
 }
 
-// openTodos is the run's list.
-func (r *shared) openTodos() []event.Todo {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.todos
+func restorerOf(r *Run) restorer { return restorer{r.redactor, r.session.View, r.layer} }
+
+// bounded is what a call puts into the conversation.
+func (r *Run) bounded(c *call, text string) string {
+	own := r.definition.ToolOptions[c.spec.Name].OutputLimit
+	return r.commands.Bound(string(c.id), text, own, r.tools.Offers("read"))
 }
 
-// setTodos replaces the run's list and tells about it.
-func (r *Run) setTodos(items []event.Todo) {
-	items = slices.Clone(items)
-	r.mu.Lock()
-	r.todos = items
-	r.mu.Unlock()
-	r.tell(store.Batch{Todos: []store.TodoList{{Run: r.id, Items: items}}},
-		event.TodoChanged{Items: items})
+// runTool runs the tool of a call, no longer than the agent's definition lets it.
+func (r *Run) runTool(c *call) (tool.Result, error) {
+	limit := r.definition.ToolOptions[c.spec.Name].Timeout
+	do := restorerOf(r).with(c)
+	if limit <= 0 {
+		return do(r.workContext(), r.host(c, r.layer))
+	}
+	ctx, cancel := context.WithTimeout(r.workContext(), limit)
+	defer cancel()
+	result, err := do(ctx, r.host(c, r.layer))
+	if err != nil && r.workContext().Err() == nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return result, fmt.Errorf("the call took longer than %v, which is what %s allows for %s; ask for less at once",
+			limit, r.definition.Slug, c.spec.Name)
+	}
+	return result, err
 }

@@ -1,8 +1,6 @@
 package run
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,7 +14,6 @@ import (
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/process/command"
 	"github.com/agentls/agentls/agentcore/tool"
-	"github.com/agentls/agentls/agentcore/toolset"
 )
 
 // writeCommands says in the prompt what commands see and reach.
@@ -44,15 +41,6 @@ func (r *Run) writeCommands(b *strings.Builder) {
 		fmt.Fprintf(b, "commands: without a sandbox, on the disk as it is saved, which they change at once; %s\n",
 			otherwise)
 	}
-}
-
-// untrusted returns why a command may not run in a workspace that the user does not trust, or "". It may not even in a
-// full sandbox, since what it runs is the workspace's own.
-func (g *gate) untrusted(request permission.Request) string {
-	if request.Command == "" || g.trusted() {
-		return ""
-	}
-	return denied(permission.Decision{Advice: toolset.WithoutCommands}, toolset.UntrustedCommands)
 }
 
 // newCommands makes the commands of a run, which has none yet.
@@ -110,29 +98,6 @@ func leftToRun(r *Run, path string) bool {
 		id = parent
 	}
 	return false
-}
-
-// bounded is what a call puts into the conversation.
-func (r *Run) bounded(c *call, text string) string {
-	own := r.definition.ToolOptions[c.spec.Name].OutputLimit
-	return r.commands.Bound(string(c.id), text, own, r.tools.Offers("read"))
-}
-
-// runTool runs the tool of a call, no longer than the agent's definition lets it.
-func (r *Run) runTool(c *call) (tool.Result, error) {
-	limit := r.definition.ToolOptions[c.spec.Name].Timeout
-	do := restorerOf(r).with(c)
-	if limit <= 0 {
-		return do(r.workContext(), r.host(c, r.layer))
-	}
-	ctx, cancel := context.WithTimeout(r.workContext(), limit)
-	defer cancel()
-	result, err := do(ctx, r.host(c, r.layer))
-	if err != nil && r.workContext().Err() == nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return result, fmt.Errorf("the call took longer than %v, which is what %s allows for %s; ask for less at once",
-			limit, r.definition.Slug, c.spec.Name)
-	}
-	return result, err
 }
 
 // closeCommands is close as the end of a run needs it.

@@ -9,17 +9,6 @@ import (
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
-// Comment is the comment in a file that a run's prompt was written as. When the run is completed, its proposal takes
-// the comment out.
-type Comment struct {
-	// Path is the file's, absolute.
-	Path string
-	// Text is what is to be taken out, with what else would be left of it: the ends of whole lines, spaces.
-	Text string
-	// StartLine and EndLine are the comment's lines, 1-based and inclusive.
-	StartLine, EndLine int
-}
-
 // takeComment takes the comment out of the file, as an edit of the run's. Where the agent has done so itself, or the
 // user meanwhile, there is nothing to do. It is called at the end of a run that has done what it was to do.
 func (r *Run) takeComment() {

@@ -2,7 +2,6 @@ package run
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,7 +13,6 @@ import (
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/tool"
 	"github.com/agentls/agentls/agentcore/toolset"
-	"github.com/agentls/agentls/agentcore/workspace"
 )
 
 const (
@@ -29,21 +27,6 @@ const (
 // and the files fresh below it, and the last turns, whole. The system prompt and the tools stay as they are. In the
 // store nothing changes but that the summary comes in, behind the last message that it stands for (Message.Parent): the
 // messages that were stored between both follow it.
-
-// surroundings are what a conversation has to know of its run to be shortened.
-type surroundings struct {
-	ctx    context.Context // the run's
-	model  string
-	answer int // how many tokens an answer may have; 0 for no bound of the definition's
-	view   *workspace.View
-	tools  *toolset.Set
-	layer  func() *workspace.Layer
-	todos  func() []event.Todo
-	// consult has a hidden agent answer, instructions are what hooks say to it, and progress tells what is done.
-	consult      func(slug, title, prompt string) (string, error)
-	instructions func() (string, error)
-	progress     func(message string, percent int)
-}
 
 // makeRoom shortens the conversation before it is too long for the model.
 func (c *conversation) makeRoom() error {

@@ -115,7 +115,7 @@ func (r *Run) takeTurn() (ended bool, err error) {
 // takeText takes an answer without a call: the run's last word, or one that is none, which the model is told. It
 // reports true when it was the last word.
 func (r *Run) takeText(done model.Done, text string) (ended bool, err error) {
-	wrong := r.recall(done, text)
+	wrong := recall(r.tools, done, text)
 	if wrong.reason == "" || wrong.unsure && r.lapses.counts[wrong.reason] > 0 { // it was told once, and means it
 		r.append(done.Message)
 		r.lastText = text
@@ -232,7 +232,7 @@ func (r *Run) judge(calls []model.Call, results []model.Part, as repetition, cut
 		return
 	}
 	r.lapses.good()
-	if r.lapses.broken++; slices.ContainsFunc(calls, r.callable) {
+	if r.lapses.broken++; slices.ContainsFunc(calls, func(c model.Call) bool { return callable(r.tools, c) }) {
 		r.lapses.broken = 0
 	}
 	if r.lapses.broken >= brokenTurns {
@@ -325,9 +325,6 @@ func handsOver(call model.Call) bool {
 	return name == toolset.Submit
 }
 
-// onlyTurn reports whether the run has no other turn. It is told so at its beginning.
-func (r *spec) onlyTurn() bool { return r.limits.MaxTurns == 1 }
-
 // lastWord takes an answer for the last, whatever it is. A run that ends since its model gave bad answers, and
 // this is another, has failed where nothing was said before either.
 func (r *Run) lastWord(done model.Done) error {
@@ -337,7 +334,7 @@ func (r *Run) lastWord(done model.Done) error {
 	}
 	end, calls, wrong := r.ending, len(done.Message.Calls()), lapse{}
 	if calls == 0 || strings.TrimSpace(text) == "" {
-		wrong = r.recall(done, text)
+		wrong = recall(r.tools, done, text)
 	}
 	own := end.detail == "" && r.onlyTurn() && calls == 0 // nobody told it to hand over
 	switch {
@@ -422,46 +419,4 @@ func handOver(end ending, submits bool) string {
 			"results so far, what is done, what is left."
 	}
 	return why + " Make no more calls. Answer now with what you have: results so far, what is done, what is left."
-}
-
-// maxActivities is how many of the last things that a run did are told.
-const maxActivities = 5
-
-// progress tells what the run does, and how far it is. Percent is a lower bound for the share of the budget, for runs
-// that know better than their turns tell.
-func (r *Run) progress(message string, percent int) {
-	r.mu.Lock()
-	r.activity = append(r.activity, message)
-	if surplus := len(r.activity) - maxActivities; surplus > 0 {
-		r.activity = append([]string(nil), r.activity[surplus:]...)
-	}
-	r.mu.Unlock()
-	r.idle(message, percent)
-}
-
-// idle is progress for what the run waits for, its model before all: that is no activity, and would leave no room for
-// them.
-func (r *Run) idle(message string, percent int) {
-	r.mu.Lock()
-	p := event.RunProgress{
-		Turn: r.turn, Usage: r.result.Usage, ToolCalls: len(r.result.ToolCalls),
-		Activities: append([]string(nil), r.activity...), Message: message,
-	}
-	p.BudgetUsed = r.budgetUsed(r.turn-1, percent)
-	r.last = p
-	r.mu.Unlock()
-	r.tell(store.Batch{}, p)
-}
-
-// budgetUsed is the largest used share of any of the run's limits after so many turns, in percent, at least the given
-// one and that of before. The lock is held.
-func (r *Run) budgetUsed(turns, least int) int {
-	share := max(least, r.budget.share())
-	if r.limits.MaxTurns > 0 {
-		share = max(share, max(turns, 0)*100/r.limits.MaxTurns)
-	}
-	if r.limits.Timeout > 0 {
-		share = max(share, int(r.clock.took()*100/r.limits.Timeout))
-	}
-	return max(min(share, 100), r.last.BudgetUsed)
 }

@@ -17,7 +17,6 @@ import (
 	"github.com/agentls/agentls/agentcore/provider"
 	"github.com/agentls/agentls/agentcore/tool"
 	"github.com/agentls/agentls/agentcore/toolset"
-	"github.com/agentls/agentls/agentcore/workspace"
 )
 
 // Delegate starts a child for a task and waits for its end, but where it is in the background.
@@ -57,7 +56,7 @@ func (h hostDelegation) delegate(ctx context.Context, task tool.Task) (*Run, err
 	if err != nil {
 		return nil, err
 	}
-	child, err := New(r.process, r.session, r, request)
+	child, err := r.child(request)
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", definition.Slug, r.modelRefused(task.Model, err))
 	}
@@ -77,7 +76,7 @@ func (h hostDelegation) delegate(ctx context.Context, task tool.Task) (*Run, err
 		r.commands.Attach(child.output)
 		r.tasks.inbox.owe()
 	}
-	if _, err := child.Launch(); err != nil {
+	if _, err := child.launch(); err != nil {
 		return nil, fmt.Errorf("start %s: %w", definition.Slug, err)
 	}
 	h.call.line.started()
@@ -194,46 +193,6 @@ func (h hostDelegation) askForTools(ctx context.Context, child *Run) error {
 	return ctx.Err()
 }
 
-// awaits waits for the end of children, while others may have the run's place. The error is that of ctx; the children
-// have ended by then, too, where it is the run's own.
-func (r *Run) awaits(ctx context.Context, children ...*Run) error {
-	resume := r.waited.waitsOn(&awaited{waitsFor(children), children})
-	for _, child := range children {
-		select {
-		case <-child.done:
-		case <-ctx.Done():
-			if r.ctx.Err() != nil {
-				<-child.done // its context is below ours
-			}
-		}
-	}
-	resume()
-	return ctx.Err()
-}
-
-// taskState is the run as the agent sees it that started it.
-func (r *Run) taskState() tool.TaskState {
-	result := r.Snapshot()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return tool.TaskState{
-		ID: r.id, Agent: r.definition.Slug, Title: r.request.Title, Message: cmp.Or(r.waitsFor, r.last.Message),
-		Result:    result,
-		Conflicts: slices.Clone(r.conflicts), Output: r.output, Bounded: r.request.bounded,
-	}
-}
-
-// collides notes for the run that started this one which of its edits were left out, with both sides.
-func (r *Run) collides(c workspace.Conflict) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.conflicts = append(r.conflicts,
-		fmt.Sprintf(
-			"%s lines %d-%d: the edit of %s was left out, since the lines were changed meanwhile. It "+
-				"wanted:\n%s\nThere is now:\n%s",
-			r.session.View.Shown(c.Path), c.StartLine+1, c.EndLine, r.definition.Slug, c.Ours, c.Theirs))
-}
-
 // modelRefused is the error of a child that did not start, for the model that asked for it: where the model that it
 // named ("" for none), or that of the agent's definition, cannot be had, the error says which it may write instead.
 func (r *spec) modelRefused(name string, err error) error {
@@ -251,4 +210,13 @@ func (r *spec) modelRefused(name string, err error) error {
 			failed.Detail, others, provider.Offline)
 	}
 	return fmt.Errorf("model: %s; write %s%s, or leave it out", failed.Detail, others, provider.Offline)
+}
+
+// DescribeAgent tells all that the run may know of an agent that it can start.
+func (h hostDelegation) DescribeAgent(name string) (string, error) {
+	d, err := h.startable(name)
+	if err != nil {
+		return "", err
+	}
+	return h.run.tools.Describe(d), nil
 }

@@ -59,12 +59,3 @@ func (r *spec) tellWithheld() {
 			"`agentls permissions explain` tells which")
 	}
 }
-
-// DescribeAgent tells all that the run may know of an agent that it can start.
-func (h hostDelegation) DescribeAgent(name string) (string, error) {
-	d, err := h.startable(name)
-	if err != nil {
-		return "", err
-	}
-	return h.run.tools.Describe(d), nil
-}

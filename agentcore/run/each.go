@@ -15,7 +15,7 @@ func (r *Run) fanOut() error {
 	var children []*Run
 	for _, path := range r.request.Each {
 		at := r.session.Slots.Reserve() // so that they begin in this order
-		child, err := New(r.process, r.session, r, Request{
+		child, err := r.child(Request{
 			at:    at,
 			Agent: r.definition.Slug, Prompt: r.request.Prompt, Model: r.request.Model, Limits: r.request.Limits,
 			PermissionMode: r.request.PermissionMode, // they are this run, in parts
@@ -24,7 +24,7 @@ func (r *Run) fanOut() error {
 			Context: Context{Paths: []string{path}},
 		})
 		if err == nil {
-			_, err = child.Launch()
+			_, err = child.launch()
 		}
 		if err != nil {
 			at.Drop()

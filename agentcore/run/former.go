@@ -1,13 +1,14 @@
 package run
 
 import (
+	"reflect"
 	"slices"
 
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/authority"
+	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/model"
-	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/tool"
 )
 
@@ -46,37 +47,32 @@ type Ancestor struct {
 // binds reports whether the former run was a child, or went on with one.
 func (f *Former) binds() bool { return f != nil && (len(f.Above) > 0 || len(f.Powers.Bound) > 0) }
 
-func (r *Run) powers() authority.Powers {
-	return authority.Powers{
-		Mode: r.mode, Tools: r.tools.Names(), Planning: r.plan.readsOnly(), Bound: r.gate.rights.Bound,
-		Rules: append([]permission.Layer{}, r.gate.rights.Own...), // never nil, which is what former versions stored
-	}
-}
-
 // starter is the agent that started the former run, which was a child.
 func (f *Former) starter() string { return f.Above[len(f.Above)-1].Definition.Slug }
 
 // belowPlan reports whether a run above the former one was planning that is not above the new one.
-func (f *Former) belowPlan(parent *Run) bool {
+func (f *Former) belowPlan(descends func(event.RunID) bool) bool {
 	return slices.ContainsFunc(f.Above,
-		func(a Ancestor) bool { return a.Powers.Planning && !parent.descendsFrom(a.Run) })
+		func(a Ancestor) bool { return a.Powers.Planning && !descends(a.Run) })
 }
 
-// takeOver puts what the run inherits, and the former conversation (nil for none), in front of its own.
-func (c *conversation) takeOver(inherited []model.Message, former *Former) {
-	for _, m := range inherited {
-		c.append(m)
-	}
-	if former == nil {
-		return
-	}
-	for i, m := range former.Messages {
-		if Steers(m) {
-			c.memory.pinned[i] = true
+// bounds are what binds the run that goes on with a child: what bound it itself and the runs above it, by the rules
+// of then and by those of today. A run that is above the new one as well binds it as it is now.
+func (f *Former) bounds(descends func(event.RunID) bool, cfg *config.Config) []authority.Boundary {
+	var list []authority.Boundary
+	add := func(more ...authority.Boundary) {
+		for _, b := range more {
+			if !slices.ContainsFunc(list, func(o authority.Boundary) bool { return reflect.DeepEqual(o, b) }) {
+				list = append(list, b)
+			}
 		}
-		c.messages = append(c.messages, withoutSecrets(m, c.out.redactor))
-		c.memory.ids = append(c.memory.ids, former.Last)
 	}
-	c.memory.last, c.memory.pinned[0] = former.Last, true
-	c.hearUnread(former.Unread)
+	for _, a := range f.Above {
+		if !descends(a.Run) {
+			add(authority.Boundary{Mode: a.Powers.Mode, Rules: authority.Layers(a.Definition, cfg)})
+			add(a.Powers.Bounds()...)
+		}
+	}
+	add(f.Powers.Bounds()...)
+	return list
 }

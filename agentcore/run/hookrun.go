@@ -77,7 +77,7 @@ func (h *hooks) withholds(of *lifecycleHook) string {
 	case h.in.rights.Level() != permission.Full:
 		return "the workspace is not trusted, and there is no full sandbox to hold what the hook may start of it"
 	}
-	if file := NamedInWorkspace(h.in.view, authority.CommandWords(of.command)); file != "" {
+	if file := authority.NamedIn(h.in.view, authority.CommandWords(of.command)); file != "" {
 		return file + ", which it names, is a file of a workspace that is not trusted"
 	}
 	return ""

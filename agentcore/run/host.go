@@ -7,6 +7,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/agentls/agentls/agentcore/clip"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/prompt"
 	"github.com/agentls/agentls/agentcore/skill"
@@ -63,11 +64,6 @@ func (r *Run) host(c *call, layer *workspace.Layer) host {
 func (h hostWorkspace) Files() *workspace.Layer { return h.layer }
 
 func (h hostWorkspace) Author(reason string) workspace.Author { return h.run.author(reason) }
-
-// author signs an edit of the run.
-func (r *Run) author(reason string) workspace.Author {
-	return workspace.Author{Run: r.id, Agent: r.definition.Slug, Reason: reason}
-}
 
 func (h hostWorkspace) MayRead(path string) bool {
 	return h.run.gate.rights.MayRead(path, h.call.spec.Name)
@@ -175,16 +171,6 @@ func (h hostCommands) RunCommand(ctx context.Context, command tool.Command) (too
 	return result, err
 }
 
-// sawTests notes what a command told of tests, where it told anything.
-func (r *shared) sawTests(count testCount) {
-	if !count.seen {
-		return
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.tests = count
-}
-
 func (h hostCommands) StartCommand(ctx context.Context, command tool.Command) (string, error) {
 	return h.run.commands.Start(ctx, h.run.ctx, h.run.layer, command)
 }
@@ -206,4 +192,33 @@ func (h hostCommands) KillCommand(ctx context.Context, id string) (tool.Backgrou
 // progress tells people how a long call goes.
 func (o ofCall) progress(message string) {
 	o.run.tell(store.Batch{}, event.ToolCallProgress{Call: o.call.id, Message: message})
+}
+
+// Ask puts questions to the user, all at once, so that they wait one time together.
+func (h hostUser) Ask(_ context.Context, questions []tool.Question) ([]tool.Reply, error) {
+	return h.run.questions.askQuestions(h.call, "", questions...)
+}
+
+// noteForbidden keeps which changes of a command were left out, since a rule or the mode forbids them. The model reads
+// that in the call's result. It returns them in a line, empty for none.
+func (r *Run) noteForbidden(files []workspace.Taken) string {
+	why, names, more := "", "", 0
+	for _, file := range files {
+		forbidden, ok := errors.AsType[*forbiddenError](file.Problem)
+		switch {
+		case !ok:
+		case why == "":
+			why, names = forbidden.reason, r.session.View.Shown(file.Path)
+		default:
+			more++
+		}
+	}
+	if why == "" {
+		return ""
+	}
+	if more > 0 {
+		names += " and " + clip.Counted(more, "more file", "more files")
+	}
+	r.addDenial("it was not allowed to change " + names + " by a command: " + why)
+	return names + ": " + why
 }

@@ -1,12 +1,10 @@
 package run
 
 import (
-	"cmp"
 	"time"
 
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/model"
-	"github.com/agentls/agentls/agentcore/store"
 )
 
 const (
@@ -76,14 +74,6 @@ func (m *memory) learn(u model.Usage, messages []model.Message) {
 	}
 }
 
-// room is how many tokens the conversation may have before it is shortened; 0 for no bound. It leaves a fifth of the
-// context, and what the definition says that an answer may have, but never takes less than half: prompt and tools alone
-// are that large beside a small context.
-func (c *conversation) room() int64 {
-	window := c.memory.window
-	return max(window/2, min(window*8/10, window-int64(c.about.answer)))
-}
-
 // sizeOf is what messages add to a request, in bytes.
 func sizeOf(messages []model.Message) int64 {
 	var size int64
@@ -108,44 +98,4 @@ func sizeOf(messages []model.Message) int64 {
 // guessedTokens is about the size of messages, at least 1 where there are any.
 func guessedTokens(messages ...model.Message) int64 {
 	return (sizeOf(messages) + bytesPerToken - 1) / bytesPerToken
-}
-
-// append adds a message to the conversation, without the secrets in it, and stores it.
-func (c *conversation) append(m model.Message) {
-	m = withoutSecrets(m, c.out.redactor)
-	c.messages = append(c.messages, m)
-	c.memory.ids = append(c.memory.ids, c.keep(m, c.memory.last))
-}
-
-// pin is append for the words of whoever gave the run its task: they stay in the conversation as they are, also when it
-// is shortened.
-func (c *conversation) pin(m model.Message) {
-	c.memory.pinned[len(c.messages)] = true
-	c.append(m)
-}
-
-// keep stores a message of the run behind another one.
-func (c *conversation) keep(m model.Message, parent event.MessageID) event.MessageID {
-	parts, err := model.EncodeParts(m.Parts)
-	if err != nil {
-		// Parts are plain data of this package's own making; what cannot be encoded is a mistake of ours.
-		c.out.notice(event.NoticeError, "a message could not be stored: "+err.Error(),
-			"the run goes on, but cannot be looked up later; please report it")
-		return ""
-	}
-	c.memory.stored++
-	c.memory.last = event.NewMessageID()
-	row := store.Message{
-		ID: c.memory.last, Run: c.out.id, Parent: parent, Seq: c.memory.stored, Role: string(m.Role),
-		Parts: parts, Time: time.Now().UTC(),
-	}
-	if m.Role == model.RoleAssistant {
-		row.Tokens, row.Duration = c.memory.answered.usage.OutputTokens, c.memory.answered.took
-		row.Model, row.Usage = c.memory.answered.model, c.memory.answered.usage
-		c.memory.answered = answered{}
-	}
-	row.Tokens = cmp.Or(row.Tokens, guessedTokens(m))
-	c.out.tell(store.Batch{Messages: []store.Message{row}},
-		event.MessageCommitted{Message: c.memory.last, Role: string(m.Role), Text: m.Text()})
-	return c.memory.last
 }

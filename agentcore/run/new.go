@@ -10,7 +10,7 @@ import (
 	"github.com/agentls/agentls/agentcore/clip"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/history"
-	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/provider"
 	"github.com/agentls/agentls/agentcore/registry"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/toolset"
@@ -37,6 +37,8 @@ func New(p *Process, s *Session, parent *Run, request Request) (*Run, error) {
 	}
 	r := bare(p, s, parent, definition, request)
 	r.config, r.skills = cfg, skills
+	r.child = func(below Request) (*Run, error) { return New(p, s, r, below) }
+	r.launch = r.Launch
 	r.request.Title = cmp.Or(strings.Join(strings.Fields(request.Title), " "), clip.FirstLine(request.Prompt))
 	r.limits = request.limitsOf(definition, r.depth, cfg)
 	r.equip()
@@ -79,35 +81,6 @@ func New(p *Process, s *Session, parent *Run, request Request) (*Run, error) {
 	return r, nil
 }
 
-// bare makes a run of an agent, below another one or the user's own, that has nothing to work with yet.
-func bare(p *Process, s *Session, parent *Run, definition *agent.Definition, request Request) *Run {
-	r := &Run{
-		spec: spec{
-			outlet: outlet{event.NewRunID(), s.Events, p.Redactor}, process: p, session: s, parent: parent, definition: definition, request: request,
-			task: request.task, former: request.former, inherited: request.inherited,
-		},
-		conversation: conversation{touched: map[string]bool{}},
-		shared: shared{own: event.NoUsage(), result: event.RunResult{
-			Status: event.StatusPending, Usage: event.NoUsage(), ToolCalls: []event.CallSummary{},
-			Children: []event.RunID{},
-		}},
-		resources: resources{done: make(chan struct{})},
-	}
-	r.out = r.outlet
-	r.tasks.inbox = newInbox(r.outlet)
-	if parent != nil {
-		r.depth, r.clock.above = parent.depth+1, &parent.clock
-	}
-	return r
-}
-
-func (r *Run) newAsking() asking {
-	return asking{
-		outlet: r.outlet, ctx: r.ctx, speaks: r.parent == nil, idle: r.idle, status: r.setStatus, again: r.again,
-		retry: model.Retry{MaxAttempts: r.config.RetryMaxAttempts, MaxElapsed: r.config.RetryMaxElapsed}, cut: r.addCut,
-	}
-}
-
 // Launch makes the run known and starts its goroutine. The commit is that of its first row.
 func (r *Run) Launch() (*store.Commit, error) {
 	r.created = time.Now().UTC() // children are launched in the order of their calls, and listed by this
@@ -147,4 +120,65 @@ func (r *Run) Launch() (*store.Commit, error) {
 		r.messages, r.layer, r.stored = nil, nil, nil // the run is remembered longer than what it worked on
 	}()
 	return stored, nil
+}
+
+// newPlace makes the place of a run, which it does not have yet.
+func newPlace(r *Run) *place {
+	return &place{
+		session: r.session.Slots, machine: r.process.Machine,
+		waits: func(reason string) { r.setStatus(event.StatusWaiting, reason) },
+		alone: func(err error) {
+			// The bound of this session holds; that of the machine is no reason to do nothing at all.
+			r.notice(event.NoticeWarning, "children of other agentls processes cannot be counted: "+err.Error(),
+				"make the state folder writable (see `agentls doctor`)")
+		},
+	}
+}
+
+// equip gives the run what it works with, but for a model: a layer, rights, tools, hooks and commands.
+func (r *Run) equip() {
+	r.place = newPlace(r)
+	r.plan.agent = r.definition.Slug
+	if r.parent != nil {
+		r.plan.above = &r.parent.plan
+	}
+	r.plan.only = r.former != nil && (r.former.Powers.Planning || r.parent != nil && r.former.belowPlan(r.parent.descendsFrom))
+	r.hooks = r.newHooks()
+	r.commands = newCommands(r)
+	if r.parent != nil {
+		r.layer = r.parent.layer.Fork()
+		r.stored = r.session.Board.Layer(r.id, r.layer, r.parent.stored)
+	} else {
+		r.layer = r.session.Board.Proposal().Fork()
+		r.stored = r.session.Board.Layer(r.id, r.layer, nil)
+	}
+	r.gate.plan, r.gate.layer = &r.plan, func() *workspace.Layer { return r.layer }
+	r.gate.rights = r.newRights()
+	r.chooseTools()
+}
+
+// chooseModel opens the model of the run: the one that is asked for, or that of its agent, of the run that it goes on
+// with, or of its parent.
+func (r *spec) chooseModel() (err error) {
+	choice := provider.Choice{Override: r.request.Model, Definition: r.definition.Model}
+	if r.parent != nil {
+		choice.Parent = r.parent.model.Name()
+		r.preset = r.parent.preset
+	}
+	if r.former != nil && !provider.IsOffline(r.former.Model) { // there may be a better one by now
+		choice.Former = r.former.Model
+	}
+	choice = choice.With(r.config)
+	r.model, err = r.process.OpenModel(choice)
+	if err != nil && choice.Former != "" { // it cannot be had any more
+		choice.Former = ""
+		r.model, err = r.process.OpenModel(choice)
+	}
+	if err != nil {
+		return err
+	}
+	r.preset, r.sampling = choice.Sampling(r.preset,
+		provider.Sampling{Temperature: r.definition.Temperature, MaxTokens: r.definition.MaxTokens})
+	r.price = provider.Price(r.config, r.model.Name())
+	return nil
 }

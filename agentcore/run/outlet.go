@@ -1,6 +1,8 @@
 package run
 
 import (
+	"encoding/json"
+
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/feed"
 	"github.com/agentls/agentls/agentcore/secret"
@@ -22,4 +24,13 @@ func (o outlet) tell(batch store.Batch, bodies ...event.Body) *store.Commit {
 // notice tells the user something.
 func (o outlet) notice(level event.NoticeLevel, message, hint string) {
 	o.tell(store.Batch{}, event.Notice{Level: level, Message: message, Hint: hint})
+}
+
+// encoded returns a value of this module's own plain types as JSON, nil for none.
+func encoded[T any](value T) json.RawMessage {
+	raw, err := json.Marshal(value)
+	if err != nil || string(raw) == "null" {
+		return nil
+	}
+	return raw
 }

@@ -56,50 +56,9 @@ type spec struct {
 	output     string // the file for the result of a run in the background, empty for others
 	expanded   string // what a command of an MCP server made of the prompt; empty for none
 	created    time.Time
-}
-
-// conversation is what a run and its model have said to each other. The run's goroutine alone owns it.
-type conversation struct {
-	out      outlet
-	about    surroundings
-	system   string
-	offering []model.Tool // as every request has them
-	messages []model.Message
-	turn     int
-	attempt  int // of the turn, from 1
-	memory   memory
-	touched  map[string]bool // files that the run proposed to change; true for those that it made
-	lastText string
-	lastTurn bool // whether the turn is the last one, so that nothing is called but submit_result
-	lapses   lapses
-	ending   ending // why the coming turn is the last one
-	undone   bool   // whether calls of the last turn were left undone
-	passes   passes // of an iterated run
-}
-
-// shared is what the goroutines of a run's calls, of its children and of those who look at it share.
-type shared struct {
-	// Each with its own lock.
-	summed summed
-
-	mu        sync.Mutex
-	waitsFor  string    // what it waits for, in words; empty while it does not
-	started   time.Time // zero while it waits for a place
-	result    event.RunResult
-	own       event.Usage // what of the result's usage is not the children's
-	todos     []event.Todo
-	activity  []string
-	onFile    string             // the file that its newest call on one names
-	submitted *event.ChildResult // what the model handed over as its result
-	conflicts []string           // of its merge, for the run that started it
-	tests     testCount          // of the last command that ran tests
-	// carriedOut are the results of the first calls of the turn, up to the last change, which all have ended.
-	carriedOut []model.Part
-	denials    []string // calls that were not made, and why
-	last       event.RunProgress
-	prompt     store.PromptID // of its system prompt; empty before it has one
-	takenOver  int64          // tokens of what it began with, about
-	finished   time.Time
+	// child makes a run below this one, and launch makes this one known and starts it.
+	child  func(Request) (*Run, error)
+	launch func() (*store.Commit, error)
 }
 
 // resources are what a run works with. Each guards itself, and ends with the run.
@@ -131,4 +90,26 @@ type resources struct {
 	working     context.Context
 	stopWorking context.CancelCauseFunc
 	done        chan struct{} // closed when the end is durable
+}
+
+// bare makes a run of an agent, below another one or the user's own, that has nothing to work with yet.
+func bare(p *Process, s *Session, parent *Run, definition *agent.Definition, request Request) *Run {
+	r := &Run{
+		spec: spec{
+			outlet: outlet{event.NewRunID(), s.Events, p.Redactor}, process: p, session: s, parent: parent, definition: definition, request: request,
+			task: request.task, former: request.former, inherited: request.inherited,
+		},
+		conversation: conversation{touched: map[string]bool{}},
+		shared: shared{own: event.NoUsage(), result: event.RunResult{
+			Status: event.StatusPending, Usage: event.NoUsage(), ToolCalls: []event.CallSummary{},
+			Children: []event.RunID{},
+		}},
+		resources: resources{done: make(chan struct{})},
+	}
+	r.out = r.outlet
+	r.tasks.inbox = newInbox(r.outlet)
+	if parent != nil {
+		r.depth, r.clock.above = parent.depth+1, &parent.clock
+	}
+	return r
 }

@@ -1,18 +1,17 @@
 package run
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/agentls/agentls/agentcore/authority"
-	"github.com/agentls/agentls/agentcore/clip"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/network"
 	"github.com/agentls/agentls/agentcore/permission"
-	"github.com/agentls/agentls/agentcore/tool"
+	"github.com/agentls/agentls/agentcore/servers"
+	"github.com/agentls/agentls/agentcore/toolset"
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
@@ -169,111 +168,32 @@ func (g *gate) permitted(c *call, status *event.CallStatus, text, summary *strin
 	return unrefused(refusal, err, status, text, summary)
 }
 
-// unrefused sets the outcome of a call that is refused, or cut off by the run's end, and reports true where it is
-// neither.
-func unrefused(refusal string, err error, status *event.CallStatus, text, summary *string) bool {
-	switch {
-	case err != nil:
-		*status, *text, *summary = event.CallCancelled, "error: the call was cancelled", "cancelled"
-	case strings.HasPrefix(refusal, "error: "): // it would fail, so nobody was asked
-		*text, *summary = refusal, faultLine(strings.TrimPrefix(refusal, "error: "))
-		*status = event.CallError
-	case refusal != "":
-		*status, *text, *summary = event.CallDenied, refusal, clip.FirstLine(strings.TrimPrefix(refusal, "denied: "))
-	}
-	return err == nil && refusal == ""
-}
-
-// deniedError is the error of a call that turned out to be denied while it was made.
-type deniedError struct{ why, advice string }
-
-func (e *deniedError) Error() string { return denied(permission.Decision{Advice: e.advice}, e.why) }
-
-// denied is what the model is told of a call that may not be made: why, and what to do instead.
-func denied(decision permission.Decision, why string) string {
-	text := "denied: " + strings.TrimSuffix(why, ".")
-	if decision.Advice != "" {
-		text += ". " + strings.ToUpper(decision.Advice[:1]) + decision.Advice[1:]
-	}
-	return text
-}
-
-const (
-	// maxDenials is of how many calls that were denied a child's result tells, maxDenial how much of each, in
-	// characters.
-	maxDenials = 10
-	maxDenial  = 240
-)
-
-// noteDenial keeps what was not done, and why, for the run that started this one and for the user: a child ends well
-// without it, and nobody would know. The advice that follows the reason is the child's own.
-func (r *shared) noteDenial(c *call, refusal string) {
-	why, _, _ := strings.Cut(strings.TrimPrefix(refusal, "denied: "), ". ")
-	title := c.title
-	if c.spec.Effect == tool.Delegates { // it begins with an agent's name
-		title = "start " + title
-	}
-	r.addDenial("it was not allowed to " + title + ": " + why)
-}
-
-// noteForbidden keeps which changes of a command were left out, since a rule or the mode forbids them. The model reads
-// that in the call's result. It returns them in a line, empty for none.
-func (r *Run) noteForbidden(files []workspace.Taken) string {
-	why, names, more := "", "", 0
-	for _, file := range files {
-		forbidden, ok := errors.AsType[*forbiddenError](file.Problem)
-		switch {
-		case !ok:
-		case why == "":
-			why, names = forbidden.reason, r.session.View.Shown(file.Path)
-		default:
-			more++
-		}
-	}
-	if why == "" {
+// external makes a request for a call of a tool of an MCP server one on that version of the tool alone: what was
+// allowed of it before it changed counts no more. Rules of the configuration name no version. changed says to the user
+// why he is asked again; empty where it is the first time.
+func (g *gate) external(c *call, request *permission.Request) (changed string) {
+	t, ok := c.tool.(servers.Tool)
+	if !ok {
 		return ""
 	}
-	if more > 0 {
-		names += " and " + clip.Counted(more, "more file", "more files")
+	var news bool
+	if c.version, request.Call, news = t.Decided(); news {
+		return "the server has changed what it says of this tool since the run began"
 	}
-	r.addDenial("it was not allowed to change " + names + " by a command: " + why)
-	return names + ": " + why
+	for _, g := range g.rights.Grants() {
+		if g.Tool == request.Tool && g.Decision == permission.Allow && g.Pattern != "" && g.Pattern != request.Call {
+			return "what was allowed before was another version of this tool: the server has changed what it says of " +
+				"it, or is another one"
+		}
+	}
+	return ""
 }
 
-// addDenial keeps one thing that was not allowed, once.
-func (r *shared) addDenial(text string) {
-	text = clip.Text(strings.Join(strings.Fields(text), " "), maxDenial)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !slices.Contains(r.denials, text) {
-		r.denials = append(r.denials, text)
+// untrusted returns why a command may not run in a workspace that the user does not trust, or "". It may not even in a
+// full sandbox, since what it runs is the workspace's own.
+func (g *gate) untrusted(request permission.Request) string {
+	if request.Command == "" || g.trusted() {
+		return ""
 	}
-}
-
-// denialWarnings are the denials for the run's result. The lock is held.
-func (r *shared) denialWarnings() []string {
-	list := r.denials
-	if more := len(list) - maxDenials; more > 0 {
-		list = append(slices.Clip(list[:maxDenials]), fmt.Sprintf("%d more calls were denied", more))
-	}
-	return list
-}
-
-// detailOf is the whole of what is asked for, as a person can check it. changes are those of the files that it edits.
-func detailOf(request permission.Request, c *call, changes string) string {
-	if request.Command != "" {
-		return permission.Visible(request.Command)
-	}
-	var b strings.Builder
-	for _, p := range request.Paths {
-		fmt.Fprintln(&b, permission.Visible(p.Name))
-	}
-	for _, h := range request.Hosts {
-		fmt.Fprintln(&b, permission.Visible(h))
-	}
-	if b.Len() == 0 {
-		return permission.Visible(string(c.arguments))
-	}
-	b.WriteString(changes)
-	return strings.TrimSpace(b.String())
+	return denied(permission.Decision{Advice: toolset.WithoutCommands}, toolset.UntrustedCommands)
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/slot"
 )
 
@@ -27,19 +26,6 @@ type place struct {
 	// needs says that the run has begun and not ended: it has a place, or waits to get it back.
 	needs bool
 	away  int // how many calls of the run wait for somebody
-}
-
-// newPlace makes the place of a run, which it does not have yet.
-func newPlace(r *Run) *place {
-	return &place{
-		session: r.session.Slots, machine: r.process.Machine,
-		waits: func(reason string) { r.setStatus(event.StatusWaiting, reason) },
-		alone: func(err error) {
-			// The bound of this session holds; that of the machine is no reason to do nothing at all.
-			r.notice(event.NoticeWarning, "children of other agentls processes cannot be counted: "+err.Error(),
-				"make the state folder writable (see `agentls doctor`)")
-		},
-	}
 }
 
 // shownPositions are the places in the queue that are told each time they change; of those behind, every sixteenth is.

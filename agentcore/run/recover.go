@@ -10,6 +10,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/tool"
+	"github.com/agentls/agentls/agentcore/toolset"
 )
 
 const (
@@ -143,7 +144,7 @@ type lapse struct {
 }
 
 // recall looks whether an answer without calls is a last word.
-func (r *spec) recall(done model.Done, text string) lapse {
+func recall(tools *toolset.Set, done model.Done, text string) lapse {
 	if strings.TrimSpace(text) == "" {
 		if done.Stop == model.StopLength {
 			return lapse{
@@ -152,7 +153,7 @@ func (r *spec) recall(done model.Done, text string) lapse {
 					"call a tool, or give your final answer in text.",
 			}
 		}
-		if len(r.tools.Tools()) == 0 {
+		if len(tools.Tools()) == 0 {
 			return lapse{
 				reason:  "empty_answer",
 				message: "Your answer was empty, and there are no tools here. Give your answer in text.",
@@ -165,7 +166,7 @@ func (r *spec) recall(done model.Done, text string) lapse {
 	}
 	leak, leaked := model.LeakedCall(text, func(name string) bool {
 		canonical, ok := tool.Resolve(name)
-		return ok && r.tools.Offers(canonical) || r.tools.Offers(name)
+		return ok && tools.Offers(canonical) || tools.Offers(name)
 	})
 	if !leaked {
 		return lapse{}
@@ -197,12 +198,12 @@ func whole(call model.Call) bool {
 }
 
 // callable reports whether a call names a tool of the run, with arguments that are JSON.
-func (r *spec) callable(call model.Call) bool {
+func callable(tools *toolset.Set, call model.Call) bool {
 	name := call.Name
 	if canonical, ok := tool.Resolve(name); ok {
 		name = canonical
 	}
-	return r.tools.Offers(name) && (json.Valid(call.Arguments) || len(bytes.TrimSpace(call.Arguments)) == 0)
+	return tools.Offers(name) && (json.Valid(call.Arguments) || len(bytes.TrimSpace(call.Arguments)) == 0)
 }
 
 // uncalled answers calls that are not made: a conversation has a result for each.

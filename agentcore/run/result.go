@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/agentls/agentls/agentcore/clip"
 	"github.com/agentls/agentls/agentcore/event"
@@ -23,21 +22,6 @@ func (h hostDelegation) SubmitResult(_ context.Context, result event.ChildResult
 	defer h.run.mu.Unlock()
 	h.run.submitted = &result
 	return nil
-}
-
-// handedOver reports whether the model has given its result.
-func (r *shared) handedOver() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.submitted != nil {
-		r.result.Output = written(r.submitted)
-	}
-	return r.submitted != nil
-}
-
-// written is a result as a text.
-func written(result *event.ChildResult) string {
-	return strings.TrimSpace(result.Summary + "\n\n" + result.Details)
 }
 
 // readAnswer takes a child's answer for its result where that is what the model wrote instead of calling

@@ -2,7 +2,6 @@ package run
 
 import (
 	"cmp"
-	"reflect"
 	"slices"
 
 	"github.com/agentls/agentls/agentcore/agent"
@@ -37,7 +36,7 @@ func (r *Run) newRights() authority.Rights {
 	made.Pointed = r.startedOn
 	made.Own = authority.Layers(r.definition, r.config, r.request.granted...)
 	if r.former.binds() {
-		made.Bound = r.former.bounds(r.parent, r.config)
+		made.Bound = r.former.bounds(r.parent.descendsFrom, r.config)
 	}
 	var above *permission.Policy
 	if r.parent != nil {
@@ -46,27 +45,6 @@ func (r *Run) newRights() authority.Rights {
 	made.Policy = made.Within(r.id, above,
 		append(slices.Clone(made.Bound), authority.Boundary{Mode: mode, Rules: made.Own})...)
 	return made
-}
-
-// bounds are what binds the run that goes on with a child: what bound it itself and the runs above it, by the rules
-// of then and by those of today. A run that is above the new one as well binds it as it is now.
-func (f *Former) bounds(parent *Run, cfg *config.Config) []authority.Boundary {
-	var list []authority.Boundary
-	add := func(more ...authority.Boundary) {
-		for _, b := range more {
-			if !slices.ContainsFunc(list, func(o authority.Boundary) bool { return reflect.DeepEqual(o, b) }) {
-				list = append(list, b)
-			}
-		}
-	}
-	for _, a := range f.Above {
-		if parent == nil || !parent.descendsFrom(a.Run) {
-			add(authority.Boundary{Mode: a.Powers.Mode, Rules: authority.Layers(a.Definition, cfg)})
-			add(a.Powers.Bounds()...)
-		}
-	}
-	add(f.Powers.Bounds()...)
-	return list
 }
 
 // descendsFrom reports whether the run is one, or was started by it or below it.

@@ -47,8 +47,6 @@ type restorer struct {
 	layer    *workspace.Layer
 }
 
-func restorerOf(r *Run) restorer { return restorer{r.redactor, r.session.View, r.layer} }
-
 // with carries out a call with the secrets of the files that an edit is about back in its arguments, where the
 // model left their placeholders as it saw them. It looks only at edits: nothing that acts gets a secret this way.
 func (r restorer) with(c *call) func(context.Context, tool.Host) (tool.Result, error) {

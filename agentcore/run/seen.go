@@ -70,9 +70,3 @@ func (r *Run) Touched() []string { return slices.Collect(maps.Keys(r.touched)) }
 // Transcript writes the run's conversation down for somebody who sums it up, in about limit bytes. The run's goroutine
 // may call it.
 func (r *Run) Transcript(limit int) string { return transcript(r.messages, limit) }
-
-// GoingOn is the request for a run that goes on with a former one.
-func (q Request) GoingOn(with *Former) Request {
-	q.former = with
-	return q
-}

@@ -3,7 +3,6 @@ package run
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -14,27 +13,10 @@ import (
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/servers"
 	"github.com/agentls/agentls/agentcore/tool"
-	"github.com/agentls/agentls/agentcore/workspace"
 )
 
 // maxExternal is how many tools of MCP servers a run may have.
 const maxExternal = 256
-
-// NamedInWorkspace is a file of the workspace that words name, empty for none.
-func NamedInWorkspace(view *workspace.View, words []string) string {
-	for _, root := range view.Roots() {
-		dir, err := os.OpenRoot(root.Path)
-		if err != nil {
-			continue // nothing in it can be named
-		}
-		files := authority.NamedFiles(words, root.Path, dir)
-		dir.Close() // only read from
-		if len(files) > 0 {
-			return files[0]
-		}
-	}
-	return ""
-}
 
 // callerOfServers is the run as its servers see it.
 func callerOfServers(r *Run) servers.Caller {
@@ -133,27 +115,6 @@ func (r *Run) toolsOfServer(found servers.Found) (tools []tool.Tool) {
 				mcpname.All(found.Server.Name)))
 	}
 	return tools
-}
-
-// external makes a request for a call of a tool of an MCP server one on that version of the tool alone: what was
-// allowed of it before it changed counts no more. Rules of the configuration name no version. changed says to the user
-// why he is asked again; empty where it is the first time.
-func (g *gate) external(c *call, request *permission.Request) (changed string) {
-	t, ok := c.tool.(servers.Tool)
-	if !ok {
-		return ""
-	}
-	var news bool
-	if c.version, request.Call, news = t.Decided(); news {
-		return "the server has changed what it says of this tool since the run began"
-	}
-	for _, g := range g.rights.Grants() {
-		if g.Tool == request.Tool && g.Decision == permission.Allow && g.Pattern != "" && g.Pattern != request.Call {
-			return "what was allowed before was another version of this tool: the server has changed what it says of " +
-				"it, or is another one"
-		}
-	}
-	return ""
 }
 
 // DecidedVersion implements servers.Host.

@@ -2,11 +2,9 @@ package run
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/agentls/agentls/agentcore/fault"
-	"github.com/agentls/agentls/agentcore/model"
 )
 
 func (r *Run) Steer(from, text string) error {
@@ -32,61 +30,4 @@ func (r *Run) Steer(from, text string) error {
 		return fault.Unstored(err)
 	}
 	return nil
-}
-
-// read puts what the run was told into the conversation: first the ends of its children, then, pinned, what
-// somebody had to say.
-func (c *conversation) read(inbox *inbox) {
-	var told, said []string
-	for _, m := range inbox.take() {
-		if m.child != "" {
-			told = append(told, m.text)
-		} else {
-			said = append(said, m.text)
-		}
-	}
-	if len(told) > 0 {
-		c.append(model.UserText(strings.Join(told, "\n\n")))
-	}
-	if len(said) == 0 {
-		return
-	}
-	m := model.UserText(strings.Join(said, "\n\n"))
-	c.hear(m)
-	inbox.note()
-}
-
-// hear puts what somebody said into the conversation.
-func (c *conversation) hear(said model.Message) {
-	if Steers(said) {
-		c.pin(said)
-	} else {
-		c.append(said)
-	}
-}
-
-// hearUnread puts into the conversation what the former run was told and has not read. One that was cut off between
-// reading and noting that has it twice.
-func (c *conversation) hearUnread(unread []string) {
-	var said []string
-	for _, text := range unread {
-		if !slices.ContainsFunc(c.messages, func(m model.Message) bool {
-			return m.Role == model.RoleUser && strings.Contains(m.Text(), text)
-		}) {
-			said = append(said, text)
-		}
-	}
-	if len(said) > 0 {
-		c.hear(model.UserText(strings.Join(said, "\n\n")))
-	}
-}
-
-// maxPinned is how long what a run is told may be to stay as it is where the conversation is shortened, in bytes.
-const maxPinned = 8 << 10
-
-// Steers reports whether a message of a conversation is what a run was told in its course, and short enough to stay in
-// it: a correction counts as much as the task, and a summary may lose it.
-func Steers(m model.Message) bool {
-	text := m.Text()
-	return m.Role == model.RoleUser && strings.HasPrefix(text, "<message from=") && len(text) <= maxPinned
 }

@@ -35,7 +35,22 @@ type waitList struct {
 // awaited is one thing that a run waits for: children, or what the reason says.
 type awaited struct {
 	reason   string
-	children []*Run
+	children []awaitedChild
+}
+
+// awaitedChild is a child that a run waits for: the slug of its agent, and what is closed at its end.
+type awaitedChild struct {
+	agent string
+	done  <-chan struct{}
+}
+
+func (c awaitedChild) ended() bool {
+	select {
+	case <-c.done:
+		return true
+	default:
+		return false
+	}
 }
 
 // waits shows that the run waits, and lets others have its place meanwhile. The function that it returns ends that.
@@ -65,8 +80,8 @@ func (w *waitList) waitsOn(a *awaited) (resume func()) {
 
 // reason says what the run waits for: a person before its children, since that is what can be helped. The lock is held.
 func (w *waitList) reason() string {
-	var children []*Run
-	seen := map[*Run]bool{}
+	var children []awaitedChild
+	seen := map[awaitedChild]bool{}
 	for _, a := range slices.Backward(w.list) {
 		if a.children == nil {
 			return a.reason
@@ -83,9 +98,9 @@ func (w *waitList) reason() string {
 	return waitsFor(children)
 }
 
-func waitsFor(children []*Run) string {
+func waitsFor(children []awaitedChild) string {
 	if len(children) == 1 {
-		return "waits for " + children[0].definition.Slug
+		return "waits for " + children[0].agent
 	}
 	return fmt.Sprintf("waits for %d children", len(children))
 }

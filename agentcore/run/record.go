@@ -1,0 +1,300 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/agentls/agentls/agentcore/authority"
+	"github.com/agentls/agentls/agentcore/board"
+	"github.com/agentls/agentls/agentcore/clip"
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
+	"github.com/agentls/agentls/agentcore/history"
+	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/agentcore/store"
+	"github.com/agentls/agentls/agentcore/tool"
+	"github.com/agentls/agentls/agentcore/workspace"
+)
+
+// role is the run's role in prompts, exports and the store: main for the user's own, else the agent's name.
+func (r *spec) role() string {
+	if r.depth == 0 {
+		return "main"
+	}
+	return r.definition.Slug
+}
+
+func (r *Run) setStatus(status event.Status, reason string) {
+	r.mu.Lock()
+	r.waitsFor = ""
+	if status == event.StatusWaiting {
+		r.waitsFor = reason
+	}
+	r.result.Status = status
+	if status == event.StatusRunning && r.started.IsZero() {
+		r.started = time.Now().UTC()
+	}
+	r.mu.Unlock()
+	r.record(store.Batch{}, event.RunStatusChanged{Status: status, Reason: reason})
+}
+
+// record stores the run as it is now, with what else is in the batch.
+func (r *Run) record(batch store.Batch, bodies ...event.Body) *store.Commit {
+	r.session.recording.Lock()
+	defer r.session.recording.Unlock()
+	batch.Runs = append(batch.Runs, r.row())
+	return r.tell(batch, bodies...)
+}
+
+// Snapshot returns the result so far.
+func (r *Run) Snapshot() event.RunResult {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	result := r.result
+	result.ToolCalls = append([]event.CallSummary{}, result.ToolCalls...)
+	result.Children = append([]event.RunID{}, result.Children...)
+	if !r.result.Status.Final() {
+		result.DurationMs = time.Since(r.created).Milliseconds()
+	}
+	return result
+}
+
+func (r *Run) Info() history.Run {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	info := history.Run{
+		ID: r.id, Session: r.session.ID, Agent: r.definition.Slug, Role: history.WorksAs(r.role(), r.depth),
+		Depth: r.depth,
+		Title: r.request.Title, Model: r.model.Name(), Status: r.result.Status, Reason: r.result.Reason,
+		Created: r.created, Finished: r.finished, Turns: r.result.Turns,
+		BudgetUsed: r.last.BudgetUsed, Message: cmp.Or(r.waitsFor, r.last.Message), Usage: r.result.Usage,
+		Working: r.onFile,
+	}
+	if r.result.Status.Final() { // what it did last is over; what came of it stays
+		info.Message = clip.FirstLine(r.result.Output)
+		info.Outcome, info.Files = r.result.Outcome, r.result.Files
+	}
+	for _, text := range []*string{&info.Title, &info.Reason, &info.Message} {
+		*text = permission.LegibleLine(*text)
+	}
+	info.Background, info.Output = r.background(), r.output
+	if r.parent != nil {
+		info.Parent = r.parent.id
+	}
+	if r.former != nil {
+		info.Resumes = r.former.Run
+	}
+	if paths := r.request.Context.Paths; len(paths) > 0 {
+		info.Path, info.StartLine = paths[0], r.request.Context.StartLine
+		if c := r.request.Comment; c != nil {
+			info.StartLine = c.StartLine
+		}
+	}
+	return info
+}
+
+// Chain is the id that the runs of one prompt share, and those that go on with them.
+func (r *Run) Chain() event.RunID {
+	for r.parent != nil {
+		r = r.parent
+	}
+	if r.former != nil {
+		return r.former.Chain
+	}
+	return r.id
+}
+
+// finder is the run as the board knows it.
+func (r *Run) finder() board.Finder {
+	return board.Finder{Agent: r.definition.Slug, Model: r.model.Name(), Run: r.id, Chain: r.Chain()}
+}
+
+// background reports whether the run that started it does not wait for it.
+func (r *spec) background() bool { return r.task != nil && r.task.Background }
+
+// contextMode is what the run got of its parent's conversation. One that goes on with another has a conversation.
+func (r *spec) contextMode() string {
+	if r.task == nil || r.former != nil {
+		return contextNone
+	}
+	return cmp.Or(r.definition.ContextMode, contextNone)
+}
+
+// row is the run as it is stored.
+func (r *Run) row() store.Run {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	row := store.Run{
+		ID: r.id, Session: r.session.ID, Chain: r.Chain(), Agent: r.definition.Slug, Role: r.role(), Depth: r.depth,
+		Title: r.request.Title, Model: r.model.Name(), Prompt: r.prompt, RequestType: "prompt",
+		Request: r.request.Prompt, ContextMode: r.contextMode(), ContextTokens: r.takenOver,
+		Response: r.result.Output, Summary: clip.FirstLine(r.result.Output), Status: r.result.Status,
+		Reason:   r.result.Reason,
+		MaxTurns: r.limits.MaxTurns, MaxDuration: r.limits.Timeout, MaxTokens: r.limits.Tokens, MaxCost: r.limits.Cost,
+		Turns: r.result.Turns, Usage: r.result.Usage, Own: r.own, Proposal: r.result.Proposal,
+		Created: r.created, Started: r.started, Background: r.background(), BudgetUsed: r.last.BudgetUsed,
+	}
+	if r.parent != nil {
+		row.Parent = r.parent.id
+		row.ParentCall, row.ParentMessage = r.request.call, r.request.message
+		row.RequestType = "delegation"
+	}
+	if r.former != nil {
+		row.RequestType = "continuation"
+	}
+	row.Permissions = encoded(r.powers())
+	if paths := r.request.Context.Paths; len(paths) > 0 {
+		row.URI = event.FileURI(paths[0])
+	}
+	if r.result.Status.Final() {
+		row.Completed = r.finished
+		row.Duration = row.Completed.Sub(r.created)
+		row.Failure, row.Result = encoded(r.result.Error), encoded(r.result.Result)
+		row.FilesModified = encoded(slices.Sorted(maps.Keys(r.touched)))
+	}
+	return row
+}
+
+// guarded returns a panic as an error, so that a bug ends one run or one call and not the process.
+func (r *spec) guarded(what string, do func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			r.process.Logger.Error("a run panicked", "run", r.id, "in", what, "panic", p, "stack",
+				string(debug.Stack()))
+			err = &fault.Error{
+				Kind: fault.Internal, Detail: fmt.Sprintf("%s failed because of a bug in agentls: %v", what, p),
+				Hint: "the log has the details; please report it",
+			}
+		}
+	}()
+	return do()
+}
+
+// workContext ends what the run asks its model and does by its calls: when it is time to hand over or, in the last
+// turn, when all its time is used up.
+func (r *Run) workContext() context.Context {
+	if r.lastTurn {
+		return r.ctx
+	}
+	return r.working
+}
+
+// late reports whether it is time to hand over, since what is left of the run's time is kept for that.
+func (r *resources) late() bool { return r.working.Err() != nil && r.ctx.Err() == nil }
+
+// progress tells what the run does, and how far it is. Percent is a lower bound for the share of the budget, for runs
+// that know better than their turns tell.
+func (r *Run) progress(message string, percent int) {
+	r.mu.Lock()
+	r.activity = append(r.activity, message)
+	if surplus := len(r.activity) - maxActivities; surplus > 0 {
+		r.activity = append([]string(nil), r.activity[surplus:]...)
+	}
+	r.mu.Unlock()
+	r.idle(message, percent)
+}
+
+// idle is progress for what the run waits for, its model before all: that is no activity, and would leave no room for
+// them.
+func (r *Run) idle(message string, percent int) {
+	r.mu.Lock()
+	p := event.RunProgress{
+		Turn: r.turn, Usage: r.result.Usage, ToolCalls: len(r.result.ToolCalls),
+		Activities: append([]string(nil), r.activity...), Message: message,
+	}
+	p.BudgetUsed = r.budgetUsed(r.turn-1, percent)
+	r.last = p
+	r.mu.Unlock()
+	r.tell(store.Batch{}, p)
+}
+
+// budgetUsed is the largest used share of any of the run's limits after so many turns, in percent, at least the given
+// one and that of before. The lock is held.
+func (r *Run) budgetUsed(turns, least int) int {
+	share := max(least, r.budget.share())
+	if r.limits.MaxTurns > 0 {
+		share = max(share, max(turns, 0)*100/r.limits.MaxTurns)
+	}
+	if r.limits.Timeout > 0 {
+		share = max(share, int(r.clock.took()*100/r.limits.Timeout))
+	}
+	return max(min(share, 100), r.last.BudgetUsed)
+}
+
+// onlyTurn reports whether the run has no other turn. It is told so at its beginning.
+func (r *spec) onlyTurn() bool { return r.limits.MaxTurns == 1 }
+
+// author signs an edit of the run.
+func (r *Run) author(reason string) workspace.Author {
+	return workspace.Author{Run: r.id, Agent: r.definition.Slug, Reason: reason}
+}
+
+// pathOfAgents names a run by the agents above it.
+func (r *spec) pathOfAgents() string {
+	names := []string{r.definition.Slug}
+	for p := r.parent; p != nil; p = p.parent {
+		names = append(names, p.definition.Slug)
+	}
+	slices.Reverse(names)
+	return strings.Join(names, " ▸ ")
+}
+
+// reports reports whether the run hands its result to the run that started it.
+func (r *spec) reports() bool { return r.task != nil || r.request.pass > 0 }
+
+// maxActivities is how many of the last things that a run did are told.
+const maxActivities = 5
+
+func (r *Run) newAsking() asking {
+	return asking{
+		outlet: r.outlet, ctx: r.ctx, speaks: r.parent == nil, idle: r.idle, status: r.setStatus, again: r.again,
+		retry: model.Retry{MaxAttempts: r.config.RetryMaxAttempts, MaxElapsed: r.config.RetryMaxElapsed}, cut: r.addCut,
+	}
+}
+
+// setTodos replaces the run's list and tells about it.
+func (r *Run) setTodos(items []event.Todo) {
+	items = slices.Clone(items)
+	r.mu.Lock()
+	r.todos = items
+	r.mu.Unlock()
+	r.tell(store.Batch{Todos: []store.TodoList{{Run: r.id, Items: items}}},
+		event.TodoChanged{Items: items})
+}
+
+func (r *Run) powers() authority.Powers {
+	return authority.Powers{
+		Mode: r.mode, Tools: r.tools.Names(), Planning: r.plan.readsOnly(), Bound: r.gate.rights.Bound,
+		Rules: append([]permission.Layer{}, r.gate.rights.Own...), // never nil, which is what former versions stored
+	}
+}
+
+// taskState is the run as the agent sees it that started it.
+func (r *Run) taskState() tool.TaskState {
+	result := r.Snapshot()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return tool.TaskState{
+		ID: r.id, Agent: r.definition.Slug, Title: r.request.Title, Message: cmp.Or(r.waitsFor, r.last.Message),
+		Result:    result,
+		Conflicts: slices.Clone(r.conflicts), Output: r.output, Bounded: r.request.bounded,
+	}
+}
+
+// collides notes for the run that started this one which of its edits were left out, with both sides.
+func (r *Run) collides(c workspace.Conflict) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.conflicts = append(r.conflicts,
+		fmt.Sprintf(
+			"%s lines %d-%d: the edit of %s was left out, since the lines were changed meanwhile. It "+
+				"wanted:\n%s\nThere is now:\n%s",
+			r.session.View.Shown(c.Path), c.StartLine+1, c.EndLine, r.definition.Slug, c.Ours, c.Theirs))
+}

@@ -1,0 +1,177 @@
+package run
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/config"
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
+	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/agentcore/slot"
+	"github.com/agentls/agentls/agentcore/tool"
+)
+
+// Request asks for a run.
+type Request struct {
+	// Agent is a slug or alias; empty means the configuration's default agent.
+	Agent  string
+	Prompt string
+	// Title is for people; empty means the prompt's first line.
+	Title string
+	// Context is what the prompt is about.
+	Context Context
+	// Comment is the comment that the prompt was written as, nil for none. Its file is in the context.
+	Comment *Comment
+	// Each starts one child per file instead of a conversation; absolute paths.
+	Each []string
+	// Iterations repeats the task, each time by a fresh child, until Until succeeds or so many passes are made; 0 and 1
+	// mean once. A prompt that begins with "/iter N " sets it, too.
+	Iterations int
+	// Until is a command line that succeeds when the task of an iterated run is done; empty asks the passes themselves.
+	Until string
+	// Model overrides every other choice of a model.
+	Model string
+	// Limits override the definition's where they are set.
+	Limits agent.Limits
+	// PermissionMode overrides the definition's where it is set; a child is never above its parent.
+	PermissionMode permission.Mode
+	// task is what another run gave along; nil for a run of the user, or one per file.
+	task *tool.Task
+	// former is the run that this one goes on with.
+	former *Former
+	// inherited is what a child gets of its parent's conversation.
+	inherited inheritance
+	// bounded says which limit the call asked for and does not get; empty for none.
+	bounded string
+	// granted are tools that its definition does not have.
+	granted []string
+	// call and message are the call that it was started by, and the message that made the call; empty for none.
+	call    event.CallID
+	message event.MessageID
+	// at is its reserved place in the queue; nil where it comes as it comes.
+	at *slot.Reservation
+	// pass is the number of a pass of an iterated run, from 1; 0 for other runs.
+	pass int
+}
+
+// Context is what a prompt is about.
+type Context struct {
+	// Paths are absolute.
+	Paths []string
+	// StartLine and EndLine narrow the only path: 1-based, inclusive, 0 for the whole file.
+	StartLine, EndLine int
+	// Finding is the finding that the prompt is about, if any.
+	Finding *event.Finding
+}
+
+// fits checks what a request asks of an agent. root says that the user starts it.
+func (q *Request) fits(definition *agent.Definition, root bool) error {
+	l := q.Limits
+	switch {
+	case root && definition.Is(agent.Hidden) && !definition.Is(agent.Primary) && !definition.Is(agent.Subagent):
+		return &fault.Error{
+			Kind:   fault.NotAllowed,
+			Detail: fmt.Sprintf("the agent %s is hidden: agentls alone uses it", definition.Slug),
+			Hint:   "choose one of `agentls agents list`",
+		}
+	case strings.TrimSpace(q.Prompt) == "":
+		return &fault.Error{
+			Kind: fault.InvalidRequest, Detail: "the prompt is empty",
+			Hint: "say what the agent should do",
+		}
+	case l.MaxTurns < 0 || l.Timeout < 0 || l.Tokens < 0 || l.Cost < 0:
+		return &fault.Error{
+			Kind: fault.InvalidRequest, Detail: "a limit of the run is negative",
+			Hint: "leave it out for the agent's own limit",
+		}
+	}
+	return nil
+}
+
+// limitsOf are the limits of the run that is asked for, at the depth.
+func (q *Request) limitsOf(definition *agent.Definition, depth int, cfg *config.Config) agent.Limits {
+	own := definition.LimitsAt(depth)
+	limits := agent.Limits{
+		MaxTurns: cmp.Or(q.Limits.MaxTurns, own.MaxTurns, cfg.DefaultMaxTurns), Timeout: q.Limits.Timeout,
+		Tokens: cmp.Or(q.Limits.Tokens, own.Tokens), Cost: cmp.Or(q.Limits.Cost, own.Cost),
+	}
+	if len(q.Each) == 0 && !q.iterates() { // one that only waits for its children has no time of its own
+		limits.Timeout = cmp.Or(limits.Timeout, own.Timeout, cfg.DefaultTimeout)
+	}
+	if definition.Mode == agent.SingleShot { // no request makes two answers of one
+		limits.MaxTurns = own.MaxTurns
+	}
+	return limits
+}
+
+// covers reports whether a place is part of what a prompt is about.
+func (c *Context) covers(path string, span event.Span) bool {
+	if !slices.Contains(c.Paths, path) {
+		return false
+	}
+	return c.StartLine == 0 || c.StartLine <= span.StartLine+1 && span.EndLine+1 <= max(c.StartLine, c.EndLine)
+}
+
+// Comment is the comment in a file that a run's prompt was written as. When the run is completed, its proposal takes
+// the comment out.
+type Comment struct {
+	// Path is the file's, absolute.
+	Path string
+	// Text is what is to be taken out, with what else would be left of it: the ends of whole lines, spaces.
+	Text string
+	// StartLine and EndLine are the comment's lines, 1-based and inclusive.
+	StartLine, EndLine int
+}
+
+// iterPrompt is a prompt that asks for passes: "/iter 5 Make the tests pass."
+var iterPrompt = regexp.MustCompile(`^/iter(?:\s+|$)(\S*)\s*((?s:.*))$`)
+
+// ReadIterations takes "/iter N" out of the prompt, and checks the number of passes.
+func (q *Request) ReadIterations() error {
+	invalid := func(detail, hint string) error {
+		return &fault.Error{Kind: fault.InvalidRequest, Detail: detail, Hint: hint}
+	}
+	if parts := iterPrompt.FindStringSubmatch(strings.TrimSpace(q.Prompt)); parts != nil {
+		n, err := strconv.Atoi(parts[1])
+		if err != nil || n < 1 || parts[2] == "" {
+			return invalid("/iter is not followed by a number of passes and a task",
+				"write it as in: /iter 5 Make the tests pass.")
+		}
+		q.Iterations, q.Prompt = n, parts[2]
+	}
+	switch {
+	case q.Iterations < 0 || q.Iterations > maxIterations:
+		return invalid(fmt.Sprintf("%d iterations are asked for", q.Iterations),
+			fmt.Sprintf("ask for 1 to %d", maxIterations))
+	case q.Until != "" && !q.iterates():
+		return invalid("there is a check, but only one pass",
+			"say how often the task may be repeated until the check succeeds")
+	}
+	return nil
+}
+
+func (q *Request) iterates() bool { return q.Iterations > 1 }
+
+// GoingOn is the request for a run that goes on with a former one.
+func (q Request) GoingOn(with *Former) Request {
+	q.former = with
+	return q
+}
+
+// inheritance is what a child gets of the conversation of the run that starts it.
+type inheritance struct {
+	// messages are in front of its own, and end without calls that have no results.
+	messages []model.Message
+	// text is part of its task.
+	text string
+}
+
+// contextNone is the mode of a child that gets nothing of the conversation, which is that of a definition without one.
+const contextNone = "none"
