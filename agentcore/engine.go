@@ -101,10 +101,6 @@ type Engine struct {
 	cancel context.CancelCauseFunc
 	wait   sync.WaitGroup
 
-	// probe finds probed, what of a sandbox the machine offers, when first needed.
-	probe  sync.Once
-	probed sandbox.Report
-
 	// storeFailing is set from a failed commit to the next good one, so that people hear of it once.
 	storeFailing atomic.Bool
 
@@ -147,7 +143,12 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	}
 	e.retention = &retention.Retention{
 		StateDir: e.process.StateDir, Store: e.store, History: e.history, Crash: o.Crash, Now: o.Now,
-		Config: e.Config, Logger: o.Logger, End: e.endSession, InUse: e.others.InUse,
+		Config: e.Config, Logger: o.Logger, End: func(ctx context.Context, id event.SessionID) error {
+			if s, err := e.Session(id); err == nil {
+				return s.end(ctx)
+			}
+			return nil
+		}, InUse: e.others.InUse,
 	}
 	e.process.Former, e.process.ParentOf = e.former.Former, e.former.ParentOf
 	if err := e.others.InterruptDead(ctx); err != nil {
@@ -219,7 +220,11 @@ func prepare(o *Options) (*Engine, error) {
 	e.process = run.Process{
 		Begin: e.begin, Unsaved: e.log.AppendUnsaved, Config: e.Config, Agents: e.Agents,
 		Tools: map[string]tool.Tool{}, ToolOrder: o.Tools, OpenModel: o.OpenModel, Surroundings: e.surroundings,
-		Editor: o.Editor, Getenv: keys.Get, Client: model.NewHTTPClient(), Sandbox: e.sandboxReport,
+		Editor: o.Editor, Getenv: keys.Get, Client: model.NewHTTPClient(),
+		Sandbox: sync.OnceValue(func() sandbox.Report {
+			// the first call takes a moment
+			return sandbox.Probe(e.process.Context, run.SandboxDir(stateDir))
+		}),
 		Checking: make(chan struct{}, runtime.GOMAXPROCS(0)), Crash: o.Crash, Logger: o.Logger,
 		Outputs:  run.Outputs{Dir: filepath.Join(stateDir, "outputs"), Redactor: o.Redactor},
 		StateDir: stateDir, KeysFile: o.KeysFile, UserFile: o.UserConfig, Redactor: o.Redactor,
@@ -231,7 +236,9 @@ func prepare(o *Options) (*Engine, error) {
 		e.process.Tools[t.Spec().Name] = t
 	}
 	if o.OpenModel == nil {
-		e.process.OpenModel = e.wireModel
+		e.process.OpenModel = func(c provider.Choice) (model.Model, error) {
+			return provider.Open(e.process.Context, c, e.surroundings())
+		}
 	}
 	e.SetConfig(o.Config)
 	e.skills.Store(o.Skills)
@@ -466,15 +473,6 @@ func (e *Engine) run(id event.RunID) (*run.Run, error) {
 	return nil, fault.Missing("run", string(id), "it may have ended long ago, or in an earlier session")
 }
 
-// chain is the first of the runs of a run's prompt; empty for a run that the engine does not remember.
-func (e *Engine) chain(id event.RunID) event.RunID {
-	r, err := e.run(id)
-	if err != nil {
-		return ""
-	}
-	return r.Chain()
-}
-
 // begin makes a run known whose goroutine is about to start.
 func (e *Engine) begin(r *run.Run) (ended func(), err error) {
 	e.mu.Lock()
@@ -579,12 +577,6 @@ func (e *Engine) Retention() *retention.Retention { return e.retention }
 // Others knows what the other processes on the state folder have open.
 func (e *Engine) Others() *elsewhere.Processes { return e.others }
 
-// sandboxReport is what the machine offers. The first call finds out, which takes a moment.
-func (e *Engine) sandboxReport() sandbox.Report {
-	e.probe.Do(func() { e.probed = sandbox.Probe(e.process.Context, run.SandboxDir(e.process.StateDir)) })
-	return e.probed
-}
-
 // Answer answers an open question of any session. The first answer counts; the error of a later one is of the kind
 // not_found.
 func (e *Engine) Answer(id event.AskID, answer authority.Answer) error {
@@ -613,15 +605,6 @@ func (e *Engine) Subscribe(session event.SessionID, since uint64) *feed.Subscrip
 		deserted = func(ctx context.Context) error { return e.others.InterruptDeserted(ctx, session) }
 	}
 	return e.log.Subscribe(session, since, deserted)
-}
-
-// endSession ends a session where this process has it open.
-func (e *Engine) endSession(ctx context.Context, id event.SessionID) error {
-	s, err := e.Session(id)
-	if err != nil {
-		return nil
-	}
-	return s.end(ctx)
 }
 
 // hideSecrets tells the redactor what of a configuration is secret: keys and the values of headers.

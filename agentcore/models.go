@@ -3,7 +3,6 @@ package agentcore
 import (
 	"context"
 
-	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/provider"
 	"github.com/agentls/agentls/agentcore/registry"
 )
@@ -14,11 +13,6 @@ func (e *Engine) surroundings() provider.Surroundings {
 		Getenv: e.process.Getenv, Editor: e.process.Editor, Local: e.local.Find,
 		Client: e.process.Client,
 	}
-}
-
-// wireModel makes the model that a choice comes to.
-func (e *Engine) wireModel(c provider.Choice) (model.Model, error) {
-	return provider.Open(e.process.Context, c, e.surroundings())
 }
 
 // ModelsWith is [Engine.Models] for an engine with these options that cannot be opened: no model needs the store.

@@ -255,7 +255,12 @@ func (e *Engine) newSession(view *workspace.View, title string) *Session {
 		ID: s.ID, View: view, Events: events, Budget: run.NewBudget(), Asks: authority.Asks{Events: events},
 		Slots: slot.NewPool(func() int { return e.Config().MaxChildrenPerSession }),
 		Board: board.New(board.Options{
-			View: view, Events: events, Title: s.Title, Chain: e.chain,
+			View: view, Events: events, Title: s.Title, Chain: func(id event.RunID) event.RunID {
+				if r, err := e.run(id); err == nil {
+					return r.Chain()
+				}
+				return "" // nobody remembers it
+			},
 			Crash: e.process.Crash,
 		}),
 		Trusted: s.isTrusted, Skills: func() *skill.Set { return cmp.Or(s.skills.Load(), e.skills.Load()) },

@@ -17,6 +17,7 @@ import (
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/tool"
 	"github.com/agentls/agentls/agentcore/toolset"
+	"github.com/agentls/agentls/agentcore/workspace"
 )
 
 // maxReading is how many calls that read run beside each other.
@@ -24,7 +25,7 @@ const maxReading = 16
 
 // makeCalls executes the calls of one turn and returns their results in the order of the calls: calls that
 // read or delegate run beside each other, the others one after the other.
-func (r *Run) makeCalls(asked []model.Call) ([]model.Part, error) {
+func (r *loop) makeCalls(asked []model.Call) ([]model.Part, error) {
 	calls := make([]*call, len(asked))
 	for i, a := range asked {
 		calls[i] = r.decide(a)
@@ -72,7 +73,7 @@ func (r *Run) makeCalls(asked []model.Call) ([]model.Part, error) {
 }
 
 // decide finds the tool of a call, checks its arguments, and says why a call is refused.
-func (r *Run) decide(asked model.Call) *call {
+func (r *spec) decide(asked model.Call) *call {
 	c := &call{id: event.NewCallID(), asked: asked, title: asked.Name, arguments: asked.Arguments}
 	name := asked.Name
 	if canonical, ok := tool.Resolve(name); ok {
@@ -130,7 +131,7 @@ func (r *Run) execute(c *call) model.Result {
 	}
 	intent := r.tell(store.Batch{ToolCalls: []store.ToolCall{row}},
 		event.ToolCallStarted{Call: c.id, Tool: name, Title: c.title})
-	r.worksOn(c)
+	r.worksOn(r.session.View, c)
 	r.progress(c.title, 0)
 	status, text, summary := event.CallError, c.refusal, ""
 	switch {
@@ -173,12 +174,12 @@ func (r *Run) execute(c *call) model.Result {
 }
 
 // worksOn notes the file that a call names.
-func (r *Run) worksOn(c *call) {
+func (r *shared) worksOn(view *workspace.View, c *call) {
 	if c.tool == nil || c.refusal != "" {
 		return
 	}
 	for _, name := range c.paths() {
-		if path, err := r.session.View.Resolve(name); err == nil {
+		if path, err := view.Resolve(name); err == nil {
 			r.mu.Lock()
 			r.onFile = path
 			r.mu.Unlock()
@@ -236,11 +237,11 @@ func (r *Run) runTool(c *call) (tool.Result, error) {
 	limit := r.definition.ToolOptions[c.spec.Name].Timeout
 	do := restorerOf(r).with(c)
 	if limit <= 0 {
-		return do(r.workContext(), r.host(c, r.layer))
+		return do(r.workContext(), newHost(r, c, r.layer))
 	}
 	ctx, cancel := context.WithTimeout(r.workContext(), limit)
 	defer cancel()
-	result, err := do(ctx, r.host(c, r.layer))
+	result, err := do(ctx, newHost(r, c, r.layer))
 	if err != nil && r.workContext().Err() == nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return result, fmt.Errorf("the call took longer than %v, which is what %s allows for %s; ask for less at once",
 			limit, r.definition.Slug, c.spec.Name)

@@ -17,7 +17,7 @@ import (
 )
 
 // writeCommands says in the prompt what commands see and reach.
-func (r *Run) writeCommands(b *strings.Builder) {
+func writeCommands(b *strings.Builder, r *Run) {
 	otherwise := "the user is asked"
 	if !r.tools.Asks(tool.Spec{Name: "bash", Effect: tool.Executes}) {
 		otherwise = "only what a rule allows is run"

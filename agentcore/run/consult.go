@@ -40,32 +40,35 @@ func (r *Run) consult(slug, title, asking string) (string, error) {
 	if left := r.budget.left(); left.tokens == 0 || left.cost == 0 {
 		return "", fmt.Errorf("ask the agent %s: the limit of tokens or of the cost is reached", slug)
 	}
-	hidden := r.hidden(definition, title, r.budget.child(amount{}))
-	hidden.takes(asked)
-	hidden.sampling.MaxTokens = definition.MaxTokens
-	text, err := hidden.answers(r.ctx, asking, r.asking.ask)
+	aside := newHidden(r, definition, title, r.budget.child(amount{}))
+	aside.takes(asked)
+	aside.sampling.MaxTokens = definition.MaxTokens
+	text, err := aside.answers(r.ctx, asking, r.asking.ask)
 	if err != nil {
 		return "", fmt.Errorf("ask the agent %s: %w", slug, err)
 	}
 	return text, nil
 }
 
-// hidden makes the run of a hidden agent below this one. It has no model yet.
-func (r *Run) hidden(definition *agent.Definition, title string, of *Budget) *Run {
+// hidden is the run of a hidden agent below another run, which answers one question.
+type hidden struct{ *Run }
+
+// newHidden makes the run of a hidden agent below this one. It has no model yet.
+func newHidden(r *Run, definition *agent.Definition, title string, of *Budget) hidden {
 	h := bare(r.process, r.session, r, definition, Request{Agent: definition.Slug, Prompt: title, Title: title})
 	h.config, h.skills, h.tools, h.limits = r.config, r.skills, &toolset.Set{}, definition.LimitsAt(1)
 	h.layer, h.gate.rights, h.ctx, h.budget = r.layer, r.gate.rights, r.ctx, of
-	h.asking = h.newAsking()
+	h.asking = newAsking(h)
 	h.created, h.turn, h.result.Status = time.Now().UTC(), 1, event.StatusRunning
 	h.started = h.created
-	return h
+	return hidden{h}
 }
 
 // takes gives a hidden run its model.
 func (r *spec) takes(m model.Model) { r.model, r.price = m, provider.Price(r.config, m.Name()) }
 
 // answers has a hidden run answer one question, and stores that as it went. whole ends with what the run is for.
-func (r *Run) answers(whole context.Context, asking string,
+func (r hidden) answers(whole context.Context, asking string,
 	ask func(context.Context, query) (model.Done, error),
 ) (string, error) {
 	defer r.budget.close()
@@ -76,7 +79,7 @@ func (r *Run) answers(whole context.Context, asking string,
 		defer cancel()
 	}
 	question := withoutSecrets(model.UserText(asking), r.redactor)
-	prompt := store.PromptOf(r.redactor.Text(r.facts().Own()))
+	prompt := store.PromptOf(r.redactor.Text(factsOf(r.Run).Own()))
 	r.prompt = prompt.ID
 	r.aside(store.Message{Seq: 1, Tokens: guessedTokens(question)}, question, prompt)
 	request := &model.Request{
@@ -123,7 +126,7 @@ func (r *Run) answers(whole context.Context, asking string,
 }
 
 // aside stores a hidden run as it is now, with its prompt, and a message of it that is not empty.
-func (r *Run) aside(message store.Message, m model.Message, prompt ...store.Prompt) {
+func (r hidden) aside(message store.Message, m model.Message, prompt ...store.Prompt) {
 	batch := store.Batch{Prompts: prompt}
 	if parts, err := model.EncodeParts(m.Parts); err == nil && len(m.Parts) > 0 {
 		message.ID, message.Run, message.Role, message.Parts, message.Time = event.NewMessageID(), r.id, string(m.Role),
@@ -164,9 +167,9 @@ func (r *Run) Errand(e Errand) (ask func(context.Context) (string, error)) {
 		(offline || r.config.SessionTitles == config.TitlesAuto && provider.Price(r.config, own.Name()) == nil) {
 		return nil
 	}
-	hidden := r.hidden(definition, e.Title, r.session.Budget.child(amount{}))
-	hidden.limits.Timeout = e.Timeout
-	hidden.sampling.MaxTokens = cmp.Or(definition.MaxTokens, e.Tokens)
+	aside := newHidden(r, definition, e.Title, r.session.Budget.child(amount{}))
+	aside.limits.Timeout = e.Timeout
+	aside.sampling.MaxTokens = cmp.Or(definition.MaxTokens, e.Tokens)
 	return func(ctx context.Context) (string, error) {
 		asked := own
 		if name != "" {
@@ -175,7 +178,7 @@ func (r *Run) Errand(e Errand) (ask func(context.Context) (string, error)) {
 				return "", err
 			}
 		}
-		hidden.takes(asked)
-		return hidden.answers(ctx, e.Asking, hidden.asking.once)
+		aside.takes(asked)
+		return aside.answers(ctx, e.Asking, aside.asking.once)
 	}
 }

@@ -26,10 +26,7 @@ type conversation struct {
 	memory   memory
 	touched  map[string]bool // files that the run proposed to change; true for those that it made
 	lastText string
-	lastTurn bool // whether the turn is the last one, so that nothing is called but submit_result
-	lapses   lapses
-	ending   ending // why the coming turn is the last one
-	undone   bool   // whether calls of the last turn were left undone
+	lastTurn bool   // whether the turn is the last one, so that nothing is called but submit_result
 	passes   passes // of an iterated run
 }
 

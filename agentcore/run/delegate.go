@@ -28,7 +28,7 @@ func (h hostDelegation) Delegate(ctx context.Context, task tool.Task) (tool.Task
 	if task.Background {
 		return child.taskState(), nil
 	}
-	if err := h.run.awaits(ctx, child); err != nil {
+	if err := h.run.tasks.awaits(ctx, child); err != nil {
 		if !h.run.late() {
 			return tool.TaskState{}, err
 		}
@@ -99,18 +99,18 @@ func (h hostDelegation) requestOf(ctx context.Context, task tool.Task,
 		request.bounded = fmt.Sprintf("%s takes at most %s, not the %d that you asked for",
 			definition.Slug, clip.Counted(limit, "turn", "turns"), task.MaxTurns)
 	}
-	if request.Context.Paths, err = r.contextFiles(task.ContextFiles); err != nil {
+	if request.Context.Paths, err = h.contextFiles(task.ContextFiles); err != nil {
 		return request, err
 	}
 	if request.granted, err = r.tools.More(definition, task.AllowedTools); err != nil {
 		return request, err
 	}
 	if task.Resume == "" { // otherwise it has a conversation
-		if request.inherited, err = r.inherit(ctx, definition.ContextMode, h.call.line); err != nil {
+		if request.inherited, err = h.inherit(ctx, definition.ContextMode, h.call.line); err != nil {
 			return request, err
 		}
 	} else {
-		if request.former, err = r.formerTask(ctx, task.Resume, definition); err != nil {
+		if request.former, err = h.formerTask(ctx, task.Resume, definition); err != nil {
 			return request, err
 		}
 	}
@@ -130,7 +130,8 @@ func (h hostDelegation) startable(name string) (*agent.Definition, error) {
 }
 
 // formerTask is a task of the session that has ended, and now goes on.
-func (r *Run) formerTask(ctx context.Context, id event.RunID, definition *agent.Definition) (*Former, error) {
+func (h hostDelegation) formerTask(ctx context.Context, id event.RunID, definition *agent.Definition) (*Former, error) {
+	r := h.run
 	f, err := r.process.Former(ctx, id)
 	switch {
 	case err != nil:
@@ -146,7 +147,8 @@ func (r *Run) formerTask(ctx context.Context, id event.RunID, definition *agent.
 }
 
 // contextFiles finds the files that a task is about, as the run sees them.
-func (r *Run) contextFiles(names []string) ([]string, error) {
+func (h hostDelegation) contextFiles(names []string) ([]string, error) {
+	r := h.run
 	var paths []string
 	for _, name := range names {
 		path, err := r.session.View.Resolve(name)

@@ -8,8 +8,8 @@ import (
 	"github.com/agentls/agentls/agentcore/toolset"
 )
 
-// chooseTools fixes whom the run may delegate to and which tools it has, so that its requests keep their prefix.
-func (r *Run) chooseTools() {
+// newTools fixes whom the run may delegate to and which tools it has, so that its requests keep their prefix.
+func newTools(r *Run) *toolset.Set {
 	o := toolset.Options{
 		Builtin: r.process.Tools, Order: r.process.ToolOrder, Agents: r.process.Agents(), Definition: r.definition,
 		Config: r.config, Skills: r.skills, Rights: r.gate.rights, Trusted: r.session.Trusted, Depth: r.depth,
@@ -22,7 +22,7 @@ func (r *Run) chooseTools() {
 	if r.former != nil {
 		o.Former = r.former.Powers.Tools
 	}
-	r.tools = toolset.New(o)
+	return toolset.New(o)
 }
 
 // delegation is what the run's model is told of the agents that it may start. It is fixed when first needed.

@@ -9,8 +9,11 @@ import (
 	"github.com/agentls/agentls/agentcore/fault"
 )
 
-// fanOut runs one child per file and waits for all of them.
-func (r *Run) fanOut() error {
+// fan is the engine of a run that has a child for each file.
+type fan struct{ *Run }
+
+// carry runs one child per file and waits for all of them.
+func (r fan) carry() error {
 	r.tasks.inbox.shut() // it has no turns
 	var children []*Run
 	for _, path := range r.request.Each {

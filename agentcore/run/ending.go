@@ -31,14 +31,18 @@ func (r *Run) finish(err error) {
 	} else {
 		r.result.Status = event.StatusCompleted
 	}
-	r.readAnswer()
+	if r.reports() {
+		r.readAnswer()
+	}
 	if len(r.touched) > 0 {
 		r.result.Proposal = r.session.Board.ProposalID()
 	}
 	for _, path := range slices.Sorted(maps.Keys(r.touched)) {
 		r.result.Files = append(r.result.Files, r.session.View.Relative(path))
 	}
-	r.result.Result = r.childResult()
+	if r.reports() {
+		r.result.Result = r.childResult(r.session.View, r.touched)
+	}
 	r.result.Outcome = event.Outcome(r.result.Status, r.result.Reason, r.result.Result)
 	result, tests := r.result, r.tests
 	r.mu.Unlock()
@@ -136,7 +140,7 @@ func (r *Run) mergeLayer() bool {
 		return true
 	}
 	for _, c := range report.Conflicts {
-		r.collides(c)
+		r.collides(r.definition.Slug, r.session.View.Shown(c.Path), c)
 		r.notice(event.NoticeWarning,
 			fmt.Sprintf("%s: an edit of lines %d to %d collides with another change and was left out",
 				r.session.View.Shown(c.Path), c.StartLine+1, c.EndLine), "run the agent again on the text as it is now")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/agentls/agentls/agentcore/clip"
@@ -51,7 +52,7 @@ type (
 )
 
 // host is what a call may touch, with its files in a layer.
-func (r *Run) host(c *call, layer *workspace.Layer) host {
+func newHost(r *Run, c *call, layer *workspace.Layer) host {
 	own := ofCall{r, c}
 	return host{
 		own: own, hostWorkspace: hostWorkspace{r, c, layer}, hostCommands: hostCommands(own),
@@ -145,8 +146,13 @@ func (h hostRecords) propose(finding tool.Finding, id event.FindingID) error {
 	return nil
 }
 
+// SetTodos replaces the run's list and tells about it.
 func (h hostRecords) SetTodos(_ context.Context, items []event.Todo) error {
-	h.run.setTodos(items)
+	items = slices.Clone(items)
+	h.run.mu.Lock()
+	h.run.todos = items
+	h.run.mu.Unlock()
+	h.run.tell(store.Batch{Todos: []store.TodoList{{Run: h.run.id, Items: items}}}, event.TodoChanged{Items: items})
 	return nil
 }
 
@@ -166,7 +172,7 @@ func (h hostCommands) RunCommand(ctx context.Context, command tool.Command) (too
 	result, err := h.run.commands.Run(ctx, h.run.layer, command, h.run.author(command.Why))
 	if err == nil {
 		h.run.sawTests(countTests(result.Output, result.Exit != 0))
-		h.call.leftOut = h.run.noteForbidden(result.Files)
+		h.call.leftOut = h.noteForbidden(result.Files)
 	}
 	return result, err
 }
@@ -201,14 +207,14 @@ func (h hostUser) Ask(_ context.Context, questions []tool.Question) ([]tool.Repl
 
 // noteForbidden keeps which changes of a command were left out, since a rule or the mode forbids them. The model reads
 // that in the call's result. It returns them in a line, empty for none.
-func (r *Run) noteForbidden(files []workspace.Taken) string {
+func (h hostCommands) noteForbidden(files []workspace.Taken) string {
 	why, names, more := "", "", 0
 	for _, file := range files {
 		forbidden, ok := errors.AsType[*forbiddenError](file.Problem)
 		switch {
 		case !ok:
 		case why == "":
-			why, names = forbidden.reason, r.session.View.Shown(file.Path)
+			why, names = forbidden.reason, h.run.session.View.Shown(file.Path)
 		default:
 			more++
 		}
@@ -219,6 +225,6 @@ func (r *Run) noteForbidden(files []workspace.Taken) string {
 	if more > 0 {
 		names += " and " + clip.Counted(more, "more file", "more files")
 	}
-	r.addDenial("it was not allowed to change " + names + " by a command: " + why)
+	h.run.addDenial("it was not allowed to change " + names + " by a command: " + why)
 	return names + ": " + why
 }

@@ -22,7 +22,8 @@ const (
 // inherit makes what a child gets by the mode of its definition: "full" the conversation so far, "summary" what the
 // agent summary makes of it, "selective" its last messages, "none" nothing. Calls of one turn may be made beside each
 // other, so that it does not change the conversation.
-func (r *Run) inherit(ctx context.Context, mode string, place *line) (inheritance, error) {
+func (h hostDelegation) inherit(ctx context.Context, mode string, place *line) (inheritance, error) {
+	r := h.run
 	switch mode {
 	case "full":
 		return inheritance{messages: withoutReasoning(r.soFar(r.resultsSoFar()))}, nil
@@ -31,7 +32,7 @@ func (r *Run) inherit(ctx context.Context, mode string, place *line) (inheritanc
 		text := transcript(messages, summarised)
 		if len(text) > shortContext {
 			place.leave()
-			summary, err := r.summaryOf(text)
+			summary, err := h.summaryOf(text)
 			if ctx.Err() != nil {
 				return inheritance{}, ctx.Err()
 			}
@@ -51,7 +52,8 @@ func (r *Run) inherit(ctx context.Context, mode string, place *line) (inheritanc
 }
 
 // summaryOf has a transcript of the run's conversation summed up. The children that are started in one turn share it.
-func (r *Run) summaryOf(text string) (string, error) {
+func (h hostDelegation) summaryOf(text string) (string, error) {
+	r := h.run
 	last := &r.summed
 	last.mu.Lock()
 	defer last.mu.Unlock()

@@ -16,8 +16,11 @@ import (
 	"github.com/agentls/agentls/agentcore/toolset"
 )
 
-// iterate has fresh children do the task one after the other, until it is done.
-func (r *Run) iterate() error {
+// iteration is the engine of a run that does its task several times.
+type iteration struct{ *Run }
+
+// carry has fresh children do the task one after the other, until it is done.
+func (r iteration) carry() error {
 	r.tasks.inbox.shut()                               // it has no turns
 	if r.request.Until != "" && !r.session.Trusted() { // before a pass is paid for
 		return &fault.Error{
@@ -75,14 +78,15 @@ func (r *Run) iterate() error {
 
 // pass runs the task once, and the check behind it. The error is that of the run's context, or says why there can be no
 // pass.
-func (r *Run) pass(i int, before []passEnd) (passEnd, error) {
+func (r iteration) pass(i int, before []passEnd) (passEnd, error) {
 	limits := r.request.Limits
 	own := r.definition.LimitsAt(r.depth) // a pass stands for the run, and is no helper of it
 	limits.MaxTurns = cmp.Or(limits.MaxTurns, r.limits.MaxTurns)
 	limits.Timeout = cmp.Or(limits.Timeout, own.Timeout, r.config.DefaultTimeout)
 	said := r.passes.recall()
 	child, err := r.child(Request{
-		Agent: r.definition.Slug, Prompt: r.request.Prompt + r.request.passText(i, before, said), Model: r.request.Model,
+		Agent: r.definition.Slug, Prompt: r.request.Prompt + r.request.passText(i, before, said),
+		Model:          r.request.Model,
 		Limits:         limits,
 		PermissionMode: r.request.PermissionMode, Context: r.request.Context, pass: i,
 		Title: fmt.Sprintf("%s (pass %d of %d)", r.request.Title, i, r.request.Iterations),
@@ -94,7 +98,7 @@ func (r *Run) pass(i int, before []passEnd) (passEnd, error) {
 		return passEnd{}, fmt.Errorf("start pass %d: %w", i, err)
 	}
 	r.passes.watch(child.tasks.inbox)
-	err = r.awaits(r.ctx, child)
+	err = r.tasks.awaits(r.ctx, child)
 	r.passes.watch(nil)
 	if err != nil {
 		return passEnd{}, err
@@ -118,7 +122,7 @@ func (r *Run) pass(i int, before []passEnd) (passEnd, error) {
 
 // check runs the command that says whether the task is done, as a call of the run: with its rights, in its sandbox, on
 // what it proposes.
-func (r *Run) check() (*checkEnd, error) {
+func (r iteration) check() (*checkEnd, error) {
 	bash := r.process.Tools["bash"]
 	if bash == nil {
 		return nil, &fault.Error{

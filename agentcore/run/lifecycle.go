@@ -78,10 +78,11 @@ func (r *spec) definitionsAbove() []*agent.Definition {
 }
 
 // commonInput is what the input of all events has in common.
-func (r *Run) commonInput() hook.Input {
+func commonInput(r *Run) hook.Input {
 	in := hook.Input{
 		Session: string(r.session.ID), Cwd: authority.Home(r.session.View),
-		PermissionMode: string(r.gate.rights.Policy.Mode()), Agent: r.definition.Slug, Run: string(r.id), Depth: r.depth,
+		PermissionMode: string(r.gate.rights.Policy.Mode()), Agent: r.definition.Slug, Run: string(r.id),
+		Depth: r.depth,
 		Model: r.model.Name(),
 	}
 	if r.parent != nil {
@@ -180,16 +181,16 @@ func (r *Run) goOn(limit string) (bool, error) {
 
 // stopResult is what a child would hand over if it ended now, with its last word, for the limit that ended it or none.
 func (r *Run) stopResult(output, limit string) *hook.Result {
+	if !r.reports() {
+		return nil
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	kept := r.result // its end is not decided yet
 	r.result.Status, r.result.Reason, r.result.Output = event.StatusCompleted, limit, output
 	r.result.DurationMs = time.Since(r.created).Milliseconds()
-	result := r.childResult()
+	result := r.childResult(r.session.View, r.touched)
 	r.result = kept
-	if result == nil {
-		return nil
-	}
 	list := func(names []string) []string { return append([]string{}, names...) }
 	return &hook.Result{
 		Agent: string(r.id), Status: string(result.Status), Summary: result.Summary, Content: output,
@@ -198,15 +199,4 @@ func (r *Run) stopResult(output, limit string) *hook.Result {
 		Warnings: list(result.Warnings), Suggestions: list(result.Suggestions),
 		Iterations: result.Iterations, DurationMs: result.DurationMs, Tokens: result.Tokens, Cost: result.Cost,
 	}
-}
-
-// mayStop is mayEnd behind the hooks of the run's end, which are not run as long as there is something to read, or to
-// wait for.
-func (r *Run) mayStop() (bool, error) {
-	if r.tasks.inbox.idle() {
-		if more, err := r.goOn(""); more || err != nil {
-			return false, err
-		}
-	}
-	return r.tasks.mayEnd()
 }

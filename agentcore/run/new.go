@@ -41,11 +41,11 @@ func New(p *Process, s *Session, parent *Run, request Request) (*Run, error) {
 	r.launch = r.Launch
 	r.request.Title = cmp.Or(strings.Join(strings.Fields(request.Title), " "), clip.FirstLine(request.Prompt))
 	r.limits = request.limitsOf(definition, r.depth, cfg)
-	r.equip()
+	equip(r)
 	if err := r.chooseModel(); err != nil {
 		return nil, err
 	}
-	if err := r.takeBudget(); err != nil {
+	if err := takeBudget(r); err != nil {
 		return nil, err
 	}
 	from := p.Context
@@ -54,31 +54,39 @@ func New(p *Process, s *Session, parent *Run, request Request) (*Run, error) {
 	}
 	r.ctx, r.cancel = context.WithCancelCause(from)
 	r.working, r.stopWorking = context.WithCancelCause(r.ctx)
+	wire(r)
+	return r, nil
+}
+
+// wire tells the parts of a run what they have to know of each other, once all are there.
+func wire(r *Run) {
 	r.waited.ctx, r.waited.place, r.waited.clock, r.waited.status = r.ctx, r.place, &r.clock, r.setStatus
 	r.tasks.ctx, r.tasks.working, r.tasks.waited = r.ctx, r.working, &r.waited
 	if r.former != nil {
 		r.tasks.former = r.former.Tasks
 	}
-	r.asking = r.newAsking()
+	r.asking = newAsking(r)
 	r.questions = questions{
-		outlet: r.outlet, ctx: r.ctx, session: s.ID, asks: &s.Asks, decisions: p.Decisions, view: s.View,
-		agents: r.pathOfAgents(), timeout: cfg.AskTimeout, mayAsk: r.tools.Asks, pause: r.waited.pause,
+		outlet: r.outlet, ctx: r.ctx, session: r.session.ID, asks: &r.session.Asks, decisions: r.process.Decisions,
+		view:   r.session.View,
+		agents: r.pathOfAgents(), timeout: r.config.AskTimeout, mayAsk: r.tools.Asks, pause: r.waited.pause,
 	}
 	if paths := r.request.Context.Paths; len(paths) > 0 {
 		r.questions.about = paths[0]
 	}
-	r.gate.questions, r.gate.trusted, r.gate.network, r.gate.preview = &r.questions, s.Trusted, cfg.NetworkAllow, r.preview
+	r.gate.questions, r.gate.trusted, r.gate.network, r.gate.preview = &r.questions, r.session.Trusted,
+		r.config.NetworkAllow, r.preview
 	r.hooks.in = hookSurroundings{
-		ctx: r.ctx, agent: r.definition.Slug, view: s.View, trusted: s.Trusted, rights: r.gate.rights, commands: r.commands,
-		layer: func() *workspace.Layer { return r.layer }, editable: r.gate.editable, offers: r.tools.Offers,
-		save: func() { r.stored.Save() }, progress: r.progress, common: r.commonInput(),
+		ctx: r.ctx, agent: r.definition.Slug, view: r.session.View, trusted: r.session.Trusted, rights: r.gate.rights,
+		commands: r.commands,
+		layer:    func() *workspace.Layer { return r.layer }, editable: r.gate.editable, offers: r.tools.Offers,
+		save: func() { r.stored.Save() }, progress: r.progress, common: commonInput(r),
 	}
 	r.about = surroundings{
-		ctx: r.ctx, model: r.model.Name(), answer: r.sampling.MaxTokens, view: s.View, tools: r.tools,
+		ctx: r.ctx, model: r.model.Name(), answer: r.sampling.MaxTokens, view: r.session.View, tools: r.tools,
 		layer: func() *workspace.Layer { return r.layer }, todos: r.openTodos,
 		consult: r.consult, instructions: r.hooks.preCompact, progress: r.progress,
 	}
-	return r, nil
 }
 
 // Launch makes the run known and starts its goroutine. The commit is that of its first row.
@@ -136,13 +144,14 @@ func newPlace(r *Run) *place {
 }
 
 // equip gives the run what it works with, but for a model: a layer, rights, tools, hooks and commands.
-func (r *Run) equip() {
+func equip(r *Run) {
 	r.place = newPlace(r)
 	r.plan.agent = r.definition.Slug
 	if r.parent != nil {
 		r.plan.above = &r.parent.plan
 	}
-	r.plan.only = r.former != nil && (r.former.Powers.Planning || r.parent != nil && r.former.belowPlan(r.parent.descendsFrom))
+	r.plan.only = r.former != nil &&
+		(r.former.Powers.Planning || r.parent != nil && r.former.belowPlan(r.parent.descendsFrom))
 	r.hooks = r.newHooks()
 	r.commands = newCommands(r)
 	if r.parent != nil {
@@ -153,8 +162,8 @@ func (r *Run) equip() {
 		r.stored = r.session.Board.Layer(r.id, r.layer, nil)
 	}
 	r.gate.plan, r.gate.layer = &r.plan, func() *workspace.Layer { return r.layer }
-	r.gate.rights = r.newRights()
-	r.chooseTools()
+	r.gate.rights = newRights(r)
+	r.tools = newTools(r)
 }
 
 // chooseModel opens the model of the run: the one that is asked for, or that of its agent, of the run that it goes on

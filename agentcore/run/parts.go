@@ -96,7 +96,8 @@ type resources struct {
 func bare(p *Process, s *Session, parent *Run, definition *agent.Definition, request Request) *Run {
 	r := &Run{
 		spec: spec{
-			outlet: outlet{event.NewRunID(), s.Events, p.Redactor}, process: p, session: s, parent: parent, definition: definition, request: request,
+			outlet: outlet{event.NewRunID(), s.Events, p.Redactor}, process: p, session: s, parent: parent,
+			definition: definition, request: request,
 			task: request.task, former: request.former, inherited: request.inherited,
 		},
 		conversation: conversation{touched: map[string]bool{}},

@@ -73,11 +73,12 @@ func (h hostUser) ExitPlan(ctx context.Context, text string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return r.planDecided(path, text, replies[0])
+	return h.planDecided(path, text, replies[0])
 }
 
 // planDecided takes in what the user thinks of a plan, and returns what the model is to know of that.
-func (r *Run) planDecided(path, text string, reply tool.Reply) (string, error) {
+func (h hostUser) planDecided(path, text string, reply tool.Reply) (string, error) {
+	r := h.run
 	does := r.definition.Mode != agent.Planning
 	switch words := strings.Join(reply.Answers, "; "); words {
 	case planAccept:

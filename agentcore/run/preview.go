@@ -24,7 +24,7 @@ func (r *Run) preview(c *call, paths []permission.Path) (string, error) {
 		scratch.Allow(p.Name)
 	}
 	err := r.guarded("the tool "+c.spec.Name, func() error {
-		_, err := restorerOf(r).with(c)(r.ctx, r.host(c, scratch))
+		_, err := restorerOf(r).with(c)(r.ctx, newHost(r, c, scratch))
 		return err
 	})
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 )
 
 // facts are what the run is told of itself.
-func (r *Run) facts() *prompt.Facts {
+func factsOf(r *Run) *prompt.Facts {
 	c := r.request.Context
 	f := &prompt.Facts{
 		Definition: r.definition, Config: r.config, Skills: r.skills, Tools: r.tools, View: r.session.View,
@@ -25,7 +25,7 @@ func (r *Run) facts() *prompt.Facts {
 	}
 	if r.tools.Offers("bash") {
 		var b strings.Builder
-		r.writeCommands(&b)
+		writeCommands(&b, r)
 		f.Commands = b.String()
 	}
 	return f

@@ -101,9 +101,9 @@ func (r *Run) Info() history.Run {
 }
 
 // Chain is the id that the runs of one prompt share, and those that go on with them.
-func (r *Run) Chain() event.RunID {
+func (r *spec) Chain() event.RunID {
 	for r.parent != nil {
-		r = r.parent
+		r = &r.parent.spec
 	}
 	if r.former != nil {
 		return r.former.Chain
@@ -112,7 +112,7 @@ func (r *Run) Chain() event.RunID {
 }
 
 // finder is the run as the board knows it.
-func (r *Run) finder() board.Finder {
+func (r *spec) finder() board.Finder {
 	return board.Finder{Agent: r.definition.Slug, Model: r.model.Name(), Run: r.id, Chain: r.Chain()}
 }
 
@@ -149,7 +149,7 @@ func (r *Run) row() store.Run {
 	if r.former != nil {
 		row.RequestType = "continuation"
 	}
-	row.Permissions = encoded(r.powers())
+	row.Permissions = encoded(powersOf(r))
 	if paths := r.request.Context.Paths; len(paths) > 0 {
 		row.URI = event.FileURI(paths[0])
 	}
@@ -232,7 +232,7 @@ func (r *Run) budgetUsed(turns, least int) int {
 func (r *spec) onlyTurn() bool { return r.limits.MaxTurns == 1 }
 
 // author signs an edit of the run.
-func (r *Run) author(reason string) workspace.Author {
+func (r *spec) author(reason string) workspace.Author {
 	return workspace.Author{Run: r.id, Agent: r.definition.Slug, Reason: reason}
 }
 
@@ -252,24 +252,14 @@ func (r *spec) reports() bool { return r.task != nil || r.request.pass > 0 }
 // maxActivities is how many of the last things that a run did are told.
 const maxActivities = 5
 
-func (r *Run) newAsking() asking {
+func newAsking(r *Run) asking {
 	return asking{
 		outlet: r.outlet, ctx: r.ctx, speaks: r.parent == nil, idle: r.idle, status: r.setStatus, again: r.again,
 		retry: model.Retry{MaxAttempts: r.config.RetryMaxAttempts, MaxElapsed: r.config.RetryMaxElapsed}, cut: r.addCut,
 	}
 }
 
-// setTodos replaces the run's list and tells about it.
-func (r *Run) setTodos(items []event.Todo) {
-	items = slices.Clone(items)
-	r.mu.Lock()
-	r.todos = items
-	r.mu.Unlock()
-	r.tell(store.Batch{Todos: []store.TodoList{{Run: r.id, Items: items}}},
-		event.TodoChanged{Items: items})
-}
-
-func (r *Run) powers() authority.Powers {
+func powersOf(r *Run) authority.Powers {
 	return authority.Powers{
 		Mode: r.mode, Tools: r.tools.Names(), Planning: r.plan.readsOnly(), Bound: r.gate.rights.Bound,
 		Rules: append([]permission.Layer{}, r.gate.rights.Own...), // never nil, which is what former versions stored
@@ -289,12 +279,12 @@ func (r *Run) taskState() tool.TaskState {
 }
 
 // collides notes for the run that started this one which of its edits were left out, with both sides.
-func (r *Run) collides(c workspace.Conflict) {
+func (r *shared) collides(agent, name string, c workspace.Conflict) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.conflicts = append(r.conflicts,
 		fmt.Sprintf(
 			"%s lines %d-%d: the edit of %s was left out, since the lines were changed meanwhile. It "+
 				"wanted:\n%s\nThere is now:\n%s",
-			r.session.View.Shown(c.Path), c.StartLine+1, c.EndLine, r.definition.Slug, c.Ours, c.Theirs))
+			name, c.StartLine+1, c.EndLine, agent, c.Ours, c.Theirs))
 }

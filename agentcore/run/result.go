@@ -9,6 +9,7 @@ import (
 	"github.com/agentls/agentls/agentcore/clip"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/tool"
+	"github.com/agentls/agentls/agentcore/workspace"
 )
 
 // SubmitResult keeps what the model hands over; the run ends with this turn.
@@ -26,8 +27,8 @@ func (h hostDelegation) SubmitResult(_ context.Context, result event.ChildResult
 
 // readAnswer takes a child's answer for its result where that is what the model wrote instead of calling
 // submit_result. The lock is held.
-func (r *Run) readAnswer() {
-	if !r.reports() || r.submitted != nil {
+func (r *shared) readAnswer() {
+	if r.submitted != nil {
 		return
 	}
 	if result, ok := tool.HandedOver(r.result.Output); ok {
@@ -37,10 +38,7 @@ func (r *Run) readAnswer() {
 
 // childResult is the structured result of a child: what it says, and in files and tests what the engine saw. Where the
 // two differ, that is a warning. The lock is held.
-func (r *Run) childResult() *event.ChildResult {
-	if !r.reports() {
-		return nil
-	}
+func (r *shared) childResult(view *workspace.View, touched map[string]bool) *event.ChildResult {
 	result := event.ChildResult{Summary: clip.FirstLine(r.result.Output)}
 	if r.submitted != nil {
 		result = *r.submitted
@@ -51,18 +49,18 @@ func (r *Run) childResult() *event.ChildResult {
 	claims := append(slices.Clone(result.FilesModified), result.FilesCreated...)
 	claimed := testCount{run: result.TestsRun, passed: result.TestsPassed}
 	result.FilesModified, result.FilesCreated, result.Warnings = nil, nil, slices.Clone(result.Warnings)
-	for path, made := range r.touched {
+	for path, made := range touched {
 		if made {
-			result.FilesCreated = append(result.FilesCreated, r.session.View.Shown(path))
+			result.FilesCreated = append(result.FilesCreated, view.Shown(path))
 		} else {
-			result.FilesModified = append(result.FilesModified, r.session.View.Shown(path))
+			result.FilesModified = append(result.FilesModified, view.Shown(path))
 		}
 	}
 	slices.Sort(result.FilesModified)
 	slices.Sort(result.FilesCreated)
 	for _, claim := range claims {
-		path, err := r.session.View.Resolve(claim)
-		if _, seen := r.touched[path]; err != nil || !seen {
+		path, err := view.Resolve(claim)
+		if _, seen := touched[path]; err != nil || !seen {
 			result.Warnings = append(result.Warnings,
 				fmt.Sprintf("it says that it changed %s, and did not", filepath.ToSlash(claim)))
 		}

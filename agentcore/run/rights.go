@@ -13,16 +13,16 @@ import (
 )
 
 // startedOn reports whether the user named a file when starting the run, or the one above it all.
-func (r *Run) startedOn(path string) bool {
+func (r *spec) startedOn(path string) bool {
 	root := r
 	for root.parent != nil {
-		root = root.parent
+		root = &root.parent.spec
 	}
 	return slices.Contains(root.request.Context.Paths, path) || slices.Contains(root.request.Each, path)
 }
 
 // newRights are those of a run: what its parent may, and within that what its definition and the configuration let it.
-func (r *Run) newRights() authority.Rights {
+func newRights(r *Run) authority.Rights {
 	mode := cmp.Or(r.request.PermissionMode, authority.ModeOf(r.definition))
 	if r.definition.Mode == agent.Planning {
 		mode = permission.Plan // which binds those that it starts, too

@@ -6,6 +6,13 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 )
 
+// engine carries a run on, from its start to its last word. What it does goes through the run: calls, questions, edits
+// and what is told of them are the same for each engine.
+type engine interface {
+	// carry returns when the last word is spoken. The error is why there is none, or that of the run's context.
+	carry() error
+}
+
 // live is the run from its first to its last event.
 func (r *Run) live() {
 	err := r.guarded("the run", r.work)
@@ -24,7 +31,7 @@ func (r *Run) live() {
 
 // stopped is the cause where the run, or one above it, was stopped. Its own context ends a moment after theirs, in
 // which it may have been given the place that they left.
-func (r *Run) stopped() error {
+func stopped(r *Run) error {
 	for above := r; above != nil; above = above.parent {
 		if above.ctx.Err() != nil {
 			return context.Cause(above.ctx)
@@ -40,12 +47,13 @@ func (r *Run) work() error {
 			return err
 		}
 		defer r.place.leave()
-		if err := r.stopped(); err != nil {
+		if err := stopped(r); err != nil {
 			return err
 		}
 	}
 	r.setStatus(event.StatusRunning, "")
-	r.clock.begin(r.clock.allowed(r.limits.Timeout), func() { r.stopWorking(errTimeout) }, func() { r.cancel(errTimeout) })
+	r.clock.begin(r.clock.allowed(r.limits.Timeout), func() { r.stopWorking(errTimeout) },
+		func() { r.cancel(errTimeout) })
 	defer r.clock.end()
 	if err := r.startHooks(); err != nil {
 		return err
@@ -53,16 +61,18 @@ func (r *Run) work() error {
 	if r.parent == nil {
 		r.tellWithheld()
 	}
-	if len(r.request.Each) > 0 {
-		return r.fanOut()
+	var carries engine = &loop{Run: r}
+	switch {
+	case len(r.request.Each) > 0:
+		return fan{r}.carry() // its children do the rest
+	case r.request.iterates():
+		carries = iteration{r}
+	default:
+		if err := r.startServers(); err != nil {
+			return err
+		}
 	}
-	do := r.converse
-	if r.request.iterates() {
-		do = r.iterate
-	} else if err := r.startServers(); err != nil {
-		return err
-	}
-	if err := do(); err != nil {
+	if err := carries.carry(); err != nil {
 		return err
 	}
 	r.takeComment()

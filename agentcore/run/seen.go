@@ -13,39 +13,39 @@ import (
 // What others may know of a run, and do to it, from any goroutine.
 
 // ID is the run's.
-func (r *Run) ID() event.RunID { return r.id }
+func (r *spec) ID() event.RunID { return r.id }
 
 // In is the session that the run belongs to.
-func (r *Run) In() *Session { return r.session }
+func (r *spec) In() *Session { return r.session }
 
 // OfUser reports whether the user started the run, and no other run did.
-func (r *Run) OfUser() bool { return r.parent == nil }
+func (r *spec) OfUser() bool { return r.parent == nil }
 
 // Agent is the slug of the run's definition.
-func (r *Run) Agent() string { return r.definition.Slug }
+func (r *spec) Agent() string { return r.definition.Slug }
 
 // Request is what was asked for.
-func (r *Run) Request() Request { return r.request }
+func (r *spec) Request() Request { return r.request }
 
 // Cancel ends the run and all below it; an ended run stays as it is. It returns at once.
-func (r *Run) Cancel(cause error) { r.cancel(cause) }
+func (r *resources) Cancel(cause error) { r.cancel(cause) }
 
 // HandOver makes it time for the run to hand over, as its clock does once what is left of the time is kept for that.
-func (r *Run) HandOver() { r.stopWorking(errTimeout) }
+func (r *resources) HandOver() { r.stopWorking(errTimeout) }
 
 // Done is closed when the run's end is durable.
-func (r *Run) Done() <-chan struct{} { return r.done }
+func (r *resources) Done() <-chan struct{} { return r.done }
 
 // Rights are what the run's calls may do.
-func (r *Run) Rights() authority.Rights { return r.gate.rights }
+func (r *resources) Rights() authority.Rights { return r.gate.rights }
 
 // SaidPlan is the file of the plan that was the run's last word, about which the user was not asked; empty for none.
-func (r *Run) SaidPlan() string { return r.plan.saidIn() }
+func (r *resources) SaidPlan() string { return r.plan.saidIn() }
 
 // Unreviewed reports whether an open hunk of the run may be applied without the user's review: the mode of the run, and
 // of all above it, is accept_edits or bypass, and the hunk's files are such as the run may change without being asked,
 // whatever was granted for one call. It may read the disk.
-func (r *Run) Unreviewed(h workspace.Hunk) bool {
+func (r *resources) Unreviewed(h workspace.Hunk) bool {
 	if mode := r.gate.rights.Policy.Mode(); mode != permission.AcceptEdits && mode != permission.Bypass {
 		return false
 	}
@@ -65,8 +65,8 @@ func (r *Run) Unreviewed(h workspace.Hunk) bool {
 
 // Touched are the files that the run proposed to change, absolute. The run's goroutine may call it, and whoever saw the
 // run's end.
-func (r *Run) Touched() []string { return slices.Collect(maps.Keys(r.touched)) }
+func (r *conversation) Touched() []string { return slices.Collect(maps.Keys(r.touched)) }
 
 // Transcript writes the run's conversation down for somebody who sums it up, in about limit bytes. The run's goroutine
 // may call it.
-func (r *Run) Transcript(limit int) string { return transcript(r.messages, limit) }
+func (r *conversation) Transcript(limit int) string { return transcript(r.messages, limit) }

@@ -93,7 +93,7 @@ func (r *spec) tellOfServer(server servers.Server, text, hint string) {
 }
 
 // toolsOfServer are the tools of a server that the run may use. What is wrong with the server is told.
-func (r *Run) toolsOfServer(found servers.Found) (tools []tool.Tool) {
+func (r *spec) toolsOfServer(found servers.Found) (tools []tool.Tool) {
 	if found.Err != nil {
 		r.tellOfServer(found.Server, "is not used: "+r.redactor.Text(found.Err.Error()),
 			"see `agentls doctor`, or what `agent/mcp` says of it; the next run tries again")
@@ -131,13 +131,14 @@ func (h hostChecks) Symbols(ctx context.Context, q tool.SymbolQuery) (tool.Symbo
 	r := h.run
 	return r.session.Servers.Symbols(ctx, q, servers.Asking{
 		Caller: callerOfServers(r), Config: r.config, Layer: r.layer, Editor: r.process.Editor,
-		Withholds: r.withholdsLanguages, Progress: ofCall(h).progress,
+		Withholds: h.withholdsLanguages, Progress: ofCall(h).progress,
 	})
 }
 
 // withholdsLanguages says why no language server may run for the run, or nothing. They read, and some run, the
 // project's own code.
-func (r *Run) withholdsLanguages(argv []string) string {
+func (h hostChecks) withholdsLanguages(argv []string) string {
+	r := h.run
 	switch level := r.gate.rights.Level(); {
 	case !r.session.Trusted():
 		return "language servers are not started in a workspace that the user does not trust yet"

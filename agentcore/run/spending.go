@@ -1,7 +1,6 @@
 package run
 
 import (
-	"cmp"
 	"fmt"
 
 	"github.com/agentls/agentls/agentcore/event"
@@ -13,7 +12,7 @@ import (
 
 // takeBudget narrows the limits of a new run to what its parent, or its session, has left. It is an error if that is
 // nothing.
-func (r *Run) takeBudget() error {
+func takeBudget(r *Run) error {
 	above := r.session.Budget
 	if r.parent != nil {
 		above = r.parent.budget
@@ -64,55 +63,6 @@ func (r *spec) spent(what string) error {
 	}
 }
 
-// admit waits until the run's budgets have room for its next request. A limit that is not empty says what makes that
-// the last one. If goAhead is false, the limit is reached, and nothing may be sent any more.
-func (r *Run) admit() (limit string, goAhead bool, err error) {
-	limit, goAhead, err = r.budget.ask(r.ctx, r.estimate(), func() {
-		r.idle("waits for other answers, since little of the budget is left", 0)
-	})
-	if err != nil || !goAhead {
-		return limit, false, err
-	}
-	switch {
-	case r.turn >= r.limits.MaxTurns:
-		return reasonTurns, true, nil
-	case r.late(), r.clock.handOverDue():
-		return reasonTime, true, nil
-	}
-	return limit, true, nil
-}
-
-// estimate is about what the input of the run's first request uses: four bytes are a token, more or less. Later the
-// last answer tells, and the whole conversation is not looked at again.
-func (r *Run) estimate() amount {
-	if r.turn > 1 {
-		return amount{}
-	}
-	size := len(r.system)
-	for _, m := range r.messages {
-		size += len(m.Text())
-	}
-	estimate := amount{tokens: int64(size / 4)}
-	if r.price != nil {
-		estimate.cost = r.price.Cost(model.Usage{Input: estimate.tokens})
-	}
-	return estimate
-}
-
-// cutOff ends the run by a limit that leaves no request for a hand-over.
-func (r *Run) cutOff(limit string) {
-	r.tasks.end(errStarterEnded)
-	left := r.tasks.left()
-	r.turn-- // it did not take place
-	r.notice(event.NoticeWarning, fmt.Sprintf("%s was ended by its limit (%s) before it could hand over",
-		r.definition.Slug, limit), "start it again with a larger limit, or a smaller task")
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.result.Reason = limit
-	nothing := fmt.Sprintf("The limit of this run was reached (%s) before there was an answer.", limit)
-	r.result.Output = cmp.Or(r.lastText, nothing) + left
-}
-
 // addUsage counts what an answer of the model used, for the run and for all above it, and stores it. Budgets count a
 // guess of what the provider did not report. It may be called for further requests of the same turn, too. It returns
 // what the answer used.
@@ -159,15 +109,4 @@ func (r *Run) count(used event.Usage) {
 		a.mu.Unlock()
 	}
 	r.tell(store.Batch{Usages: usages})
-}
-
-// tellUnpriced warns that a limit of the cost does not hold for the run, unless its parent has said so.
-func (r *Run) tellUnpriced() {
-	if r.price != nil || !r.budget.costLimited() || r.parent != nil && r.parent.model.Name() == r.model.Name() {
-		return
-	}
-	r.notice(event.NoticeWarning,
-		fmt.Sprintf("the price of %s is not known, so what it costs does not count towards the limit of the cost",
-			r.model.Name()),
-		fmt.Sprintf("set [prices.%q] in your config.toml, or limit the tokens", r.model.Name()))
 }

@@ -160,13 +160,13 @@ func (t *tasks) waitsInBackground(owed int) (resume func()) {
 
 // awaits waits for the end of children, while others may have the run's place. The error is that of ctx; the children
 // have ended by then, too, where it is the run's own.
-func (r *Run) awaits(ctx context.Context, children ...*Run) error {
-	resume := r.waited.waitsOn(childrenOf(children))
+func (t *tasks) awaits(ctx context.Context, children ...*Run) error {
+	resume := t.waited.waitsOn(childrenOf(children))
 	for _, child := range children {
 		select {
 		case <-child.done:
 		case <-ctx.Done():
-			if r.ctx.Err() != nil {
+			if t.ctx.Err() != nil {
 				<-child.done // its context is below ours
 			}
 		}
