@@ -31,7 +31,7 @@ func (c *connected) dispatch() {
 		protocol.MethodWorkspaceDidCreateFiles:            decoded(c.didCreateFiles),
 		protocol.MethodWorkspaceDidDeleteFiles:            decoded(c.didDeleteFiles),
 		protocol.MethodWorkspaceDidChangeWorkspaceFolders: decoded(c.didChangeWorkspaceFolders),
-		protocol.MethodWorkspaceDidChangeConfiguration:    decoded(c.didChangeConfiguration),
+		protocol.MethodWorkspaceDidChangeConfiguration:    decoded(c.settings.didChangeConfiguration),
 		protocol.MethodWindowWorkDoneProgressCancel:       decoded(c.cancelProgress),
 		protocol.MethodProgress:                           c.lending.progressed,
 		protocol.MethodSetTrace:                           decoded(c.trace.follow),

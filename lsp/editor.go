@@ -8,6 +8,7 @@ import (
 	"go.lsp.dev/protocol"
 
 	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/authoring"
@@ -42,6 +43,32 @@ func (e *editor) tell(ctx context.Context, kind protocol.MessageType, text strin
 func (e *editor) log(ctx context.Context, kind protocol.MessageType, text string) {
 	if err := e.client.Log(ctx, kind, text); err != nil && ctx.Err() == nil {
 		e.logger.Warn("the editor takes no line for its log", "text", text, "error", err)
+	}
+}
+
+// readSettings asks the editor for its settings, and loads the configuration with them.
+func (e *editor) readSettings(ctx context.Context) {
+	answer, err := e.client.Settings(ctx)
+	if err != nil {
+		if ctx.Err() == nil {
+			e.logger.Warn("the editor's settings are not used", "error", err)
+		}
+		return
+	}
+	e.settings.answered(answer)
+	e.settings.load()
+}
+
+// tellSettings shows the user each problem of the settings once: errors in a message, warnings in the log. A problem of
+// a file that is open is shown there.
+func (e *editor) tellSettings(ctx context.Context) {
+	open := func(file string) bool { return e.showsDiagnostics() && e.documents.Get(file) != nil }
+	for _, p := range e.settings.untold(open) {
+		kind := protocol.MessageTypeWarning
+		if p.Severity == config.SeverityError {
+			kind = protocol.MessageTypeError
+		}
+		e.tell(ctx, kind, "agentls configuration: "+p.String())
 	}
 }
 
@@ -127,4 +154,10 @@ func (e *editor) home() string {
 		}
 	}
 	return ""
+}
+
+// within reports whether a file is below a folder.
+func within(folder, path string) bool {
+	rel, err := filepath.Rel(folder, path)
+	return err == nil && filepath.IsLocal(rel)
 }

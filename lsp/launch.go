@@ -20,14 +20,6 @@ import (
 	"github.com/agentls/agentls/lsp/short"
 )
 
-// The agents behind the commands of this file.
-const (
-	testerAgent  = "tester"
-	plannerAgent = "planner"
-	// ourselves is who asks where no agent does.
-	ourselves = "agentls"
-)
-
 // launchActions are what can be started on a document or, where some text is selected, on that.
 func (l *launcher) launchActions(p *protocol.CodeActionParams) []menu.Action {
 	u := p.TextDocument.URI

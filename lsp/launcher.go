@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"go.lsp.dev/protocol"
@@ -14,6 +15,7 @@ import (
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
+	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/lsp/document"
 	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/position"
@@ -124,13 +126,6 @@ func (l *launcher) Resume(ctx context.Context, p *methods.ResumeParams) (*method
 	return &methods.RunStarted{Session: session.ID, Run: run}, nil
 }
 
-// The agents behind the commands.
-const (
-	reviewerAgent  = "reviewer"
-	explainerAgent = "explore"
-	fixerAgent     = "coder"
-)
-
 // Review carries out `agentls.review`: the document, or the one that was touched last.
 func (l *launcher) Review(ctx context.Context, p *methods.ReviewParams) (*methods.RunStarted, error) {
 	if len(p.URIs) > 1 {
@@ -239,4 +234,21 @@ func prompted(task, more string) string {
 		return task
 	}
 	return task + "\n\n" + more
+}
+
+// modes are the permission modes that a run can be started with.
+var modes = []methods.PermissionMode{
+	methods.PermissionModeDefault, methods.PermissionModePlan, methods.PermissionModeAcceptEdits,
+	methods.PermissionModeBypass,
+}
+
+// modeOf is the mode that a run is to have; "" is the definition's own.
+func modeOf(m methods.PermissionMode) (permission.Mode, error) {
+	if m != "" && !slices.Contains(modes, m) {
+		return "", &fault.Error{
+			Kind: fault.InvalidRequest, Detail: fmt.Sprintf("there is no permissionMode %q", m),
+			Hint: "write default, plan, accept_edits or bypass, or leave it out",
+		}
+	}
+	return permission.Mode(m), nil
 }

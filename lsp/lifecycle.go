@@ -47,21 +47,6 @@ func (c *connected) begin(ctx context.Context) {
 	}
 }
 
-// firstSettings reads the settings, and asks the editor for its own.
-func (c *connected) firstSettings(ctx context.Context) {
-	c.settings.load()
-	asked := make(chan struct{})
-	c.settings.renew(nil)
-	c.goes(func(ctx context.Context) { c.followSettings(ctx, asked) })
-	patience := time.NewTimer(settingsTime)
-	defer patience.Stop()
-	select {
-	case <-asked:
-	case <-patience.C: // they count when they come
-	case <-ctx.Done():
-	}
-}
-
 // serves starts what works with the engine, which is there now.
 func (c *connected) serves(ctx context.Context) {
 	c.goes(c.reloader.run) // which first reads what may have come while the engine was opened
@@ -74,15 +59,12 @@ func (c *connected) serves(ctx context.Context) {
 	c.welcome(ctx)
 }
 
-// settingsTime bounds the wait for the editor's settings, which the first run needs.
-const settingsTime = 2 * time.Second
-
 // makeEngine reads the settings, and opens the engine with them.
 func (c *connected) makeEngine(ctx context.Context) error {
 	if c.settled {
 		c.settings.load()
 	} else {
-		c.firstSettings(ctx)
+		c.reloader.firstSettings(ctx)
 		c.settled = true
 	}
 	return c.openEngine(ctx)
@@ -160,7 +142,7 @@ func (c *connected) welcome(ctx context.Context) {
 	defer close(c.recovery.looked)
 	restored := sync.OnceFunc(func() { close(c.restored) })
 	defer restored() // also where a part of it panics: requests wait for both
-	c.settings.tell(ctx, c.editor)
+	c.tellSettings(ctx)
 	if text := c.engine.Repaired(); text != "" {
 		c.tell(ctx, protocol.MessageTypeError, text)
 	}

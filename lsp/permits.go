@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/agentls/agentls/agentcore/event"
-	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/lsp/methods"
 )
@@ -130,21 +129,4 @@ func explanationOf(e permission.Explanation) *methods.Explanation {
 	}
 	result.Always = strings.Join(always, ", ")
 	return result
-}
-
-// modes are the permission modes that a run can be started with.
-var modes = []methods.PermissionMode{
-	methods.PermissionModeDefault, methods.PermissionModePlan, methods.PermissionModeAcceptEdits,
-	methods.PermissionModeBypass,
-}
-
-// modeOf is the mode that a run is to have; "" is the definition's own.
-func modeOf(m methods.PermissionMode) (permission.Mode, error) {
-	if m != "" && !slices.Contains(modes, m) {
-		return "", &fault.Error{
-			Kind: fault.InvalidRequest, Detail: fmt.Sprintf("there is no permissionMode %q", m),
-			Hint: "write default, plan, accept_edits or bypass, or leave it out",
-		}
-	}
-	return permission.Mode(m), nil
 }

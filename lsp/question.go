@@ -3,19 +3,13 @@ package lsp
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"go.lsp.dev/protocol"
-	"go.lsp.dev/uri"
 
-	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/authority"
-	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/tool"
-	"github.com/agentls/agentls/lsp/document"
 	"github.com/agentls/agentls/lsp/methods"
 )
 
@@ -117,50 +111,6 @@ func answeredBy(ask authority.Ask, words []string) *methods.AnswerAskParams {
 		p.Decision = methods.DecisionAllow
 	}
 	return p
-}
-
-// plansFolder is where the virtual documents of plans are.
-const plansFolder = "plans/"
-
-// showPlan opens a plan that the user is asked about; where the editor opens nothing, a message says where it is.
-func (g *pages) showPlan(ctx context.Context, path string) error {
-	name := filepath.Base(path)
-	if g.client.ShowsDocuments() {
-		u := uri.File(path)
-		if g.client.TakesContent() {
-			u = document.Virtual(plansFolder + name)
-			g.refresher.TextChanged(u) // the plan is another one, where it was shown before
-		}
-		if shown, err := g.client.Open(ctx, u); err != nil || shown {
-			return err
-		}
-	}
-	return g.client.Show(ctx, protocol.MessageTypeInfo, "agentls: the plan is in "+path)
-}
-
-// openPlan opens the plan that was a run's last word.
-func (g *pages) openPlan(run event.RunID) {
-	path := g.engine.SaidPlan(run)
-	if path == "" {
-		return
-	}
-	g.goes(func(ctx context.Context) {
-		if err := g.showPlan(ctx, path); err != nil {
-			g.logger.Warn("the editor does not show the plan", "plan", path, "error", err)
-		}
-	})
-}
-
-// planText is the text of a plan by the name of its file.
-func (g *pages) planText(name string) (string, error) {
-	if !filepath.IsLocal(name) || strings.ContainsAny(name, `/\`) {
-		return "", fmt.Errorf("there is no plan %q", name)
-	}
-	text, err := os.ReadFile(filepath.Join(agentcore.Plans(g.options.Dirs.State), name))
-	if err != nil {
-		return "", fmt.Errorf("read the plan: %w", err)
-	}
-	return string(text), nil
 }
 
 // answerHint is the rest of a command that answers an ask.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"go.lsp.dev/protocol"
 
@@ -119,12 +120,6 @@ func (r *reloader) roots() []string { return r.trust.roots() }
 
 // foreign are the folders of other tools whose files are read, too, below a project or the home folder.
 var foreign = []string{".claude/agents", ".claude/skills", ".opencode/agent", ".opencode/agents"}
-
-// within reports whether a file is below a folder.
-func within(folder, path string) bool {
-	rel, err := filepath.Rel(folder, path)
-	return err == nil && filepath.IsLocal(rel)
-}
 
 // watched are the files and folders that load reads.
 func (r *reloader) watched() []watch.Target {
@@ -240,6 +235,43 @@ func (r *reloader) again(ctx context.Context) error {
 	}
 }
 
+// settingsTime bounds the wait for the editor's settings, which the first run needs.
+const settingsTime = 2 * time.Second
+
+// firstSettings reads the settings, and asks the editor for its own, now and after each change.
+func (r *reloader) firstSettings(ctx context.Context) {
+	r.settings.load()
+	asked := make(chan struct{})
+	r.settings.renew(nil)
+	r.goes(func(ctx context.Context) { r.followSettings(ctx, asked) })
+	patience := time.NewTimer(settingsTime)
+	defer patience.Stop()
+	select {
+	case <-asked:
+	case <-patience.C: // they count when they come
+	case <-ctx.Done():
+	}
+}
+
+// followSettings reads the settings again after each change, one after the other, until ctx ends: by asking the editor,
+// else from what it sent. It closes asked after the first answer.
+func (r *reloader) followSettings(ctx context.Context, asked chan<- struct{}) {
+	for first := true; ; first = false {
+		select {
+		case <-r.settings.news:
+		case <-ctx.Done():
+			return
+		}
+		r.guarded(func() { r.readSettings(ctx) })
+		if first {
+			close(asked)
+		}
+		if r.ready() { // else whoever opens the engine takes them from here
+			r.touch()
+		}
+	}
+}
+
 // begin finds out which folders are trusted, before any run, and reads what lies in them. The engine is there, and run
 // has not begun.
 func (r *reloader) begin(ctx context.Context) error {
@@ -287,7 +319,7 @@ func (r *reloader) reload(ctx context.Context) {
 	r.settings.load()
 	r.shown()
 	r.engine.SetConfig(r.settings.current())
-	r.settings.tell(ctx, r.editor)
+	r.tellSettings(ctx)
 	next, err := r.load(ctx)
 	if err != nil {
 		if ctx.Err() == nil {
@@ -309,7 +341,6 @@ func (r *reloader) reload(ctx context.Context) {
 // report shows the errors in files that are not open: as diagnostics of what is in the workspace, in the log otherwise.
 // That a definition is not used, since another one has its name, stands in the log, and in the file where it is open.
 func (r *reloader) report(ctx context.Context, v *authoring.Vocabulary) {
-	_, diagnostics := r.client.PublishDiagnostics()
 	faulty, told := map[string]bool{}, map[string]bool{}
 	for _, p := range slices.Concat(v.Registry.Problems(), v.Skills.Problems()) {
 		if p.Severity != event.SeverityError && !p.Hides() {
@@ -317,7 +348,7 @@ func (r *reloader) report(ctx context.Context, v *authoring.Vocabulary) {
 		}
 		if !p.Hides() {
 			faulty[p.File] = true
-			if diagnostics && r.inWorkspace(p.File) {
+			if r.showsDiagnostics() && r.inWorkspace(p.File) {
 				continue
 			}
 		}

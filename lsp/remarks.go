@@ -17,25 +17,6 @@ import (
 	"github.com/agentls/agentls/lsp/surface"
 )
 
-// statusFacts are those of the server and its session.
-func (c *connected) statusFacts() agentcore.StatusFacts {
-	f := agentcore.StatusFacts{Version: c.options.Version}
-	if roots := c.view.Roots(); len(roots) > 0 {
-		f.Project, f.WorkingDirectory = roots[0].Name, roots[0].Path
-		f.GitBranch = workspace.Branch(roots[0].Path)
-	}
-	if session := c.opened(); session != nil {
-		f.Session = session.ID
-		f.Asks, f.Findings = len(session.Asks()), len(session.Board().Findings(""))
-		for _, h := range session.Board().Hunks() {
-			if h.Waits() {
-				f.Edits++
-			}
-		}
-	}
-	return f
-}
-
 // remarks are what there is to see in a file, by whoever found it. Its methods may be called from any goroutine.
 type remarks struct {
 	*window

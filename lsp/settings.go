@@ -1,7 +1,6 @@
 package lsp
 
 import (
-	"context"
 	"encoding/json"
 	"os"
 	"slices"
@@ -38,11 +37,13 @@ func (c *settings) current() *config.Config {
 	return c.config
 }
 
-// ask keeps the editor's answer to workspace/configuration for the next load.
-func (c *settings) ask(answer json.RawMessage) {
+// answered keeps the editor's answer to workspace/configuration for the next load; where it has none, what it sent last.
+func (c *settings) answered(answer json.RawMessage) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.asked = answer
+	if c.asked = answer; answer == nil {
+		c.asked = c.pushed
+	}
 }
 
 // load reads all layers again. Where a layer cannot be used at all any more, with its permission rules, the
@@ -78,15 +79,14 @@ func (c *settings) load() {
 	}
 }
 
-// tell shows the user each problem once: errors in a message, warnings in the log. A problem of a file that is open is
-// shown there.
-func (c *settings) tell(ctx context.Context, e *editor) {
-	_, diagnostics := e.client.PublishDiagnostics()
+// untold are the problems that were not told yet, which are told now. A problem of a file that shows its own is none.
+func (c *settings) untold(shows func(file string) bool) []config.Problem {
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	var fresh []config.Problem
 	var told []string
 	for _, p := range c.problems {
-		if diagnostics && p.File != "" && e.documents.Get(p.File) != nil {
+		if p.File != "" && shows(p.File) {
 			continue
 		}
 		text := p.String()
@@ -96,14 +96,7 @@ func (c *settings) tell(ctx context.Context, e *editor) {
 		}
 	}
 	c.told = told
-	c.mu.Unlock()
-	for _, p := range fresh {
-		kind := protocol.MessageTypeWarning
-		if p.Severity == config.SeverityError {
-			kind = protocol.MessageTypeError
-		}
-		e.tell(ctx, kind, "agentls configuration: "+p.String())
-	}
+	return fresh
 }
 
 // renew says that the editor's settings have changed. pushed are those that it sent along, nil for none.
@@ -120,46 +113,9 @@ func (c *settings) renew(pushed json.RawMessage) {
 }
 
 // didChangeConfiguration has the settings read again.
-func (c *connected) didChangeConfiguration(p *protocol.DidChangeConfigurationParams) error {
-	c.settings.renew(json.RawMessage(slices.Clone(p.Settings)))
+func (c *settings) didChangeConfiguration(p *protocol.DidChangeConfigurationParams) error {
+	c.renew(json.RawMessage(slices.Clone(p.Settings)))
 	return nil
-}
-
-// readSettings asks the editor for its settings, and loads the configuration with them.
-func (c *connected) readSettings(ctx context.Context) {
-	answer, err := c.client.Settings(ctx)
-	if err != nil {
-		if ctx.Err() == nil {
-			c.logger.Warn("the editor's settings are not used", "error", err)
-		}
-		return
-	}
-	if answer == nil {
-		c.settings.mu.Lock()
-		answer = c.settings.pushed
-		c.settings.mu.Unlock()
-	}
-	c.settings.ask(answer)
-	c.settings.load()
-}
-
-// followSettings reads the settings again after each change, one after the other, until ctx ends: by asking the editor,
-// else from what it sent. It closes asked after the first answer.
-func (c *connected) followSettings(ctx context.Context, asked chan<- struct{}) {
-	for first := true; ; first = false {
-		select {
-		case <-c.settings.news:
-		case <-ctx.Done():
-			return
-		}
-		c.guarded(func() { c.readSettings(ctx) })
-		if first {
-			close(asked)
-		}
-		if c.ready() { // else whoever opens the engine takes them from here
-			c.reloader.touch()
-		}
-	}
 }
 
 // fault is what is wrong with the settings, empty for nothing.

@@ -13,6 +13,7 @@ import (
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/history"
 	"github.com/agentls/agentls/agentcore/store"
+	"github.com/agentls/agentls/agentcore/workspace"
 )
 
 // window is the engine and the session of one window of the editor. Its methods may be called from any goroutine.
@@ -191,4 +192,23 @@ func (w *window) runInfo(id event.RunID) (history.Run, bool) {
 	}
 	info, err := w.engine.RunInfo(id)
 	return info, err == nil
+}
+
+// statusFacts are those of the server and its session.
+func (w *window) statusFacts() agentcore.StatusFacts {
+	f := agentcore.StatusFacts{Version: w.options.Version}
+	if roots := w.view.Roots(); len(roots) > 0 {
+		f.Project, f.WorkingDirectory = roots[0].Name, roots[0].Path
+		f.GitBranch = workspace.Branch(roots[0].Path)
+	}
+	if session := w.opened(); session != nil {
+		f.Session = session.ID
+		f.Asks, f.Findings = len(session.Asks()), len(session.Board().Findings(""))
+		for _, h := range session.Board().Hunks() {
+			if h.Waits() {
+				f.Edits++
+			}
+		}
+	}
+	return f
 }
