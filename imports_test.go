@@ -66,7 +66,7 @@ var imports = map[string]because{
 		"agentcore/feed":       "reads the events",
 		"agentcore/history":    "shows what is stored of sessions",
 		"agentcore/mcp":        "states of MCP servers",
-		"agentcore/model":      "the editor's own model is a Model",
+		"agentcore/model":      "hands on what makes models",
 		"agentcore/permission": "scopes of answers, modes of runs, how far folders are trusted",
 		"agentcore/provider":   "models, and the editor's among them",
 		"agentcore/registry":   "registers and checks definitions",
@@ -86,6 +86,7 @@ var imports = map[string]because{
 		"lsp/comment":          "requests that are written as comments",
 		"lsp/delivery":         "proposals, on their way to the editor and back",
 		"lsp/document":         "what is open",
+		"lsp/lending":          "what the editor lends to agents",
 		"lsp/menu":             "code actions",
 		"lsp/methods":          "the custom methods, generated",
 		"lsp/position":         "places in the editor's unit",
@@ -201,6 +202,21 @@ var imports = map[string]because{
 		"lsp/position":        "places in the editor's unit",
 		"lsp/remark":          "diagnostics and names of hunks",
 		"lsp/short":           "texts in menus",
+	},
+	"lsp/lending": {
+		"agentcore/event":     "spans, and failures of the model",
+		"agentcore/fault":     "refuses",
+		"agentcore/model":     "the editor's own model is a Model",
+		"agentcore/provider":  "which models the editor lends",
+		"agentcore/tool":      "symbols and diagnostics for tools",
+		"agentcore/workspace": "texts by their lines",
+		"go.lsp.dev/jsonrpc2": "raw params and errors",
+		"go.lsp.dev/protocol": "tokens and ranges",
+		"go.lsp.dev/uri":      "document URIs",
+		"lsp/client":          "what the editor lends",
+		"lsp/document":        "what is open, at which version",
+		"lsp/methods":         "the requests to the editor",
+		"lsp/wire":            "the connection",
 	},
 	"lsp/comment": {
 		"agentcore/lexer": "tells comments from strings",
@@ -740,7 +756,7 @@ func floor(folder string) (height int, known bool) {
 		return 8, true
 	case folder == "lsp":
 		return 7, true
-	case folder == "lsp/surface", folder == "lsp/delivery":
+	case folder == "lsp/surface", folder == "lsp/delivery", folder == "lsp/lending":
 		return 6, true
 	case folder == "lsp/document", folder == "lsp/remark", folder == "lsp/menu":
 		return 5, true

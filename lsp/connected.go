@@ -13,6 +13,7 @@ import (
 	"github.com/agentls/agentls/lsp/client"
 	"github.com/agentls/agentls/lsp/delivery"
 	"github.com/agentls/agentls/lsp/document"
+	"github.com/agentls/agentls/lsp/lending"
 	"github.com/agentls/agentls/lsp/menu"
 	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/position"
@@ -54,7 +55,7 @@ type connected struct {
 	catalog  *catalog
 	permits  *permits
 	recovery *recovery
-	lending  *lending
+	lender   *lending.Lender
 
 	// settled says that the settings were read and asked for; the tries to open the engine own it, of which there is
 	// one at a time.
@@ -70,13 +71,13 @@ type answers struct {
 	*permits
 	*trust
 	*recovery
-	*lending
+	*lending.Lender
 }
 
 var _ methods.CommandServer = answers{}
 
 func (c *connected) answers() answers {
-	return answers{c.launcher, c.desk, c.records, c.catalog, c.permits, c.trust, c.recovery, c.lending}
+	return answers{c.launcher, c.desk, c.records, c.catalog, c.permits, c.trust, c.recovery, c.lender}
 }
 
 // initializationOptions are ours beside the configuration keys, which may stand there too.
@@ -123,9 +124,11 @@ func introduced(w *work, o *Options, conn *wire.Conn, p *protocol.InitializePara
 // connect makes the server of an editor. trusted is the editor's own answer whether the user trusts the workspace.
 func connect(e *editor, trusted *bool) *connected {
 	w := newWindow(e)
-	c := &connected{window: w, lending: newLending(e)}
+	c := &connected{window: w, lender: lending.New(lending.Means{
+		Client: e.client, Documents: e.documents, Conn: e.conn, Silence: e.options.ModelSilence,
+	})}
 	w.make, w.tried = c.makeEngine, c.tried
-	c.reloader = newReloader(w, c.lending)
+	c.reloader = newReloader(w, c.lender)
 	c.trust = newTrust(w, trusted, c.reloader.touch, c.reloader.again)
 	c.reloader.trust, e.settings.trusted, w.joins = c.trust, c.trust.sources, c.trust.inform
 	c.authored = &authored{editor: e, vocabulary: c.reloader.vocabulary}

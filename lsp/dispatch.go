@@ -33,7 +33,7 @@ func (c *connected) dispatch() {
 		protocol.MethodWorkspaceDidChangeWorkspaceFolders: decoded(c.didChangeWorkspaceFolders),
 		protocol.MethodWorkspaceDidChangeConfiguration:    decoded(c.settings.didChangeConfiguration),
 		protocol.MethodWindowWorkDoneProgressCancel:       decoded(c.cancelProgress),
-		protocol.MethodProgress:                           c.lending.progressed,
+		protocol.MethodProgress:                           c.lender.Progressed,
 		protocol.MethodSetTrace:                           decoded(c.trace.follow),
 	}
 	c.requests = map[string]request{

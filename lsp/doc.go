@@ -53,10 +53,4 @@
 //
 // A configuration that breaks while it is in use stays as it was, since the broken one would lack the user's deny
 // rules. A definition that breaks is gone until it is mended: what it says now, nobody has meant.
-//
-// # What the editor lends
-//
-// The editor's model is a model (lend.go): a request goes out as `agent/model/generate`, and its pieces come by
-// `$/progress`. `agent/model/lend` says which models there are; one that was announced is found where no key is. What
-// the editor does not count is guessed, since budgets count.
 package lsp

@@ -126,7 +126,7 @@ func (c *connected) engineOptions(v *authoring.Vocabulary) agentcore.Options {
 		StateDir: o.Dirs.State, Config: v.Config, Agents: v.Registry, Skills: v.Skills, OpenModel: o.OpenModel,
 		Getenv:   o.Getenv,
 		KeysFile: o.Dirs.Keys(), UserConfig: o.Dirs.File, Redactor: o.Redactor, Crash: o.Crash, Logger: c.logger,
-		Name: c.client.Title(), TrustChanged: c.reloader.touch, Editor: c.lending,
+		Name: c.client.Title(), TrustChanged: c.reloader.touch, Editor: c.lender,
 	}
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/agentls/agentls/agentcore/skill"
 	"github.com/agentls/agentls/agentcore/watch"
 	"github.com/agentls/agentls/lsp/authoring"
+	"github.com/agentls/agentls/lsp/lending"
 )
 
 // reloader keeps the definitions, skills and configuration those of the disk. Whoever knows of a change touches it; one
@@ -50,12 +51,12 @@ type reloader struct {
 	told   map[string]bool // errors that were told in words
 }
 
-func newReloader(w *window, lending *lending) *reloader {
+func newReloader(w *window, lender *lending.Lender) *reloader {
 	keys := &secret.Keys{Getenv: w.options.Getenv, File: w.options.Dirs.Keys()}
 	return &reloader{
 		window: w, news: make(chan struct{}, 1), asks: make(chan chan<- error), faulty: map[string]bool{},
 		told:         map[string]bool{},
-		surroundings: provider.Surroundings{Getenv: keys.Get, Editor: lending},
+		surroundings: provider.Surroundings{Getenv: keys.Get, Editor: lender},
 	}
 }
 
