@@ -379,7 +379,7 @@ func (a *asker) askUser(ctx context.Context, ask authority.Ask) (*methods.Answer
 		return a.askQuestion(ctx, ask)
 	}
 	if a.client.Announced().Asks {
-		answer, err := methods.Client{Conn: a.conn}.Ask(ctx, new(askOf(ask)))
+		answer, err := a.client.Custom.Ask(ctx, new(askOf(ask)))
 		switch {
 		case err == nil && answer != nil:
 			return &methods.AnswerAskParams{

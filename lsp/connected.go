@@ -90,7 +90,7 @@ type initializationOptions struct {
 // workspace; nil where it has no answer. It touches no disk.
 func introduced(w *work, o *Options, conn *wire.Conn, p *protocol.InitializeParams) (*editor, *bool, error) {
 	e := &editor{
-		work: w, options: o, conn: conn, client: client.New(conn, p, o.AnswerTime),
+		work: w, options: o, client: client.New(conn, p, o.AnswerTime),
 		settings: &settings{options: o, news: make(chan struct{}, 1)},
 	}
 	var offered []protocol.PositionEncodingKind
@@ -125,7 +125,7 @@ func introduced(w *work, o *Options, conn *wire.Conn, p *protocol.InitializePara
 func connect(e *editor, trusted *bool) *connected {
 	w := newWindow(e)
 	c := &connected{window: w, lender: lending.New(lending.Means{
-		Client: e.client, Documents: e.documents, Conn: e.conn, Silence: e.options.ModelSilence,
+		Client: e.client, Documents: e.documents, Silence: e.options.ModelSilence,
 	})}
 	w.make, w.tried = c.makeEngine, c.tried
 	c.reloader = newReloader(w, c.lender)
@@ -162,7 +162,7 @@ func (c *connected) surfaces() {
 	c.remarks = &remarks{window: c.window, launches: launches, asks: c.asks, authored: c.authored}
 	means := surface.Means{
 		Client: c.client, Documents: c.documents, View: c.view, Form: c.form, Logger: c.logger,
-		ConfigFile: c.options.Dirs.File, Notify: c.conn.Notify, Goes: c.goes, Guarded: c.guarded,
+		ConfigFile: c.options.Dirs.File, Goes: c.goes, Guarded: c.guarded,
 		Settings: c.settings.current, Info: c.runInfo,
 	}
 	c.board, c.refresher = surface.NewBoard(means), surface.NewRefresher(means)
@@ -173,7 +173,7 @@ func (c *connected) surfaces() {
 		Command: func(ctx context.Context, command, dir string, input []byte) (string, error) {
 			return c.engine.StatusCommand(ctx, command, dir, input)
 		},
-		Tell: methods.Client{Conn: c.conn}.Status,
+		Tell: c.client.Custom.Status,
 	})
 	c.desk = delivery.NewDesk(delivery.Means{
 		Client: c.client, Documents: c.documents, View: c.view, Form: c.form, Logger: c.logger,

@@ -16,7 +16,6 @@ import (
 	"github.com/agentls/agentls/lsp/document"
 	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/remark"
-	"github.com/agentls/agentls/lsp/wire"
 )
 
 // editor is the editor as `initialize` has made it known: the ways to it, and what it shows. Nothing of it is replaced.
@@ -24,7 +23,6 @@ import (
 type editor struct {
 	*work
 	options   *Options
-	conn      *wire.Conn
 	client    *client.Client
 	documents *document.Documents
 	view      *workspace.View
@@ -84,7 +82,7 @@ func (e *editor) inquire(ctx context.Context, session *agentcore.Session, text s
 			ID: event.NewAskID(), Session: session.ID, Agent: ourselves, Question: text,
 			Choices: choices, FreeText: len(choices) == 0,
 		}
-		answer, err := methods.Client{Conn: e.conn}.Question(ctx, &q)
+		answer, err := e.client.Custom.Question(ctx, &q)
 		if err == nil && answer != nil && len(answer.Answers) > 0 {
 			return answer.Answers[0], nil
 		}

@@ -205,7 +205,7 @@ func (m *pump) traceEvent(ctx context.Context, e event.Event) {
 		}
 		params.Verbose = new(string(raw))
 	}
-	if err := m.conn.Notify(ctx, protocol.MethodLogTrace, &params); err != nil {
+	if err := m.client.Notify(ctx, protocol.MethodLogTrace, &params); err != nil {
 		m.logger.Debug("an event could not be traced", "type", e.Body.EventType(), "error", err)
 	}
 }

@@ -29,7 +29,7 @@ func questionOf(ask authority.Ask) methods.Question {
 func (a *asker) askQuestion(ctx context.Context, ask authority.Ask) (*methods.AnswerAskParams, error) {
 	if a.client.Announced().Questions {
 		q := questionOf(ask)
-		answer, err := methods.Client{Conn: a.conn}.Question(ctx, &q)
+		answer, err := a.client.Custom.Question(ctx, &q)
 		switch {
 		case err == nil && answer != nil:
 			return answeredBy(ask, answer.Answers), nil

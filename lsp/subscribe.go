@@ -125,11 +125,10 @@ func (r *records) Subscribe(ctx context.Context, p *methods.SubscribeParams) (*m
 // forward sends the events of a session at the client's own speed. While the client does not read, nothing is kept for
 // it but its place.
 func (r *records) forward(ctx context.Context, id event.SessionID, events *feed.Subscription) {
-	client := methods.Client{Conn: r.conn}
 	for {
 		e, err := events.Next(ctx)
 		if err == nil {
-			err = client.Event(ctx, &e)
+			err = r.client.Custom.Event(ctx, &e)
 		}
 		switch {
 		case err == nil:

@@ -28,7 +28,6 @@ import (
 type Means struct {
 	Client    *client.Client
 	Documents *document.Documents
-	Conn      *wire.Conn
 	// Silence bounds the wait for the next piece of an answer.
 	Silence time.Duration
 }

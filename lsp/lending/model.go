@@ -57,7 +57,7 @@ func (m *lentModel) Stream(ctx context.Context, request *model.Request) iter.Seq
 		answered := make(chan struct{})
 		go func() {
 			defer close(answered)
-			result, failed = methods.Client{Conn: m.lender.Conn}.Generate(ctx, params)
+			result, failed = m.lender.Client.Custom.Generate(ctx, params)
 		}()
 		defer func() { <-answered }() // behind cancel, which is deferred later
 		defer cancel(nil)

@@ -39,7 +39,7 @@ func (l *Lender) Symbols(ctx context.Context, q tool.SymbolQuery) ([]tool.Symbol
 	if q.Path != "" && q.Kind != tool.ListWorkspace {
 		p.URI = uri.File(q.Path)
 	}
-	answer, err := methods.Client{Conn: l.Conn}.Symbols(ctx, p)
+	answer, err := l.Client.Custom.Symbols(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func (l *Lender) Symbols(ctx context.Context, q tool.SymbolQuery) ([]tool.Symbol
 
 // Diagnostics returns what the editor's own language servers say of a file.
 func (l *Lender) Diagnostics(ctx context.Context, path string) ([]tool.Diagnostic, error) {
-	answer, err := methods.Client{Conn: l.Conn}.Diagnostics(ctx, &methods.EditorDiagnosticsParams{URI: uri.File(path)})
+	answer, err := l.Client.Custom.Diagnostics(ctx, &methods.EditorDiagnosticsParams{URI: uri.File(path)})
 	if err != nil {
 		return nil, err
 	}

@@ -193,9 +193,6 @@ func (b *liveRuns) childrenOf(id event.RunID) string {
 	return text
 }
 
-// Notify sends a notification to the editor; the error says that it could not be sent.
-type Notify func(ctx context.Context, method string, params any) error
-
 // Means are what the surfaces work with. All of it is set, and may be used by any goroutine.
 type Means struct {
 	Client    *client.Client
@@ -206,7 +203,6 @@ type Means struct {
 	// ConfigFile is the user's own configuration.
 	ConfigFile string
 
-	Notify Notify
 	// Goes starts a goroutine whose context ends with the server; a panic in it is told.
 	Goes func(do func(context.Context))
 	// Guarded tells of a panic in do.

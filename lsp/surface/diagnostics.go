@@ -201,7 +201,7 @@ func (p *Diagnostics) publish(ctx context.Context, path string) error {
 	if version >= 0 && client.Yes(caps.VersionSupport) {
 		params.Version = protocol.NewOptional(version)
 	}
-	return p.Notify(ctx, protocol.MethodTextDocumentPublishDiagnostics, &params)
+	return p.Client.Notify(ctx, protocol.MethodTextDocumentPublishDiagnostics, &params)
 }
 
 // Launches are the documents that runs were launched on, "" for none, also those of former processes. It has its own

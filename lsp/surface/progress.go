@@ -338,7 +338,7 @@ func (b *progressBoard) progressOf(ctx context.Context, p *runProgress, token pr
 	send := func(value any) bool {
 		raw, err := protocol.Marshal(value)
 		if err == nil {
-			err = b.Notify(ctx, protocol.MethodProgress, &protocol.ProgressParams{Token: token, Value: raw})
+			err = b.Client.Notify(ctx, protocol.MethodProgress, &protocol.ProgressParams{Token: token, Value: raw})
 		}
 		if err != nil {
 			b.Logger.Warn("progress could not be sent", "run", p.run.id, "error", err)
