@@ -75,12 +75,12 @@ var imports = map[string]because{
 		"agentcore/skill":      "reads skills again",
 		"agentcore/spelling":   "did you mean",
 		"agentcore/store":      "lists sessions and runs as they are stored",
-		"agentcore/tool":       "the editor's side of Host",
 		"agentcore/watch":      "definitions and settings are read again when they change",
 		"agentcore/workspace":  "open documents are a layer; proposals become WorkspaceEdits",
 		"go.lsp.dev/jsonrpc2":  "raw params and errors",
 		"go.lsp.dev/protocol":  "LSP types",
 		"go.lsp.dev/uri":       "document URIs",
+		"lsp/asking":           "open questions in words, and before the user",
 		"lsp/authoring":        "definitions, skills and settings as documents",
 		"lsp/client":           "what the editor can do, and the ways to ask it",
 		"lsp/comment":          "requests that are written as comments",
@@ -202,6 +202,15 @@ var imports = map[string]because{
 		"lsp/position":        "places in the editor's unit",
 		"lsp/remark":          "diagnostics and names of hunks",
 		"lsp/short":           "texts in menus",
+	},
+	"lsp/asking": {
+		"agentcore/authority": "open questions",
+		"agentcore/event":     "ids",
+		"agentcore/history":   "questions of sessions that are not open",
+		"agentcore/tool":      "what agents can ask",
+		"go.lsp.dev/protocol": "prompts",
+		"lsp/client":          "the ways to ask the user",
+		"lsp/methods":         "questions and answers on the wire",
 	},
 	"lsp/lending": {
 		"agentcore/event":     "spans, and failures of the model",
@@ -758,7 +767,7 @@ func floor(folder string) (height int, known bool) {
 		return 7, true
 	case folder == "lsp/surface", folder == "lsp/delivery", folder == "lsp/lending":
 		return 6, true
-	case folder == "lsp/document", folder == "lsp/remark", folder == "lsp/menu":
+	case folder == "lsp/document", folder == "lsp/remark", folder == "lsp/menu", folder == "lsp/asking":
 		return 5, true
 	case folder == "lsp/client", folder == "lsp/authoring":
 		return 4, true

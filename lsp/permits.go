@@ -8,6 +8,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/lsp/asking"
 	"github.com/agentls/agentls/lsp/methods"
 )
 
@@ -26,14 +27,14 @@ func (m *permits) Asks(ctx context.Context, p *methods.AsksParams) (*methods.Ask
 	session := m.opened()
 	if p.Session != "" {
 		if session, err = engine.Session(p.Session); err != nil {
-			asks, err := storedAsks(ctx, engine.History(), p.Session)
+			asks, err := asking.Stored(ctx, engine.History(), p.Session)
 			return &methods.AskList{Asks: asks}, err
 		}
 	}
 	list := &methods.AskList{}
 	if session != nil {
 		for _, ask := range session.Asks() {
-			list.Asks = append(list.Asks, askOf(ask))
+			list.Asks = append(list.Asks, asking.OnWire(ask))
 		}
 		if err := session.Flush(ctx); err != nil { // what is shown has to survive a crash
 			return nil, fmt.Errorf("store the questions before listing them: %w", err)

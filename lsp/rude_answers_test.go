@@ -18,13 +18,13 @@ func announcesAll() string {
 	return strings.TrimSuffix(strings.TrimSpace(more), "}") + "," + lends + "}"
 }
 
-// asking is a script whose run wants to know something, and then improves a.go.
-func asking() []script.Turn {
+// curious is a script whose run wants to know something, and then improves a.go.
+func curious() []script.Turn {
 	ask := script.Turn{Answer: []script.Step{script.Call{Name: "question", Arguments: `{"questions":[{"question":"Shall it stay?","options":[{"label":"Yes"},{"label":"No"}]}]}`}}}
 	return append([]script.Turn{ask}, improve...)
 }
 
-// answerQuestion waits until the user sees the question of asking, and answers it by a request.
+// answerQuestion waits until the user sees the question of curious, and answers it by a request.
 func (r *rude) answerQuestion() {
 	r.t.Helper()
 	r.until("the question as a diagnostic", func(p packet) bool {
@@ -73,7 +73,7 @@ func (r *rude) stillOpen() {
 func TestEveryAnswerIsNone(t *testing.T) {
 	for name, member := range map[string]string{"MethodNotFound": `"error":{"code":-32601,"message":"no such method"}`, "null": `"result":null`} {
 		t.Run(name, func(t *testing.T) {
-			r := serveRude(t, time.Hour, asking()...)
+			r := serveRude(t, time.Hour, curious()...)
 			r.answer("", member)
 			r.initialize(announcesAll(), "")
 			accept := r.improvedAsking()
@@ -93,7 +93,7 @@ func TestEveryAnswerIsNone(t *testing.T) {
 
 // A client that answers when nobody waits any more, and twice, does no harm: what was given up stays as it was.
 func TestAnswersThatAreLateOrTwice(t *testing.T) {
-	r := serveRude(t, 50*time.Millisecond, asking()...)
+	r := serveRude(t, 50*time.Millisecond, curious()...)
 	r.initialize(announcesAll(), "")
 	accept := r.improvedAsking()
 	if p := r.answered(r.begin("agent/proposal/accept", accept)); p.Error == nil {

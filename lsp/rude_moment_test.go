@@ -107,7 +107,7 @@ func TestAnswersForTheTextOfTheMoment(t *testing.T) {
 // Who waits for a run with a token of its own is told of it there: from its beginning to its end, which comes before
 // the answer. It need not have announced anything.
 func TestWaitWithAToken(t *testing.T) {
-	r := serveRude(t, time.Hour, asking()[0], script.Turn{Answer: []script.Step{script.Text("Done.")}})
+	r := serveRude(t, time.Hour, curious()[0], script.Turn{Answer: []script.Step{script.Text("Done.")}})
 	r.initialize(`{}`, "")
 	r.open("a.go", "package one\n")
 	var started struct{ Run string }

@@ -11,7 +11,7 @@ import (
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/feed"
-	"github.com/agentls/agentls/agentcore/history"
+	"github.com/agentls/agentls/lsp/asking"
 	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/wire"
 )
@@ -164,7 +164,7 @@ func (r *records) snapshot(ctx context.Context, engine *agentcore.Engine,
 	}
 	snapshot.Findings = session.Board().Findings("")
 	for _, ask := range session.Asks() {
-		snapshot.Asks = append(snapshot.Asks, askOf(ask))
+		snapshot.Asks = append(snapshot.Asks, asking.OnWire(ask))
 	}
 	if session.Board().Undecided() {
 		err = r.documents.Read(ctx, func() { snapshot.Proposals = []methods.Proposal{r.desk.Of(session)} })
@@ -179,25 +179,9 @@ func (r *records) addStored(ctx context.Context, engine *agentcore.Engine, snaps
 	if snapshot.Findings, err = engine.History().Findings(ctx, id); err != nil {
 		return err
 	}
-	if snapshot.Asks, err = storedAsks(ctx, engine.History(), id); err != nil {
+	if snapshot.Asks, err = asking.Stored(ctx, engine.History(), id); err != nil {
 		return err
 	}
 	snapshot.Proposals, err = r.desk.Stored(ctx, engine.History(), id)
 	return err
-}
-
-// storedAsks are the open questions of a session that is not open here.
-func storedAsks(ctx context.Context, stored *history.Reader, id event.SessionID) ([]methods.Ask, error) {
-	asks, err := stored.Asks(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	var list []methods.Ask
-	for _, a := range asks {
-		list = append(list, methods.Ask{
-			ID: a.ID, Session: id, Run: a.Run, Agent: a.Agent, Tool: a.Tool, Title: a.Title, Created: a.Opened,
-			Expires: a.Deadline,
-		})
-	}
-	return list, nil
 }
