@@ -65,13 +65,11 @@ var imports = map[string]because{
 		"agentcore/fault":      "refuses, and tells the engine's refusals",
 		"agentcore/feed":       "reads the events",
 		"agentcore/history":    "shows what is stored of sessions",
-		"agentcore/mcp":        "states of MCP servers",
 		"agentcore/model":      "hands on what makes models",
 		"agentcore/permission": "scopes of answers, modes of runs, how far folders are trusted",
 		"agentcore/provider":   "models, and the editor's among them",
 		"agentcore/registry":   "registers and checks definitions",
 		"agentcore/secret":     "hands the redactor on",
-		"agentcore/servers":    "what is known of MCP servers",
 		"agentcore/skill":      "reads skills again",
 		"agentcore/spelling":   "did you mean",
 		"agentcore/store":      "lists sessions and runs as they are stored",
@@ -87,6 +85,7 @@ var imports = map[string]because{
 		"lsp/delivery":         "proposals, on their way to the editor and back",
 		"lsp/document":         "what is open",
 		"lsp/lending":          "what the editor lends to agents",
+		"lsp/listing":          "the engine's values as the custom protocol lists them",
 		"lsp/menu":             "code actions",
 		"lsp/methods":          "the custom methods, generated",
 		"lsp/position":         "places in the editor's unit",
@@ -197,6 +196,7 @@ var imports = map[string]because{
 		"go.lsp.dev/uri":      "document URIs",
 		"lsp/client":          "applies edits, in the form that it takes",
 		"lsp/document":        "what is open, and virtual documents",
+		"lsp/listing":         "runs as the custom protocol lists them",
 		"lsp/menu":            "code actions",
 		"lsp/methods":         "the requests about proposals",
 		"lsp/position":        "places in the editor's unit",
@@ -211,6 +211,18 @@ var imports = map[string]because{
 		"go.lsp.dev/protocol": "prompts",
 		"lsp/client":          "the ways to ask the user",
 		"lsp/methods":         "questions and answers on the wire",
+	},
+	"lsp/listing": {
+		"agentcore/config":     "layers of settings",
+		"agentcore/event":      "failures, and files as URIs",
+		"agentcore/history":    "sessions, runs and messages",
+		"agentcore/mcp":        "states of MCP servers",
+		"agentcore/permission": "grants, and what decides on a call",
+		"agentcore/provider":   "models",
+		"agentcore/servers":    "what is known of MCP servers",
+		"agentcore/store":      "usage as it is stored",
+		"go.lsp.dev/uri":       "document URIs",
+		"lsp/methods":          "the lists of the custom protocol",
 	},
 	"lsp/lending": {
 		"agentcore/event":     "spans, and failures of the model",
@@ -769,7 +781,7 @@ func floor(folder string) (height int, known bool) {
 		return 6, true
 	case folder == "lsp/document", folder == "lsp/remark", folder == "lsp/menu", folder == "lsp/asking":
 		return 5, true
-	case folder == "lsp/client", folder == "lsp/authoring":
+	case folder == "lsp/client", folder == "lsp/authoring", folder == "lsp/listing":
 		return 4, true
 	case house == "lsp":
 		return 3, true

@@ -178,7 +178,7 @@ func (c *connected) surfaces() {
 	c.desk = delivery.NewDesk(delivery.Means{
 		Client: c.client, Documents: c.documents, View: c.view, Form: c.form, Logger: c.logger,
 		AnswerTime: c.options.AnswerTime, Crash: c.options.Crash, Open: c.open, Kept: c.kept, Inquire: c.inquire,
-		Present: c.pages.present, Moved: c.diagnostics.Clear, RunInfos: runInfos,
+		Present: c.pages.present, Moved: c.diagnostics.Clear,
 	})
 	c.unreviewed = delivery.NewUnreviewed(c.desk, c.opened, c.guarded, func(ctx context.Context, warning string) {
 		c.tell(ctx, protocol.MessageTypeWarning, warning)

@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/lsp/asking"
+	"github.com/agentls/agentls/lsp/listing"
 	"github.com/agentls/agentls/lsp/methods"
 )
 
@@ -66,7 +66,7 @@ func (m *permits) Grants(ctx context.Context, p *methods.GrantsParams) (*methods
 	list := &methods.GrantList{}
 	for _, g := range engine.Grants(p.Session) {
 		if p.Session != "" || m.binds(g) {
-			list.Grants = append(list.Grants, grantOf(g))
+			list.Grants = append(list.Grants, listing.Grant(g))
 		}
 	}
 	return list, nil
@@ -78,14 +78,6 @@ func (m *permits) binds(g permission.Grant) bool {
 		return true // of this process
 	}
 	return slices.Contains(m.folders(), g.Root)
-}
-
-func grantOf(g permission.Grant) methods.Grant {
-	return methods.Grant{
-		ID: methods.GrantID(g.ID), Tool: g.Tool, Pattern: g.Pattern, Decision: methods.Decision(g.Decision),
-		Scope:   methods.Scope(g.Scope),
-		Session: g.Session, Run: g.Run, Created: g.Created, Expires: g.Expires,
-	}
 }
 
 // Revoke answers `agent/revoke`.
@@ -113,21 +105,5 @@ func (m *permits) Explain(ctx context.Context, p *methods.ExplainParams) (*metho
 	if err != nil {
 		return nil, err
 	}
-	return explanationOf(found), nil
-}
-
-func explanationOf(e permission.Explanation) *methods.Explanation {
-	result := &methods.Explanation{Action: methods.RuleAction(e.Action), Reason: e.Reason}
-	if e.Rule != nil {
-		result.Rule = &methods.PermissionRule{
-			Tool: e.Rule.Tool, Pattern: e.Rule.Pattern,
-			Action: methods.RuleAction(e.Rule.Action), Layer: e.Layer,
-		}
-	}
-	var always []string
-	for _, rule := range e.Always {
-		always = append(always, rule.Calls())
-	}
-	result.Always = strings.Join(always, ", ")
-	return result
+	return listing.Explanation(found), nil
 }

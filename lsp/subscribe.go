@@ -12,6 +12,7 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/feed"
 	"github.com/agentls/agentls/lsp/asking"
+	"github.com/agentls/agentls/lsp/listing"
 	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/wire"
 )
@@ -157,7 +158,7 @@ func (r *records) snapshot(ctx context.Context, engine *agentcore.Engine,
 	if err != nil {
 		return nil, err
 	}
-	snapshot := &methods.SessionSnapshot{Session: sessionInfo(info), Seq: seq, Tree: runInfos(tree)}
+	snapshot := &methods.SessionSnapshot{Session: listing.Session(info), Seq: seq, Tree: listing.Runs(tree)}
 	session, err := engine.Session(id)
 	if err != nil {
 		return snapshot, r.addStored(ctx, engine, snapshot)

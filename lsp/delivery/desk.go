@@ -43,6 +43,7 @@ import (
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/client"
 	"github.com/agentls/agentls/lsp/document"
+	"github.com/agentls/agentls/lsp/listing"
 	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/remark"
 )
@@ -69,8 +70,6 @@ type Means struct {
 	Present func(ctx context.Context, result any)
 	// Moved says that a file has got a name which the editor may show old diagnostics under. It never waits.
 	Moved func(path string)
-	// RunInfos are runs on the wire.
-	RunInfos func([]history.Run) []methods.RunInfo
 }
 
 // Desk is where proposed edits are decided on. Its methods may be called from any goroutine, but the reading one of the
@@ -120,7 +119,7 @@ func (d *Desk) Proposals(ctx context.Context, p *methods.ProposalsParams) (*meth
 		return list, err
 	}
 	undoable, err := session.Board().UndoableRuns(ctx)
-	list.Undoable = d.RunInfos(undoable)
+	list.Undoable = listing.Runs(undoable)
 	return list, err
 }
 
