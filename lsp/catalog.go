@@ -28,8 +28,6 @@ type catalog struct {
 	*window
 	reloader *reloader
 	trust    *trust
-	// engineOptions are what an engine would be made of.
-	engineOptions func(*authoring.Vocabulary) agentcore.Options
 }
 
 // offered returns what can be named, for requests that need no store: where the engine could not be opened, what files
@@ -200,7 +198,7 @@ func (c *catalog) Models(ctx context.Context, p *methods.ModelsParams) (*methods
 	if c.ready() {
 		models, resolved, err = c.engine.Models(ctx, p.Agent, p.Model)
 	} else {
-		models, resolved, err = agentcore.ModelsWith(ctx, c.engineOptions(v), p.Agent, p.Model)
+		models, resolved, err = agentcore.ModelsWith(ctx, c.reloader.engineOptions(v), p.Agent, p.Model)
 	}
 	if err != nil {
 		return nil, err

@@ -18,9 +18,9 @@ type notification func(params jsonrpc2.RawMessage) error
 // request answers the params of what wants an answer, on a goroutine of its own.
 type request func(ctx context.Context, params jsonrpc2.RawMessage) (any, error)
 
-// dispatch makes the tables of the methods of LSP.
-func (c *connected) dispatch() {
-	c.notifications = map[string]notification{
+// notifications are the methods of LSP that need no answer.
+func notifications(c *connected) map[string]notification {
+	return map[string]notification{
 		protocol.MethodInitialized:                        func(jsonrpc2.RawMessage) error { return c.initialized() },
 		protocol.MethodTextDocumentDidOpen:                decoded(c.didOpen),
 		protocol.MethodTextDocumentDidChange:              decoded(c.didChange),
@@ -33,13 +33,15 @@ func (c *connected) dispatch() {
 		protocol.MethodWorkspaceDidChangeWorkspaceFolders: decoded(c.didChangeWorkspaceFolders),
 		protocol.MethodWorkspaceDidChangeConfiguration:    decoded(c.settings.didChangeConfiguration),
 		protocol.MethodWindowWorkDoneProgressCancel:       decoded(c.cancelProgress),
-		protocol.MethodProgress:                           c.lender.Progressed,
+		protocol.MethodProgress:                           c.answers.Progressed,
 		protocol.MethodSetTrace:                           decoded(c.trace.follow),
 	}
-	c.requests = map[string]request{
-		protocol.MethodShutdown: func(ctx context.Context, _ jsonrpc2.RawMessage) (any,
-			error,
-		) {
+}
+
+// requests are the methods of LSP that want an answer.
+func requests(c *connected) map[string]request {
+	return map[string]request{
+		protocol.MethodShutdown: func(ctx context.Context, _ jsonrpc2.RawMessage) (any, error) {
 			return nil, c.shutdown(ctx)
 		},
 		protocol.MethodTextDocumentCodeAction:       answered(c.codeAction),
@@ -78,7 +80,7 @@ func answered[P, R any](do func(context.Context, *P) (R, error)) request {
 // executeCommand answers `workspace/executeCommand`. A client that does not know our protocol shows no
 // results, so what a person has to see is shown to it by standard messages.
 func (c *connected) executeCommand(ctx context.Context, p *protocol.ExecuteCommandParams) (any, error) {
-	result, handled, err := methods.DispatchCommand(ctx, c.answers(), p.Command, p.Arguments)
+	result, handled, err := methods.DispatchCommand(ctx, c.answers, p.Command, p.Arguments)
 	var bad *methods.ParamsError
 	switch {
 	case !handled:

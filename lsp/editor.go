@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/config"
@@ -39,18 +40,14 @@ func (e *editor) tell(ctx context.Context, kind protocol.MessageType, text strin
 
 // log puts a line into the editor's log.
 func (e *editor) log(ctx context.Context, kind protocol.MessageType, text string) {
-	if err := e.client.Log(ctx, kind, text); err != nil && ctx.Err() == nil {
-		e.logger.Warn("the editor takes no line for its log", "text", text, "error", err)
-	}
+	e.warn(ctx, "the editor takes no line for its log", e.client.Log(ctx, kind, text), "text", text)
 }
 
 // readSettings asks the editor for its settings, and loads the configuration with them.
 func (e *editor) readSettings(ctx context.Context) {
 	answer, err := e.client.Settings(ctx)
 	if err != nil {
-		if ctx.Err() == nil {
-			e.logger.Warn("the editor's settings are not used", "error", err)
-		}
+		e.warn(ctx, "the editor's settings are not used", err)
 		return
 	}
 	e.settings.answered(answer)
@@ -152,6 +149,38 @@ func (e *editor) home() string {
 		}
 	}
 	return ""
+}
+
+// rootsOf returns the workspace folders; the two older members count only where the newest is absent.
+func rootsOf(p *protocol.InitializeParams) []workspace.Root {
+	var roots []workspace.Root
+	if folders, ok := p.WorkspaceFolders.Get(); ok && len(folders) > 0 {
+		for _, f := range folders {
+			roots = appendRoot(roots, f.URI, f.Name)
+		}
+		return roots
+	}
+	//lint:ignore SA1019 older clients know no folders
+	if p.RootURI != nil {
+		//lint:ignore SA1019 older clients know no folders
+		return appendRoot(nil, *p.RootURI, "")
+	}
+	//lint:ignore SA1019 the oldest clients know only a path
+	if path, ok := p.RootPath.Get(); ok && path != "" {
+		return appendRoot(nil, uri.File(path), "")
+	}
+	return nil
+}
+
+func appendRoot(roots []workspace.Root, u uri.URI, name string) []workspace.Root {
+	path := document.Path(u)
+	if path == string(u) {
+		return roots // no file system we could read
+	}
+	if name == "" {
+		name = filepath.Base(path)
+	}
+	return append(roots, workspace.Root{Path: path, Name: name})
 }
 
 // within reports whether a file is below a folder.

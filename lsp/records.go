@@ -32,7 +32,7 @@ type records struct {
 	refresher   *surface.Refresher
 	// hosts are the documents that show hunks of new files.
 	hosts         func(*agentcore.Session) []string
-	subscriptions subscriptions
+	subscriptions *subscriptions
 }
 
 // Sessions answers `agent/sessions`.

@@ -12,6 +12,7 @@ import (
 
 	"go.lsp.dev/protocol"
 
+	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
@@ -40,8 +41,12 @@ type reloader struct {
 	loader  agent.Loader      // owned by load, which runs before run and then in it
 	now     atomic.Pointer[authoring.Vocabulary]
 
-	// surroundings are known before there is an engine, which is opened with what they find.
+	// lender and surroundings are known before there is an engine, which is opened with what they find.
+	lender       *lending.Lender
 	surroundings provider.Surroundings
+	// settled says that the settings were read and asked for; the tries to open the engine own it, of which there is
+	// one at a time.
+	settled bool
 
 	mu      sync.Mutex
 	targets []watch.Target
@@ -55,8 +60,7 @@ func newReloader(w *window, lender *lending.Lender) *reloader {
 	keys := &secret.Keys{Getenv: w.options.Getenv, File: w.options.Dirs.Keys()}
 	return &reloader{
 		window: w, news: make(chan struct{}, 1), asks: make(chan chan<- error), faulty: map[string]bool{},
-		told:         map[string]bool{},
-		surroundings: provider.Surroundings{Getenv: keys.Get, Editor: lender},
+		told: map[string]bool{}, lender: lender, surroundings: provider.Surroundings{Getenv: keys.Get, Editor: lender},
 	}
 }
 
@@ -239,9 +243,12 @@ func (r *reloader) again(ctx context.Context) error {
 // settingsTime bounds the wait for the editor's settings, which the first run needs.
 const settingsTime = 2 * time.Second
 
-// firstSettings reads the settings, and asks the editor for its own, now and after each change.
-func (r *reloader) firstSettings(ctx context.Context) {
+// settle reads the settings. The first call asks the editor for its own, then and after each change.
+func (r *reloader) settle(ctx context.Context) {
 	r.settings.load()
+	if r.settled {
+		return
+	}
 	asked := make(chan struct{})
 	r.settings.renew(nil)
 	r.goes(func(ctx context.Context) { r.followSettings(ctx, asked) })
@@ -252,6 +259,7 @@ func (r *reloader) firstSettings(ctx context.Context) {
 	case <-patience.C: // they count when they come
 	case <-ctx.Done():
 	}
+	r.settled = true
 }
 
 // followSettings reads the settings again after each change, one after the other, until ctx ends: by asking the editor,
@@ -270,6 +278,16 @@ func (r *reloader) followSettings(ctx context.Context, asked chan<- struct{}) {
 		if r.ready() { // else whoever opens the engine takes them from here
 			r.touch()
 		}
+	}
+}
+
+// engineOptions are what the engine is made of.
+func (r *reloader) engineOptions(v *authoring.Vocabulary) agentcore.Options {
+	o := r.options
+	return agentcore.Options{
+		StateDir: o.Dirs.State, Config: v.Config, Agents: v.Registry, Skills: v.Skills, OpenModel: o.OpenModel,
+		Getenv: o.Getenv, KeysFile: o.Dirs.Keys(), UserConfig: o.Dirs.File, Redactor: o.Redactor, Crash: o.Crash,
+		Logger: r.logger, Name: r.client.Title(), TrustChanged: r.touch, Editor: r.lender,
 	}
 }
 

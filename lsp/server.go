@@ -23,7 +23,9 @@ type Server struct {
 	work    *work
 	// connected is made by `initialize`. The connection lets nothing but that pass before, so that it is there wherever
 	// it is used.
-	connected *connected
+	connected     *connected
+	notifications map[string]notification
+	requests      map[string]request
 }
 
 // Serve speaks to one editor over in and out until it says exit, goes away, or ctx ends. It returns the
@@ -67,7 +69,7 @@ func (s *Server) notification(_ context.Context, method string, params jsonrpc2.
 }
 
 func (s *Server) notify(method string, params jsonrpc2.RawMessage) error {
-	if work, known := s.connected.notifications[method]; known {
+	if work, known := s.notifications[method]; known {
 		return work(params)
 	}
 	return nil // what we do not know we were not asked to understand
@@ -78,7 +80,7 @@ func (s *Server) request(ctx context.Context, method string, params jsonrpc2.Raw
 	if method == protocol.MethodInitialize {
 		return answered(s.initialize)(ctx, params)
 	}
-	if answer, known := s.connected.requests[method]; known {
+	if answer, known := s.requests[method]; known {
 		return answer(ctx, params)
 	}
 	return s.custom(ctx, method, params)
@@ -86,7 +88,7 @@ func (s *Server) request(ctx context.Context, method string, params jsonrpc2.Raw
 
 // custom dispatches the methods of schema/agent.metamodel.json.
 func (s *Server) custom(ctx context.Context, method string, params []byte) (any, error) {
-	result, handled, err := methods.Dispatch(ctx, s.connected.answers(), method, params)
+	result, handled, err := methods.Dispatch(ctx, s.connected.answers, method, params)
 	var bad *methods.ParamsError
 	switch {
 	case !handled:
@@ -106,9 +108,10 @@ func (s *Server) initialize(_ context.Context, p *protocol.InitializeParams) (*p
 		return nil, err
 	}
 	s.connected = connect(editor, trusted)
+	s.notifications, s.requests = notifications(s.connected), requests(s.connected)
 	s.connected.trace.set(p.Trace)
 	return &protocol.InitializeResult{
-		Capabilities: s.connected.capabilities(),
+		Capabilities: capabilities(editor),
 		ServerInfo:   protocol.ServerInfo{Name: "agentls", Version: protocol.NewOptional(s.options.Version)},
 	}, nil
 }

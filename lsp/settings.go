@@ -37,7 +37,8 @@ func (c *settings) current() *config.Config {
 	return c.config
 }
 
-// answered keeps the editor's answer to workspace/configuration for the next load; where it has none, what it sent last.
+// answered keeps the editor's answer to workspace/configuration for the next load, or where it has none, what it sent
+// last.
 func (c *settings) answered(answer json.RawMessage) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

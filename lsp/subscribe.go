@@ -11,14 +11,19 @@ import (
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/feed"
+	"github.com/agentls/agentls/agentcore/history"
 	"github.com/agentls/agentls/lsp/asking"
+	"github.com/agentls/agentls/lsp/delivery"
 	"github.com/agentls/agentls/lsp/listing"
 	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/wire"
 )
 
-// subscriptions are the sessions of which the client gets events. It has its own lock; the zero value is ready.
+// subscriptions are the sessions of which the client gets events. Its methods may be called from any goroutine.
 type subscriptions struct {
+	*window
+	desk *delivery.Desk
+
 	mu        sync.Mutex
 	bySession map[event.SessionID]*subscription
 }
@@ -46,9 +51,6 @@ func (s *subscriptions) replace(id event.SessionID, next *subscription) *subscri
 	if former != nil {
 		former.stop()
 	}
-	if s.bySession == nil {
-		s.bySession = map[event.SessionID]*subscription{}
-	}
 	s.bySession[id] = next
 	return former
 }
@@ -63,14 +65,14 @@ func (s *subscriptions) drop(id event.SessionID, ended *subscription) {
 }
 
 // Subscribe answers `agent/subscribe`, and has `agent/event` sent behind the answer.
-func (r *records) Subscribe(ctx context.Context, p *methods.SubscribeParams) (*methods.SubscribeResult, error) {
-	engine, err := r.open(ctx)
+func (s *subscriptions) Subscribe(ctx context.Context, p *methods.SubscribeParams) (*methods.SubscribeResult, error) {
+	engine, err := s.open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	id := p.Session
 	if id == "" {
-		session, err := r.current(ctx)
+		session, err := s.current(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -81,7 +83,7 @@ func (r *records) Subscribe(ctx context.Context, p *methods.SubscribeParams) (*m
 			return nil, fmt.Errorf("store the session before reading it: %w", err)
 		}
 	}
-	snapshot, err := r.snapshot(ctx, engine, id)
+	snapshot, err := s.snapshot(ctx, engine, id)
 	if err != nil {
 		return nil, err
 	}
@@ -98,15 +100,15 @@ func (r *records) Subscribe(ctx context.Context, p *methods.SubscribeParams) (*m
 		}
 	}
 	events := engine.Subscribe(id, since)
-	forwarding, stop := context.WithCancel(r.background)
+	forwarding, stop := context.WithCancel(s.background)
 	next := &subscription{stop: stop, done: make(chan struct{})}
 	ended := func() {
 		stop()
-		r.subscriptions.drop(id, next)
+		s.drop(id, next)
 		close(next.done)
 	}
 	// What was asked for before must not come behind the new answer, as if it were what follows the snapshot.
-	if former := r.subscriptions.replace(id, next); former != nil {
+	if former := s.replace(id, next); former != nil {
 		select {
 		case <-former.done:
 		case <-ctx.Done():
@@ -115,9 +117,9 @@ func (r *records) Subscribe(ctx context.Context, p *methods.SubscribeParams) (*m
 		}
 	}
 	wire.AfterAnswer(ctx, func() {
-		r.goes(func(context.Context) {
+		s.goes(func(context.Context) {
 			defer ended()
-			r.forward(forwarding, id, events)
+			s.forward(forwarding, id, events)
 		})
 	})
 	return result, nil
@@ -125,11 +127,11 @@ func (r *records) Subscribe(ctx context.Context, p *methods.SubscribeParams) (*m
 
 // forward sends the events of a session at the client's own speed. While the client does not read, nothing is kept for
 // it but its place.
-func (r *records) forward(ctx context.Context, id event.SessionID, events *feed.Subscription) {
+func (s *subscriptions) forward(ctx context.Context, id event.SessionID, events *feed.Subscription) {
 	for {
 		e, err := events.Next(ctx)
 		if err == nil {
-			err = r.client.Custom.Event(ctx, &e)
+			err = s.client.Custom.Event(ctx, &e)
 		}
 		switch {
 		case err == nil:
@@ -138,15 +140,15 @@ func (r *records) forward(ctx context.Context, id event.SessionID, events *feed.
 			errors.Is(err, wire.ErrNotReady):
 			return // nobody waits for more
 		}
-		r.logger.Error("events are no longer sent", "session", id, "error", err)
-		r.tell(ctx, protocol.MessageTypeError,
+		s.logger.Error("events are no longer sent", "session", id, "error", err)
+		s.tell(ctx, protocol.MessageTypeError,
 			"agentls can send no more events of this session: "+err.Error()+". Subscribe again")
 		return
 	}
 }
 
 // snapshot is what is known of a session, of whatever process.
-func (r *records) snapshot(ctx context.Context, engine *agentcore.Engine,
+func (s *subscriptions) snapshot(ctx context.Context, engine *agentcore.Engine,
 	id event.SessionID,
 ) (*methods.SessionSnapshot, error) {
 	// The number is taken first: what happens meanwhile is told again, and nothing is missed.
@@ -161,28 +163,29 @@ func (r *records) snapshot(ctx context.Context, engine *agentcore.Engine,
 	snapshot := &methods.SessionSnapshot{Session: listing.Session(info), Seq: seq, Tree: listing.Runs(tree)}
 	session, err := engine.Session(id)
 	if err != nil {
-		return snapshot, r.addStored(ctx, engine, snapshot)
+		return snapshot, s.addStored(ctx, engine.History(), snapshot)
 	}
 	snapshot.Findings = session.Board().Findings("")
 	for _, ask := range session.Asks() {
 		snapshot.Asks = append(snapshot.Asks, asking.OnWire(ask))
 	}
 	if session.Board().Undecided() {
-		err = r.documents.Read(ctx, func() { snapshot.Proposals = []methods.Proposal{r.desk.Of(session)} })
+		err = s.documents.Read(ctx, func() { snapshot.Proposals = []methods.Proposal{s.desk.Of(session)} })
 	}
 	return snapshot, err
 }
 
 // addStored adds to the snapshot of a session that is not open here what is stored of it.
-func (r *records) addStored(ctx context.Context, engine *agentcore.Engine, snapshot *methods.SessionSnapshot) error {
+func (s *subscriptions) addStored(ctx context.Context, stored *history.Reader,
+	snapshot *methods.SessionSnapshot,
+) (err error) {
 	id := snapshot.Session.ID
-	var err error
-	if snapshot.Findings, err = engine.History().Findings(ctx, id); err != nil {
+	if snapshot.Findings, err = stored.Findings(ctx, id); err != nil {
 		return err
 	}
-	if snapshot.Asks, err = asking.Stored(ctx, engine.History(), id); err != nil {
+	if snapshot.Asks, err = asking.Stored(ctx, stored, id); err != nil {
 		return err
 	}
-	snapshot.Proposals, err = r.desk.Stored(ctx, engine.History(), id)
+	snapshot.Proposals, err = s.desk.Stored(ctx, stored, id)
 	return err
 }

@@ -18,7 +18,7 @@ func (c *connected) didOpen(p *protocol.DidOpenTextDocumentParams) error {
 	c.diagnostics.Touch(doc.Path)
 	c.asks.wake()
 	if doc.Kind != authoring.None {
-		c.trust.ask() // about the folder that it is in
+		c.answers.trust.ask() // about the folder that it is in
 	}
 	return nil
 }
@@ -48,7 +48,7 @@ func (c *connected) didSave(p *protocol.DidSaveTextDocumentParams) error {
 	path := document.Path(p.TextDocument.URI)
 	c.view.SaveDocument(path)
 	c.view.DiskChanged([]string{path})
-	c.trust.didSave(path)
+	c.answers.trust.didSave(path)
 	c.reloader.changed([]string{path})
 	return nil
 }

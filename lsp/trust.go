@@ -147,9 +147,7 @@ func (t *trust) read(ctx context.Context) {
 		}
 		if err != nil {
 			folder.Trust = permission.Trust{Standing: permission.Unknown}
-			if ctx.Err() == nil {
-				t.logger.Warn("a folder is not trusted", "folder", root.Path, "error", err)
-			}
+			t.warn(ctx, "a folder is not trusted", err, "folder", root.Path)
 		}
 		folders[root.Path] = folder
 	}
@@ -339,17 +337,14 @@ func (t *trust) askAbout(ctx context.Context, root string, folder authority.Fold
 		if folder.Standing == permission.Changed {
 			say = t.client.Show
 		}
-		if err := say(ctx, protocol.MessageTypeWarning, "agentls: "+text); err != nil && ctx.Err() == nil {
-			t.logger.Warn("the user could not be told of an untrusted folder", "error", err)
-		}
+		t.warn(ctx, "the user could not be told of an untrusted folder",
+			say(ctx, protocol.MessageTypeWarning, "agentls: "+text))
 		return
 	}
 	answer, err := t.client.Choose(ctx, protocol.MessageTypeWarning, text+" Trust it?", answerTrust,
 		answerNotNow, answerNever)
 	if err != nil {
-		if ctx.Err() == nil {
-			t.logger.Warn("the user could not be asked about a folder", "error", err)
-		}
+		t.warn(ctx, "the user could not be asked about a folder", err)
 		return // there is no answer that could be kept
 	}
 	switch answer {

@@ -212,3 +212,12 @@ func (w *window) statusFacts() agentcore.StatusFacts {
 	}
 	return f
 }
+
+// bringBack opens the window's session where former ones have left something on its folders.
+func (w *window) bringBack(ctx context.Context, roots []string) error {
+	left, err := w.engine.Left(ctx, roots)
+	if err == nil && left {
+		_, err = w.current(ctx)
+	}
+	return err
+}

@@ -46,6 +46,13 @@ func (w *work) guarded(do func()) {
 	}
 }
 
+// warn logs what went wrong: nothing where err is nil, or where ctx has ended, which is why then.
+func (w *work) warn(ctx context.Context, text string, err error, about ...any) {
+	if err != nil && ctx.Err() == nil {
+		w.logger.Warn(text, append(about, "error", err)...)
+	}
+}
+
 // caught returns a panic as an error after logging it, so that who waits is answered.
 func (w *work) caught(do func() error) (err error) {
 	defer func() {

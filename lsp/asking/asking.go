@@ -163,8 +163,8 @@ func ownWay(ctx context.Context, c *client.Client, ask authority.Ask) (
 // enough ends the choice of several answers.
 const enough = "That is all"
 
-// several has the user choose one answer after the other. A prompt that the user closes ends the choice, too, once there
-// is an answer.
+// several has the user choose one answer after the other. A prompt that the user closes ends the choice, too, once
+// there is an answer.
 func several(ctx context.Context, c *client.Client, ask authority.Ask) (*methods.AnswerAskParams, error) {
 	var chosen []string
 	for {
