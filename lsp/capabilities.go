@@ -32,8 +32,7 @@ func capabilities(e *editor) protocol.ServerCapabilities {
 	if e.client.TakesCodeActions() {
 		can.CodeActionProvider = &protocol.CodeActionOptions{
 			CodeActionKinds: []protocol.CodeActionKind{
-				protocol.CodeActionKindQuickFix,
-				protocol.CodeActionKindRefactorRewrite, menu.KindAgent,
+				protocol.CodeActionKindQuickFix, protocol.CodeActionKindRefactorRewrite, menu.KindAgent,
 			},
 		}
 	}
@@ -55,8 +54,7 @@ func capabilities(e *editor) protocol.ServerCapabilities {
 		can.Workspace.TextDocumentContent = &protocol.TextDocumentContentOptions{Schemes: []string{document.Scheme}}
 	}
 	if raw, err := json.Marshal(client.Experimental{Agentls: &methods.Support{
-		Version: methods.Version, Asks: true,
-		Questions: true, Models: true, Diagnostics: true, Symbols: true,
+		Version: methods.Version, Asks: true, Questions: true, Models: true, Diagnostics: true, Symbols: true,
 	}}); err == nil {
 		can.Experimental = raw
 	}

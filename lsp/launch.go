@@ -92,8 +92,7 @@ func (l *launcher) delegateActions(u uri.URI, part *protocol.Range) []menu.Actio
 	for _, d := range agents {
 		list = append(list, menu.Action{
 			Title: "agentls: Delegate to " + cmp.Or(d.Title, d.Slug), Kind: menu.KindDelegate,
-			Command:  methods.CommandDelegate,
-			Argument: methods.DelegateParams{URI: u, Range: part, Agent: d.Slug},
+			Command: methods.CommandDelegate, Argument: methods.DelegateParams{URI: u, Range: part, Agent: d.Slug},
 		})
 	}
 	return list
@@ -142,8 +141,7 @@ func diagnosticActions(p *protocol.CodeActionParams) []menu.Action {
 		}
 		list = append(list, menu.Action{
 			Title: "agentls: Fix this diagnostic: " + short.Line(message), Kind: protocol.CodeActionKindQuickFix,
-			Diagnostic: &d,
-			Command:    methods.CommandFix, Argument: methods.FixParams{
+			Diagnostic: &d, Command: methods.CommandFix, Argument: methods.FixParams{
 				URI: p.TextDocument.URI,
 				Diagnostic: &methods.EditorDiagnostic{
 					Range: d.Range, Severity: severityOf(d.Severity), Message: message, Source: source, Code: codeOf(d),
@@ -308,8 +306,7 @@ func (l *launcher) Delegate(ctx context.Context, p *methods.DelegateParams) (*me
 		}
 	}
 	return l.startRun(ctx, session.ID, agentcore.RunRequest{
-		Agent: d.Slug, Prompt: prompt, Title: d.Slug + " " + title,
-		Context: about, Model: p.Model,
+		Agent: d.Slug, Prompt: prompt, Title: d.Slug + " " + title, Context: about, Model: p.Model,
 	})
 }
 

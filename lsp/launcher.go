@@ -131,8 +131,7 @@ func (l *launcher) Review(ctx context.Context, p *methods.ReviewParams) (*method
 	if len(p.URIs) > 1 {
 		return l.startRun(ctx, "", agentcore.RunRequest{
 			Agent: reviewerAgent, Prompt: prompted("Review this file.", p.Prompt), Title: "review",
-			Each:  document.Paths(p.URIs),
-			Model: p.Model,
+			Each: document.Paths(p.URIs), Model: p.Model,
 		})
 	}
 	u := p.URI

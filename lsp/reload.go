@@ -145,8 +145,7 @@ func (r *reloader) watched() []watch.Target {
 		}
 		for _, name := range foreign {
 			list = append(list, watch.Target{
-				Path: filepath.Join(base, filepath.FromSlash(name)),
-				Base: base, Depth: deep,
+				Path: filepath.Join(base, filepath.FromSlash(name)), Base: base, Depth: deep,
 			})
 		}
 	}

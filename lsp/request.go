@@ -120,8 +120,7 @@ func (l *launcher) RunComment(ctx context.Context, p *methods.RequestParams) (*m
 		return l.startRun(ctx, "", agentcore.RunRequest{
 			Agent: slug, Prompt: prompt, Context: agentcore.Context{Paths: []string{path}},
 			Comment: &agentcore.Comment{
-				Path: path, Text: x.Text()[q.Start:q.End], StartLine: q.StartLine + 1,
-				EndLine: q.EndLine + 1,
+				Path: path, Text: x.Text()[q.Start:q.End], StartLine: q.StartLine + 1, EndLine: q.EndLine + 1,
 			},
 		})
 	}

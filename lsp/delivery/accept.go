@@ -31,8 +31,7 @@ func (d *Desk) accept(ctx context.Context, session *agentcore.Session,
 	ids []event.HunkID,
 ) (*methods.AcceptResult, error) {
 	return d.carryOut(ctx, &acceptance{
-		decision: accepting{session.Board().Proposal()}, session: session,
-		left: uniqueHunks(ids),
+		decision: accepting{session.Board().Proposal()}, session: session, left: uniqueHunks(ids),
 	})
 }
 

@@ -257,8 +257,7 @@ func (d *Desk) WithFiles(p methods.Proposal, hunks []workspace.Hunk) methods.Pro
 // worse joins the states of parts into that of the whole: what still wants a decision counts most.
 func worse(a, b event.ProposalState) event.ProposalState {
 	for _, state := range []event.ProposalState{
-		event.StateConflict, event.StateOpen, event.StateAccepted,
-		event.StateRejected,
+		event.StateConflict, event.StateOpen, event.StateAccepted, event.StateRejected,
 	} {
 		if a == state || b == state {
 			return state
@@ -270,8 +269,7 @@ func worse(a, b event.ProposalState) event.ProposalState {
 func (d *Desk) hunkOf(h workspace.Hunk) methods.Hunk {
 	hunk := methods.Hunk{
 		ID: h.ID, State: h.State, Before: h.Before, After: h.After, Reason: h.Author.Reason, Run: h.Author.Run,
-		Agent:  h.Author.Agent,
-		Detail: h.Detail, Current: h.Current,
+		Agent: h.Author.Agent, Detail: h.Detail, Current: h.Current,
 	}
 	if x, _, err := d.Documents.Text(h.Path); err == nil {
 		start, end := min(h.StartLine, x.Len()), min(h.EndLine, x.Len())
