@@ -2,7 +2,7 @@
 // schema/PROTOCOL.md to an editor on one side, and drives agentcore on the other. It and its rooms are the only place
 // where both sides' types meet.
 //
-// A Server dispatches. What it knows of its editor is made whole by initialize (connected.go), and each feature has the
+// A Server dispatches. What it knows of its editor is made whole by initialize (connect.go), and each feature has the
 // parts that it needs: the editor, its window with engine and session, what shows runs (package surface), what delivers
 // proposals (package delivery).
 //
