@@ -83,12 +83,7 @@ func (a *asker) resolved(id event.AskID) {
 }
 
 // wake has run look again: at what is open, and where it is to be shown.
-func (a *asker) wake() {
-	select {
-	case a.news <- struct{}{}:
-	default:
-	}
-}
+func (a *asker) wake() { wake(a.news) }
 
 // secondWayTime is after how long an unanswered prompt has a second way: long enough for a person who sees it to answer
 // most of them.

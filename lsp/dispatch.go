@@ -2,7 +2,6 @@ package lsp
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"go.lsp.dev/jsonrpc2"
@@ -28,8 +27,8 @@ func notifications(c *connected) map[string]notification {
 		protocol.MethodTextDocumentDidSave:                decoded(c.didSave),
 		protocol.MethodWorkspaceDidChangeWatchedFiles:     decoded(c.didChangeWatchedFiles),
 		protocol.MethodWorkspaceDidRenameFiles:            decoded(c.didRenameFiles),
-		protocol.MethodWorkspaceDidCreateFiles:            decoded(c.didCreateFiles),
-		protocol.MethodWorkspaceDidDeleteFiles:            decoded(c.didDeleteFiles),
+		protocol.MethodWorkspaceDidCreateFiles:            decoded(c.didChangeFiles),
+		protocol.MethodWorkspaceDidDeleteFiles:            decoded(c.didChangeFiles),
 		protocol.MethodWorkspaceDidChangeWorkspaceFolders: decoded(c.didChangeWorkspaceFolders),
 		protocol.MethodWorkspaceDidChangeConfiguration:    decoded(c.settings.didChangeConfiguration),
 		protocol.MethodWindowWorkDoneProgressCancel:       decoded(c.cancelProgress),
@@ -81,17 +80,12 @@ func answered[P, R any](do func(context.Context, *P) (R, error)) request {
 // results, so what a person has to see is shown to it by standard messages.
 func (c *connected) executeCommand(ctx context.Context, p *protocol.ExecuteCommandParams) (any, error) {
 	result, handled, err := methods.DispatchCommand(ctx, c.answers, p.Command, p.Arguments)
-	var bad *methods.ParamsError
-	switch {
-	case !handled:
+	if !handled {
 		err = wire.InvalidParams(
 			fmt.Errorf("there is no command %q; the server's commands are in its executeCommandProvider", p.Command))
-	case errors.As(err, &bad):
-		err = wire.InvalidParams(err)
-	case err != nil:
-		err = failed(err)
 	}
 	if err != nil {
+		err = failed(err)
 		if c.client.HidesErrors() && ctx.Err() == nil {
 			c.tell(ctx, protocol.MessageTypeError, "agentls: "+err.Error())
 		}

@@ -96,12 +96,7 @@ func usable(in provider.Surroundings) func(*config.Config) agent.Known {
 }
 
 // touch says that anything may have changed. It never waits.
-func (r *reloader) touch() {
-	select {
-	case r.news <- struct{}{}:
-	default:
-	}
-}
+func (r *reloader) touch() { wake(r.news) }
 
 // changed says that files have changed on disk; nil for any. It never waits.
 func (r *reloader) changed(paths []string) {

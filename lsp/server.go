@@ -89,12 +89,9 @@ func (s *Server) request(ctx context.Context, method string, params jsonrpc2.Raw
 // custom dispatches the methods of schema/agent.metamodel.json.
 func (s *Server) custom(ctx context.Context, method string, params []byte) (any, error) {
 	result, handled, err := methods.Dispatch(ctx, s.connected.answers, method, params)
-	var bad *methods.ParamsError
 	switch {
 	case !handled:
 		return nil, wire.MethodNotFound(method)
-	case errors.As(err, &bad):
-		return nil, wire.InvalidParams(err)
 	case err != nil:
 		return nil, failed(err)
 	}

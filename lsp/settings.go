@@ -107,10 +107,7 @@ func (c *settings) renew(pushed json.RawMessage) {
 		c.pushed = pushed
 		c.mu.Unlock()
 	}
-	select {
-	case c.news <- struct{}{}:
-	default:
-	}
+	wake(c.news)
 }
 
 // didChangeConfiguration has the settings read again.

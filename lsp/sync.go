@@ -99,27 +99,14 @@ func (c *connected) didRenameFiles(p *protocol.RenameFilesParams) error {
 	return nil
 }
 
-func (c *connected) didCreateFiles(p *protocol.CreateFilesParams) error {
+// didChangeFiles takes in that files and folders were created or deleted: the params of both have the same form.
+func (c *connected) didChangeFiles(p *protocol.CreateFilesParams) error {
 	var paths []string
 	for _, f := range p.Files {
 		paths = append(paths, document.Path(uri.URI(f.URI)))
 	}
-	c.filesChanged(paths)
-	return nil
-}
-
-func (c *connected) didDeleteFiles(p *protocol.DeleteFilesParams) error {
-	var paths []string
-	for _, f := range p.Files {
-		paths = append(paths, document.Path(uri.URI(f.URI)))
-	}
-	c.filesChanged(paths)
-	return nil
-}
-
-// filesChanged tells everybody that files on disk are other than they were.
-func (c *connected) filesChanged(paths []string) {
 	c.view.DiskChanged(paths)
 	c.reloader.changed(paths)
 	c.diagnostics.Touch(paths...)
+	return nil
 }

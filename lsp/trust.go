@@ -122,10 +122,7 @@ func (t *trust) didSave(path string) {
 		return
 	}
 	t.saved[path] = doc.Buffer
-	select {
-	case t.news <- struct{}{}:
-	default:
-	}
+	wake(t.news)
 }
 
 // savingTime bounds the wait for the editor to say that it saved what the disk has already.

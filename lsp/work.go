@@ -67,6 +67,14 @@ func (w *work) caught(do func() error) (err error) {
 	return do()
 }
 
+// wake puts a token into a channel that has room for one. It never waits.
+func wake(news chan<- struct{}) {
+	select {
+	case news <- struct{}{}:
+	default: // whoever reads has not seen the last news yet, and will see these with it
+	}
+}
+
 // awaits waits until a channel is closed, ctx ends or the server does.
 func (w *work) awaits(ctx context.Context, done <-chan struct{}) error {
 	select {
