@@ -48,8 +48,7 @@ func (c *connected) codeAction(ctx context.Context,
 	if p.Range, err = c.documents.Follow(ctx, path, p.Range); err != nil {
 		return nil, err
 	}
-	actions := menu.Nearby(append(c.authored.actions(path, p.Range),
-		c.answers.requestActions(path, p.Range)...))
+	actions := menu.Nearby(append(c.authored.actions(path, p.Range), c.answers.requestActions(path, p.Range)...))
 	if session := c.opened(); session != nil {
 		if x, _, err := c.documents.Text(path); err == nil {
 			first, last := position.Touched(p.Range)
@@ -58,8 +57,9 @@ func (c *connected) codeAction(ctx context.Context,
 				c.answers.Actions(session, path, x, first, last), c.answers.UndoActions(session, path, x, first, last))
 		}
 	}
-	actions = slices.Concat(actions, menu.Nearby(diagnosticActions(p)), c.answers.launchActions(p),
-		c.answers.agentActions(p), c.board.Stops(path), c.answers.recovery.actions())
+	actions = slices.Concat(actions, menu.Nearby(diagnosticActions(p)),
+		launchActions(p, c.client, c.answers.delegates(), c.answers.unable()), c.board.Stops(path),
+		c.answers.recovery.actions())
 	return menu.Shown(actions, p.Context, c.client, func(hunks []event.HunkID) *protocol.WorkspaceEdit {
 		return c.answers.Edit(c.opened(), hunks)
 	})

@@ -13,6 +13,7 @@ import (
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
+	"github.com/agentls/agentls/lsp/client"
 	"github.com/agentls/agentls/lsp/document"
 	"github.com/agentls/agentls/lsp/menu"
 	"github.com/agentls/agentls/lsp/methods"
@@ -20,8 +21,11 @@ import (
 	"github.com/agentls/agentls/lsp/short"
 )
 
-// launchActions are what can be started on a document or, where some text is selected, on that.
-func (l *launcher) launchActions(p *protocol.CodeActionParams) []menu.Action {
+// launchActions are what can be started on a document or, where some text is selected, on that: with the built-in
+// agents, and with any of agents. Where no agent can be started, unable says why.
+func launchActions(p *protocol.CodeActionParams, c *client.Client, agents []*agent.Definition,
+	unable string,
+) []menu.Action {
 	u := p.TextDocument.URI
 	var part *protocol.Range
 	what := "this file"
@@ -54,19 +58,19 @@ func (l *launcher) launchActions(p *protocol.CodeActionParams) []menu.Action {
 		Title: "agentls: Plan a change to " + what, Kind: menu.KindPlan, Command: methods.CommandPlanChange,
 		Argument: about,
 	})
-	list = append(list, l.delegateActions(u, part)...)
+	list = append(list, delegateActions(u, part, c, agents)...)
 	if part != nil {
 		list = append(list, menu.Action{
 			Title: "agentls: Review this file", Kind: menu.KindReview, Command: methods.CommandReview,
 			Argument: methods.ReviewParams{URI: u},
 		})
 	}
-	if reason := l.unable(); reason != "" && l.client.ShowsDisabled() {
+	if unable != "" && c.ShowsDisabled() {
 		for i := range list {
-			list[i].Disabled = cmp.Or(list[i].Disabled, reason)
+			list[i].Disabled = cmp.Or(list[i].Disabled, unable)
 		}
 	}
-	return list
+	return append(list, agentActions(p, agents)...)
 }
 
 // unable says why no agent can be started at all; empty where one can, or nobody knows yet.
@@ -80,9 +84,8 @@ func (l *launcher) unable() string {
 
 // delegateActions hand a document to any agent: one action that asks which or, for a client that announces no prompts,
 // one for each.
-func (l *launcher) delegateActions(u uri.URI, part *protocol.Range) []menu.Action {
-	agents := l.delegates()
-	if l.client.ShowsQuestions() || l.client.Announced().Questions || len(agents) == 0 {
+func delegateActions(u uri.URI, part *protocol.Range, c *client.Client, agents []*agent.Definition) []menu.Action {
+	if c.ShowsQuestions() || c.Announced().Questions || len(agents) == 0 {
 		return []menu.Action{{
 			Title: "agentls: Delegate to…", Kind: menu.KindDelegate, Command: methods.CommandDelegate,
 			Argument: methods.DelegateParams{URI: u, Range: part},
@@ -107,13 +110,13 @@ func (l *launcher) delegates() []*agent.Definition {
 }
 
 // agentActions launch the agents that the user has made or installed. The built-in ones have actions of their own.
-func (l *launcher) agentActions(p *protocol.CodeActionParams) []menu.Action {
+func agentActions(p *protocol.CodeActionParams, agents []*agent.Definition) []menu.Action {
 	about, what := methods.RunContext{URI: p.TextDocument.URI}, "this file"
 	if p.Range.Start != p.Range.End {
 		about.Range, what = &p.Range, "the selection"
 	}
 	var list []menu.Action
-	for _, d := range l.delegates() {
+	for _, d := range agents {
 		if d.Source.Layer == agent.LayerBuiltin || !d.Is(agent.Primary) {
 			continue
 		}
