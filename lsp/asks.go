@@ -22,9 +22,9 @@ import (
 	"github.com/agentls/agentls/lsp/surface"
 )
 
-// asker brings the questions for permission before the user, one prompt at a time and the oldest first. One that the
-// editor does not bring an answer to becomes a diagnostic with code actions, until it is answered or its time is over.
-// Its goroutine is run; the other methods may be called from any goroutine and never wait.
+// asker brings the questions of runs before the user, one prompt at a time and the oldest first. A question to which
+// the editor brings no answer is shown as a diagnostic with code actions, until it is answered or its time is over. The
+// asker's goroutine is run; the other methods may be called from any goroutine and never wait.
 type asker struct {
 	*window
 	launches *surface.Launches
@@ -47,9 +47,9 @@ type question struct {
 	// over ends with the question, however that ends; end ends it.
 	over context.Context
 	end  context.CancelFunc
-	// prompted says that it was brought before the user, or is.
+	// prompted says that the user has seen a prompt for the question, or sees one.
 	prompted bool
-	// listed says that it is shown as a diagnostic.
+	// listed says that the question is shown as a diagnostic.
 	listed bool
 }
 
@@ -82,16 +82,15 @@ func (a *asker) resolved(id event.AskID) {
 	a.wake()
 }
 
-// wake has run look again: at what is open, and where it is to be shown.
+// wake has run look again at the open questions and at where to show them.
 func (a *asker) wake() { wake(a.news) }
 
-// secondWayTime is after how long an unanswered prompt has a second way: long enough for a person who sees it to answer
-// most of them.
+// secondWayTime is after how long an unanswered question is also shown as a diagnostic: most people who see the prompt
+// have answered it by then.
 const secondWayTime = 10 * time.Second
 
-// secondWay is how long the prompt of an ask is left alone: nobody can tell a user who thinks from an editor that
-// swallows prompts. Half of the time that is left at now is the most, so that the other way is there before the ask is
-// over.
+// secondWay is how long after now an ask is also shown as a diagnostic, since nobody can tell a user who thinks from an
+// editor that swallows prompts. It is at most half of the time that the ask has left.
 func secondWay(answerTime time.Duration, ask authority.Ask, now time.Time) time.Duration {
 	wait := min(answerTime, secondWayTime)
 	if !ask.Expires.IsZero() {
@@ -110,7 +109,7 @@ type promptResult struct {
 func (a *asker) run(ctx context.Context) {
 	var current *question
 	var answers chan promptResult
-	// the present prompt has a second way, and so has each question that waits behind it
+	// overdue says that the present question and all that wait behind it are also shown as diagnostics.
 	var overdue bool
 	late := time.NewTimer(time.Hour) // set anew for each prompt
 	defer late.Stop()
@@ -213,7 +212,7 @@ func (a *asker) listedAsks() []authority.Ask {
 	return list
 }
 
-// place has the documents published that show a question, or did so.
+// place has the diagnostics sent again of each document that began or ceased to show a question.
 func (a *asker) place(ctx context.Context) {
 	now := map[event.AskID]string{}
 	for _, ask := range a.listedAsks() {
@@ -251,8 +250,8 @@ func (a *asker) ask(session event.SessionID, id event.AskID) (authority.Ask, boo
 	return authority.Ask{}, false
 }
 
-// host is the document that shows an ask: the one that its run, or one above it, was launched on, else the first
-// open one; "" where none is open. It may read the store.
+// host is the document that shows an ask: the one on which its run, or a run above that, was launched, else the first
+// open document; "" where none is open. It may read the store.
 func (a *asker) host(ask authority.Ask) string {
 	path := ask.Path
 	if path == "" {
@@ -278,8 +277,8 @@ func (a *asker) diagnostics(path string, x *workspace.Index) []protocol.Diagnost
 	return list
 }
 
-// actions answer the questions that wait, in every document, since a run waits for them. They are near to the line
-// that shows the question.
+// actions are the answers to the open questions. Every document offers them, since a run waits for each; they are near
+// where the question is shown.
 func (a *asker) actions(path string, x *workspace.Index, first int) []menu.Action {
 	var list []menu.Action
 	for _, ask := range a.listedAsks() {

@@ -67,8 +67,8 @@ func (e *editor) tellSettings(ctx context.Context) {
 	}
 }
 
-// inquire puts a question of the server's own to the user, with choices or for free text, and waits for the answer no
-// longer than for that to an agent's question; empty where there is none.
+// inquire puts a question of the server's own to the user, with choices or for free text. It waits as long as for the
+// answer to an agent's question, and returns "" where there is no answer.
 func (e *editor) inquire(ctx context.Context, session *agentcore.Session, text string,
 	choices []methods.Choice,
 ) (string, error) {
@@ -151,7 +151,8 @@ func (e *editor) home() string {
 	return ""
 }
 
-// rootsOf returns the workspace folders; the two older members count only where the newest is absent.
+// rootsOf returns the workspace folders. The older members rootUri and rootPath count only where workspaceFolders is
+// absent.
 func rootsOf(p *protocol.InitializeParams) []workspace.Root {
 	var roots []workspace.Root
 	if folders, ok := p.WorkspaceFolders.Get(); ok && len(folders) > 0 {

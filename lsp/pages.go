@@ -114,8 +114,8 @@ func (g *pages) showDiff(ctx context.Context, d *methods.ProposalDiff) error {
 }
 
 // showText shows a text of the server's in the richest way that the client has: a virtual document, a file in
-// the state folder, or a message. Name is the path of the virtual document, such as "answers/x.md", and of the file;
-// virtual is false where only the file has the text.
+// the state folder, or a message. name is the path of the virtual document, such as "answers/x.md", and of the file;
+// virtual is false where there is no virtual document of that name.
 func (g *pages) showText(ctx context.Context, name, text string, virtual bool) error {
 	if virtual && g.client.ShowsDocuments() && g.client.TakesContent() {
 		if shown, err := g.client.Open(ctx, document.Virtual(name)); err != nil || shown {
@@ -172,8 +172,8 @@ func replace(path, text string) error {
 	return nil
 }
 
-// showAnswer waits for the end of a run and shows what it answered. That of a review is not shown: findings and edits
-// have places of their own, and the end of the run says if there are none.
+// showAnswer waits for the end of a run and shows what it answered. The answer of a review is not shown: its findings
+// and edits have places of their own, and the end of the run says if there are none.
 func (g *pages) showAnswer(ctx context.Context, engine *agentcore.Engine, id event.RunID) error {
 	result, err := engine.Wait(ctx, id)
 	if err != nil || result.Status != event.StatusCompleted || strings.TrimSpace(result.Output) == "" {
@@ -182,7 +182,8 @@ func (g *pages) showAnswer(ctx context.Context, engine *agentcore.Engine, id eve
 	if info, err := engine.RunInfo(id); err == nil && info.Agent == reviewerAgent {
 		return nil
 	}
-	// Neovim asks again only for documents in its windows: what hides one comes behind what is to vanish from it.
+	// Neovim asks again only for documents in its windows: so it is told first of what vanishes from a document that
+	// the answer may hide.
 	g.board.Settle(ctx)
 	return g.showText(ctx, "answers/"+string(id)+".md", result.Output, true)
 }

@@ -25,8 +25,8 @@ import (
 	"github.com/agentls/agentls/lsp/lending"
 )
 
-// reloader keeps the definitions, skills and configuration those of the disk. Whoever knows of a change touches it; one
-// goroutine reads again and hands the engine new snapshots. A file that cannot be used leaves the others as they are.
+// reloader keeps the definitions, skills and configuration as the disk has them. Whoever knows of a change calls touch;
+// one goroutine reads again and hands the engine new snapshots. A file that cannot be used does not hold up the others.
 //
 // The editor's own file events are not enough, even where it announces them: Helix tells only what it has saved itself,
 // and no editor looks at the user's folders outside the workspace.
@@ -90,7 +90,7 @@ var builtinVocabulary = sync.OnceValue(func() *authoring.Vocabulary {
 	}
 })
 
-// usable finds what a configuration offers to definitions where models are looked for in the surroundings.
+// usable makes the func that finds what a configuration offers to definitions, with the models of the surroundings.
 func usable(in provider.Surroundings) func(*config.Config) agent.Known {
 	return func(cfg *config.Config) agent.Known { return registry.Known(cfg, nil, in) }
 }
@@ -132,7 +132,7 @@ func (r *reloader) watched() []watch.Target {
 	if dirs.File != "" && filepath.Dir(dirs.File) != dirs.Config {
 		list = append(list, watch.Target{Path: dirs.File})
 	}
-	// Folders that are not trusted are watched, too: what appears there is asked about.
+	// Folders that are not trusted are watched, too: the user is asked about what appears there.
 	roots := r.folders()
 	for _, base := range append(slices.Clone(roots), r.home()) {
 		if base == "" {
@@ -256,8 +256,8 @@ func (r *reloader) settle(ctx context.Context) {
 	r.settled = true
 }
 
-// followSettings reads the settings again after each change, one after the other, until ctx ends: by asking the editor,
-// else from what it sent. It closes asked after the first answer.
+// followSettings reads the settings again after each change, until ctx ends: the editor's answer to a request or, where
+// the editor answers none, what it sent. It closes asked after the first time.
 func (r *reloader) followSettings(ctx context.Context, asked chan<- struct{}) {
 	for first := true; ; first = false {
 		select {
@@ -306,7 +306,7 @@ func (r *reloader) begin(ctx context.Context) error {
 	return nil
 }
 
-// load reads everything, and keeps what was there before of what cannot be read at all.
+// load reads the definitions and the skills. Where it fails, what it read the last time stays.
 func (r *reloader) load(ctx context.Context) (*authoring.Vocabulary, error) {
 	next := *r.vocabulary()
 	next.Config = r.settings.current()
@@ -351,8 +351,8 @@ func (r *reloader) reload(ctx context.Context) {
 	r.touched(r.documents.Authored()...)
 }
 
-// report shows the errors in files that are not open: as diagnostics of what is in the workspace, in the log otherwise.
-// That a definition is not used, since another one has its name, stands in the log, and in the file where it is open.
+// report shows the errors in files: as diagnostics of those in the workspace, in the log for others. It also logs which
+// definitions are not used since another one has the same name.
 func (r *reloader) report(ctx context.Context, v *authoring.Vocabulary) {
 	faulty, told := map[string]bool{}, map[string]bool{}
 	for _, p := range slices.Concat(v.Registry.Problems(), v.Skills.Problems()) {

@@ -12,8 +12,8 @@ import (
 	"github.com/agentls/agentls/agentcore/config"
 )
 
-// settings is the effective configuration of the connection and what was wrong with its sources. It owns
-// both; any goroutine may read, renew, load and tell.
+// settings owns the effective configuration of the connection and what was wrong with its sources. Its methods may be
+// called from any goroutine.
 type settings struct {
 	options *Options
 	initial json.RawMessage // initializationOptions
@@ -37,8 +37,7 @@ func (c *settings) current() *config.Config {
 	return c.config
 }
 
-// answered keeps the editor's answer to workspace/configuration for the next load, or where it has none, what it sent
-// last.
+// answered keeps the editor's answer to workspace/configuration for the next load; for nil, what the editor sent last.
 func (c *settings) answered(answer json.RawMessage) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -47,8 +46,8 @@ func (c *settings) answered(answer json.RawMessage) {
 	}
 }
 
-// load reads all layers again. Where a layer cannot be used at all any more, with its permission rules, the
-// configuration stays as it was before. It reads the disk.
+// load reads all layers again. Where a layer has become useless as a whole, and its permission rules with it, the
+// configuration stays as it was before. load reads the disk.
 func (c *settings) load() {
 	c.loading.Lock()
 	defer c.loading.Unlock()
@@ -80,7 +79,7 @@ func (c *settings) load() {
 	}
 }
 
-// untold are the problems that were not told yet, which are told now. A problem of a file that shows its own is none.
+// untold returns the problems that it has not returned before, without those of files that show their problems.
 func (c *settings) untold(shows func(file string) bool) []config.Problem {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -94,7 +94,7 @@ func (s *subscriptions) Subscribe(ctx context.Context, p *methods.SubscribeParam
 		if err != nil {
 			return nil, err
 		}
-		// What is above the last number was never sent by this database.
+		// This database has never sent an event with a number above the last one.
 		if result.Reset = *p.Since+1 < first || *p.Since > last; !result.Reset {
 			since = *p.Since
 		}
@@ -107,7 +107,7 @@ func (s *subscriptions) Subscribe(ctx context.Context, p *methods.SubscribeParam
 		s.drop(id, next)
 		close(next.done)
 	}
-	// What was asked for before must not come behind the new answer, as if it were what follows the snapshot.
+	// Events of the former subscription must not come behind the new answer, as if they followed its snapshot.
 	if former := s.replace(id, next); former != nil {
 		select {
 		case <-former.done:
@@ -147,11 +147,11 @@ func (s *subscriptions) forward(ctx context.Context, id event.SessionID, events 
 	}
 }
 
-// snapshot is what is known of a session, of whatever process.
+// snapshot is what is known of a session, whichever process has it open.
 func (s *subscriptions) snapshot(ctx context.Context, engine *agentcore.Engine,
 	id event.SessionID,
 ) (*methods.SessionSnapshot, error) {
-	// The number is taken first: what happens meanwhile is told again, and nothing is missed.
+	// The number is read first: events of the time in which the rest is read are sent again, and none is missed.
 	_, seq, err := engine.History().Events(ctx, id)
 	if err != nil {
 		return nil, err

@@ -28,7 +28,7 @@ type window struct {
 	joining sync.Mutex                        // held while the window's session is made
 	session atomic.Pointer[agentcore.Session] // the window's session, made by its first run
 
-	// make opens the engine, and tried is called when it did or could not, with whether that is news.
+	// make opens the engine. tried is called after each try; news says that it failed for another reason than before.
 	make  func(context.Context) error
 	tried func(ctx context.Context, err error, news bool)
 	// joins is called with the session before anybody else has it, and joined when everybody has.
@@ -36,11 +36,11 @@ type window struct {
 	joined func()
 }
 
-// opening opens the engine beside the connection, so that no message waits for the disk. What was in the way of a try
-// may be gone later, such as a lock of the database: whoever needs the engine has it tried again, and so does the time.
-// It has its own lock.
+// opening is how far the engine is opened. That happens on a goroutine of its own, so that no message waits for the
+// disk. What made a try fail may be gone later, such as a lock of the database: so each request that needs the engine
+// begins another try, and a ticker does. It has its own lock.
 type opening struct {
-	// ready is closed when the engine is there; what runs without it looks whether it is.
+	// ready is closed when the engine is there.
 	ready chan struct{}
 	first *try
 

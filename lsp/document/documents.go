@@ -1,4 +1,5 @@
-// Package document owns the open documents: text, version, language and URI, by path, and each request's moment of them.
+// Package document owns the open documents, each with text, version, language and URI, and each request's moment of
+// them.
 //
 // The workspace's view has the buffer and the version of each, too: under its own lock, beside the hunks and findings
 // that follow the lines, so that both move in one step. It has no text of its own, since a buffer is immutable and

@@ -1,8 +1,8 @@
 // Package lending is what an editor lends to agents: its language model, and what its own language servers know.
 //
 // A request to the model goes out as `agent/model/generate`, and the pieces of its answer come by `$/progress`.
-// `agent/model/lend` says which models there are; one that the editor announced is found where no key is. What the
-// editor does not count is guessed, since budgets count.
+// `agent/model/lend` says which models there are; a run gets one of them where the user has no key. Tokens that the
+// editor does not count are guessed, since budgets need a number.
 package lending
 
 import (
@@ -87,8 +87,8 @@ func (l *Lender) LendModels(_ context.Context, p *methods.LendModelsParams) erro
 	return nil
 }
 
-// pieces are those of one answer that have come and were not yet taken. The reading goroutine puts them there and never
-// waits.
+// pieces are the parts of one answer that have come and that Stream has not taken yet. The reading goroutine puts them
+// there and never waits.
 type pieces struct {
 	mu   sync.Mutex
 	list []model.Event
@@ -128,8 +128,8 @@ func (l *Lender) begin() (token string, p *pieces, end func()) {
 	}
 }
 
-// Progressed takes a `$/progress` of the editor: a piece of an answer. One of an answer that is no longer wanted is
-// left out.
+// Progressed takes in a `$/progress` of the editor, which is a piece of an answer. It drops a piece of an answer that
+// nobody waits for any more.
 func (l *Lender) Progressed(params jsonrpc2.RawMessage) error {
 	var p struct {
 		Token json.RawMessage   `json:"token"`

@@ -34,7 +34,7 @@ func (m *lentModel) Name() string {
 	return provider.OfEditor + "/" + m.id
 }
 
-// ContextTokens is what the editor says, or what is assumed of a model that nothing is known of.
+// ContextTokens is the size of the context as the editor says it, or as agentls assumes it of an unknown model.
 func (m *lentModel) ContextTokens() int64 {
 	if m.lent.ContextTokens > 0 {
 		return m.lent.ContextTokens
@@ -44,7 +44,7 @@ func (m *lentModel) ContextTokens() int64 {
 
 var errSilent = errors.New("the editor fell silent")
 
-// Stream asks the editor for one turn. Its goroutine, which waits for the answer, ends with the sequence.
+// Stream asks the editor for one turn. The goroutine that waits for the answer ends with the sequence.
 func (m *lentModel) Stream(ctx context.Context, request *model.Request) iter.Seq2[model.Event, error] {
 	return func(yield func(model.Event, error) bool) {
 		ctx, cancel := context.WithCancelCause(ctx)
@@ -124,7 +124,7 @@ func (m *lentModel) params(request *model.Request, token string) *methods.Genera
 	return p
 }
 
-// done is the editor's answer. What the editor does not count is guessed.
+// done makes the last event of a turn from the editor's answer. Tokens that the editor does not count are guessed.
 func (m *lentModel) done(result *methods.GenerateResult, request *model.Request) (model.Done, error) {
 	done := model.Done{Message: model.Message{Role: model.RoleAssistant}, Stop: model.Stop(result.Stop)}
 	for i, part := range result.Message.Parts {

@@ -82,8 +82,8 @@ func (l *Lender) Diagnostics(ctx context.Context, path string) ([]tool.Diagnosti
 	return list, nil
 }
 
-// spanOf is a range of the editor in bytes. In a file that cannot be read, such as one of a library, columns stay as
-// they are.
+// spanOf is a range of the editor with columns in bytes. In a file that cannot be read, such as one of a library, the
+// columns stay as the editor sent them.
 func (l *Lender) spanOf(texts map[string]*workspace.Index, path string, r protocol.Range) event.Span {
 	x, known := texts[path]
 	if !known {
