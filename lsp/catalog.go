@@ -30,8 +30,8 @@ type catalog struct {
 	trust    *trust
 }
 
-// offered returns what can be named, for requests that need no store: where the engine could not be opened, what files
-// say.
+// offered returns what can be named, for requests that need no store. It needs no engine either, and waits only for the
+// first try to open one.
 func (c *catalog) offered(ctx context.Context) (*authoring.Vocabulary, error) {
 	if err := c.awaits(ctx, c.opening.first.done); err != nil {
 		return nil, err
@@ -121,7 +121,7 @@ func (c *catalog) CheckAgent(ctx context.Context, p *methods.CheckAgentParams) (
 			Hint: "open it, or send its text",
 		}
 	}
-	// The folders are trusted or not: to check is not to act.
+	// Folders that are not trusted count, too, since a check runs nothing.
 	file, text := agent.ReadFile(path, agent.StandardFolders(c.options.Dirs.Config, c.home(), c.folders()...))
 	file.Validate(v.Known())
 	return found(file.Problems, text)

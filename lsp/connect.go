@@ -18,7 +18,7 @@ import (
 	"github.com/agentls/agentls/lsp/wire"
 )
 
-// initializationOptions are ours beside the configuration keys, which may stand there too.
+// initializationOptions are the members of initialize's initializationOptions that are no keys of the configuration.
 type initializationOptions struct {
 	// Trusted is the editor's own answer whether the user trusts the workspace; nil where it has none.
 	Trusted *bool `json:"trusted"`
@@ -38,7 +38,8 @@ func introduced(w *work, o *Options, conn *wire.Conn, p *protocol.InitializePara
 	var own initializationOptions
 	// Neovim writes an empty table as [].
 	if raw := p.InitializationOptions; len(raw) > 0 && string(raw) != "null" && string(raw) != "[]" {
-		// What is no object, or has no truth value there, is no answer; the former is told with the other settings.
+		// Options that are no object, or have no truth value there, are no answer. The user is told of options that are
+		// no object when the settings are read.
 		if err := json.Unmarshal(raw, &own); err != nil {
 			own.Trusted = nil
 		}

@@ -11,10 +11,10 @@ import (
 	"github.com/agentls/agentls/lsp/wire"
 )
 
-// notification works on the params of what needs no answer, on the reading goroutine.
+// notification works on the params of a notification, on the reading goroutine.
 type notification func(params jsonrpc2.RawMessage) error
 
-// request answers the params of what wants an answer, on a goroutine of its own.
+// request makes the answer to the params of a request, on a goroutine of its own.
 type request func(ctx context.Context, params jsonrpc2.RawMessage) (any, error)
 
 // notifications are the methods of LSP that need no answer.

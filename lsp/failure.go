@@ -43,8 +43,8 @@ func failed(err error) error {
 	return answer
 }
 
-// errorKind is the protocol's word for a kind of the engine's, which has more of them and tells them to other readers,
-// too. The list of the protocol is closed, so that a client can know all that may come.
+// errorKind is the protocol's word for a kind of the engine's. The engine has more kinds, since models and the command
+// line read them, too; the protocol's list is closed, so that a client can know all that may come.
 func errorKind(kind string) methods.ErrorKind {
 	switch kind {
 	case "invalid_request":

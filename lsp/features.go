@@ -21,7 +21,7 @@ func (c *connected) codeLens(_ context.Context, p *protocol.CodeLensParams) ([]p
 	return c.board.Lenses(p.TextDocument.URI, "", nil)
 }
 
-// cancelProgress is the user's click on a progress.
+// cancelProgress ends the run of a progress on which the user has clicked "cancel".
 func (c *connected) cancelProgress(p *protocol.WorkDoneProgressCancelParams) error {
 	token, ok := p.Token.(protocol.String)
 	if !ok || !c.board.Shows(event.RunID(token)) {

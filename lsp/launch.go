@@ -82,8 +82,8 @@ func (l *launcher) unable() string {
 	return ""
 }
 
-// delegateActions hand a document to any agent: one action that asks which or, for a client that announces no prompts,
-// one for each.
+// delegateActions hand a document to an agent: one action that asks the user which agent or, for a client that shows no
+// prompts, one action for each agent.
 func delegateActions(u uri.URI, part *protocol.Range, c *client.Client, agents []*agent.Definition) []menu.Action {
 	if c.ShowsQuestions() || c.Announced().Questions || len(agents) == 0 {
 		return []menu.Action{{
@@ -132,8 +132,8 @@ func agentActions(p *protocol.CodeActionParams, agents []*agent.Definition) []me
 // maxFixes is how many diagnostics of other servers a menu offers to fix.
 const maxFixes = 5
 
-// diagnosticActions have an agent fix what other servers report at the place. None is preferred: an editor may carry
-// out preferred fixes without a look.
+// diagnosticActions have an agent fix what other servers report at the place. No action is preferred, since an editor
+// may carry out preferred fixes before the user has looked at them.
 func diagnosticActions(p *protocol.CodeActionParams) []menu.Action {
 	var list []menu.Action
 	for _, d := range p.Context.Diagnostics {

@@ -27,7 +27,7 @@ type launcher struct {
 	*window
 	trust *trust
 	board *surface.Board
-	// resumed says that a run goes on, by whatever way.
+	// resumed says that an interrupted run goes on.
 	resumed func(event.RunID)
 }
 
@@ -126,7 +126,7 @@ func (l *launcher) Resume(ctx context.Context, p *methods.ResumeParams) (*method
 	return &methods.RunStarted{Session: session.ID, Run: run}, nil
 }
 
-// Review carries out `agentls.review`: the document, or the one that was touched last.
+// Review carries out `agentls.review` on documents, or on the one that the user touched last.
 func (l *launcher) Review(ctx context.Context, p *methods.ReviewParams) (*methods.RunStarted, error) {
 	if len(p.URIs) > 1 {
 		return l.startRun(ctx, "", agentcore.RunRequest{
@@ -183,7 +183,7 @@ func (l *launcher) startRun(ctx context.Context, id event.SessionID,
 }
 
 // about is a document, or a part of it, as a run's context, and its name for people. Without a URI it is the document
-// that was touched last.
+// that the user touched last.
 func (l *launcher) about(ctx context.Context, u uri.URI, part *protocol.Range) (agentcore.Context, string, error) {
 	// The run begins at once then, and its lines are those of the text that it sees.
 	if _, err := l.open(ctx); err != nil {

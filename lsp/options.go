@@ -23,8 +23,8 @@ type Options struct {
 	Flags []string
 	// OpenModel makes models; nil means the engine's own choice.
 	OpenModel func(provider.Choice) (model.Model, error)
-	// AnswerTime bounds the wait for an answer of the editor, but for questions for permission, which a person answers:
-	// those have a second way after it, and after secondWayTime at the latest. 0 means a minute.
+	// AnswerTime bounds the wait for an answer of the editor, 0 means a minute. It does not bound the questions that a
+	// person answers: those are also shown as diagnostics after it, and after secondWayTime at the latest.
 	AnswerTime time.Duration
 	// ModelSilence bounds the wait for the next piece of an answer of the editor's model. 0 means two minutes.
 	ModelSilence time.Duration

@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	// listedSessions and listedMessages are how many a page has where the client does not say.
+	// listedSessions and listedMessages are how many sessions or messages a page has where the client does not say.
 	listedSessions, listedMessages = 100, 200
 )
 
@@ -91,7 +91,8 @@ func (r *records) DeleteSession(ctx context.Context, p *methods.SessionParams) e
 	if err != nil { // it is not open here
 		return engine.DeleteSession(ctx, p.Session)
 	}
-	// No edit of it is on its way to the editor meanwhile, and nobody opens the next session before this one has gone.
+	// Meanwhile no edit of the session is on its way to the editor, and the next session is not opened before this one
+	// is deleted.
 	release, err := r.desk.Hold(ctx)
 	if err != nil {
 		return err

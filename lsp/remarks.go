@@ -12,7 +12,8 @@ import (
 	"github.com/agentls/agentls/lsp/surface"
 )
 
-// remarks are what there is to see in a file, by whoever found it. Its methods may be called from any goroutine.
+// remarks are what there is to see in a file: findings, hunks, questions, and the problems of files that people write
+// for agentls. Its methods may be called from any goroutine.
 type remarks struct {
 	*window
 	launches *surface.Launches
@@ -20,8 +21,7 @@ type remarks struct {
 	authored *authored
 }
 
-// of are the diagnostics of a file for a text: findings, hunks and questions that are shown there, and what is
-// wrong with a file of ours.
+// of are the diagnostics of all remarks on a file, at the places where they stand in the text.
 func (r *remarks) of(path string, x *workspace.Index, open bool) []protocol.Diagnostic {
 	return slices.Concat(r.diagnosticsOf(r.opened(), path, x), r.asks.diagnostics(path, x),
 		r.authored.diagnostics(path, x, open))
@@ -74,7 +74,7 @@ func (r *remarks) host(h workspace.Hunk) string {
 	return r.launches.Path(h.Author.Run)
 }
 
-// listed are the files that have something to see, beside what is open.
+// listed are the files with remarks, beside the problems of files that people write for agentls.
 func (r *remarks) listed() []string {
 	var list []string
 	if session := r.opened(); session != nil {

@@ -15,14 +15,13 @@ import (
 	"github.com/agentls/agentls/lsp/wire"
 )
 
-// Server serves one editor. The reading goroutine of its connection owns the documents and the
-// lifecycle; each surface says in its own file who owns what it holds.
+// Server serves one editor. The reading goroutine of its connection owns the documents and the lifecycle; each part
+// says in its own file who may call it.
 type Server struct {
 	options Options
 	conn    *wire.Conn
 	work    *work
-	// connected is made by `initialize`. The connection lets nothing but that pass before, so that it is there wherever
-	// it is used.
+	// initialize makes connected and the tables of methods. The connection lets no other message pass before that.
 	connected     *connected
 	notifications map[string]notification
 	requests      map[string]request

@@ -88,7 +88,7 @@ func (c *connected) didChangeWorkspaceFolders(p *protocol.DidChangeWorkspaceFold
 
 // What the user does to files and folders in the editor, as the editor tells it.
 
-// didRenameFiles has hunks and findings follow files and folders to their new names.
+// didRenameFiles moves hunks and findings along with files and folders to their new names.
 func (c *connected) didRenameFiles(p *protocol.RenameFilesParams) error {
 	paths := c.documents.Rename(p.Files)
 	for _, f := range p.Files {
