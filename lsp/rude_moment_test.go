@@ -168,9 +168,7 @@ func TestProposalsWhileTyping(t *testing.T) {
 	r.improved()
 	ids := make([]int, 0, n)
 	for i := range n {
-		const top = `{"range":{"start":{"line":0,"character":0},"end":{"line":0,"character":0}},"text":"//\n"}`
-		r.notify("textDocument/didChange", fmt.Sprintf(
-			`{"textDocument":{"uri":%q,"version":%d},"contentChanges":[%s]}`, r.uri("a.go"), i+2, top))
+		r.change("a.go", i+2, `[{"range":`+between(0, 0, 0, 0)+`,"text":"//\n"}]`)
 		ids = append(ids, r.begin("agent/proposals", "{}"))
 	}
 	for _, id := range ids {
