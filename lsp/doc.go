@@ -6,6 +6,11 @@
 // parts that it needs: the editor, its window with engine and session, what shows runs (package surface), what delivers
 // proposals (package delivery).
 //
+// No file uses one above it. From below: the goroutines (work.go), the editor and its settings, the window; then the
+// parts, each of which has a window and the parts below that it needs; then what an editor's server is made of
+// (connected.go), and what it does at the messages of LSP (lifecycle.go, sync.go, features.go); then the tables of the
+// methods (dispatch.go) and the wiring (connect.go); at the top the Server.
+//
 // What follows are the decisions that several files share, each with its reason.
 //
 // # The session of a window

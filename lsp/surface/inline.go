@@ -456,3 +456,6 @@ func (i *inlineStatus) Hover(path string, line int) string {
 	}
 	return ""
 }
+
+// addLens adds a lens above a line, 0-based.
+type addLens func(line int, title, command string, argument any)
