@@ -63,7 +63,9 @@ func introduced(w *work, o *Options, conn *wire.Conn, p *protocol.InitializePara
 // connect makes the server of an editor. trusted is the editor's own answer whether the user trusts the workspace.
 func connect(e *editor, trusted *bool) *connected {
 	w := newWindow(e)
-	lender := lending.New(lending.Means{Client: e.client, Documents: e.documents, Silence: e.options.ModelSilence})
+	lender := lending.New(lending.Means{
+		Client: e.client, Documents: e.documents, View: e.view, Silence: e.options.ModelSilence,
+	})
 	r := newReloader(w, lender)
 	t := newTrust(w, trusted, r.touch, r.again)
 	r.trust, e.settings.trusted, w.joins = t, t.sources, t.inform

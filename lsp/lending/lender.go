@@ -18,6 +18,7 @@ import (
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/provider"
+	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/client"
 	"github.com/agentls/agentls/lsp/document"
 	"github.com/agentls/agentls/lsp/methods"
@@ -28,6 +29,7 @@ import (
 type Means struct {
 	Client    *client.Client
 	Documents *document.Documents
+	View      *workspace.View
 	// Silence bounds the wait for the next piece of an answer.
 	Silence time.Duration
 }

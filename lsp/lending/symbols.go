@@ -28,9 +28,9 @@ func (l *Lender) Symbols(ctx context.Context, q tool.SymbolQuery) ([]tool.Symbol
 	case tool.ListWorkspace:
 		p.Name = q.Name
 	case tool.FindDefinition, tool.FindReferences:
-		x, _, err := l.Documents.Text(q.Path)
+		x, err := l.shown(q.Path)
 		if err != nil {
-			return nil, fmt.Errorf("read what the editor shows: %w", err)
+			return nil, err
 		}
 		at := l.Documents.Encoding.Span(x,
 			event.Span{StartLine: q.Line, StartColumn: q.Column, EndLine: q.Line, EndColumn: q.Column})
@@ -82,12 +82,22 @@ func (l *Lender) Diagnostics(ctx context.Context, path string) ([]tool.Diagnosti
 	return list, nil
 }
 
+// shown is the text of a file as the editor shows it, by its lines. The view refuses files that look like secrets, also
+// open ones.
+func (l *Lender) shown(path string) (*workspace.Index, error) {
+	file, err := l.View.Read(path)
+	if err != nil {
+		return nil, fmt.Errorf("read what the editor shows: %w", err)
+	}
+	return workspace.NewIndex(file.Text), nil
+}
+
 // spanOf is a range of the editor with columns in bytes. In a file that cannot be read, such as one of a library, the
 // columns stay as the editor sent them.
 func (l *Lender) spanOf(texts map[string]*workspace.Index, path string, r protocol.Range) event.Span {
 	x, known := texts[path]
 	if !known {
-		x, _, _ = l.Documents.Text(path) // nil where it cannot be read
+		x, _ = l.shown(path) // nil where it cannot be read
 		texts[path] = x
 	}
 	span := event.Span{
