@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -16,23 +15,16 @@ import (
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/workspace"
+	"github.com/agentls/agentls/lsp/asking"
 	"github.com/agentls/agentls/lsp/menu"
 	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/short"
 	"github.com/agentls/agentls/lsp/surface"
 )
 
-// decisionOf is a choice on the wire.
-func decisionOf(c authority.AskChoice) (methods.Decision, methods.Scope) {
-	if c.Answer.Allow {
-		return methods.DecisionAllow, methods.Scope(c.Answer.Scope)
-	}
-	return methods.DecisionDeny, methods.Scope(c.Answer.Scope)
-}
-
-// asker brings the questions for permission before the user, one prompt at a time and the oldest first. One that the
-// editor does not bring an answer to becomes a diagnostic with code actions, until it is answered or its time is over.
-// Its goroutine is run; the other methods may be called from any goroutine and never wait.
+// asker brings the questions of runs before the user, one prompt at a time and the oldest first. A question to which
+// the editor brings no answer is shown as a diagnostic with code actions, until it is answered or its time is over. The
+// asker's goroutine is run; the other methods may be called from any goroutine and never wait.
 type asker struct {
 	*window
 	launches *surface.Launches
@@ -55,9 +47,9 @@ type question struct {
 	// over ends with the question, however that ends; end ends it.
 	over context.Context
 	end  context.CancelFunc
-	// prompted says that it was brought before the user, or is.
+	// prompted says that the user has seen a prompt for the question, or sees one.
 	prompted bool
-	// listed says that it is shown as a diagnostic.
+	// listed says that the question is shown as a diagnostic.
 	listed bool
 }
 
@@ -90,21 +82,15 @@ func (a *asker) resolved(id event.AskID) {
 	a.wake()
 }
 
-// wake has run look again: at what is open, and where it is to be shown.
-func (a *asker) wake() {
-	select {
-	case a.news <- struct{}{}:
-	default:
-	}
-}
+// wake has run look again at the open questions and at where to show them.
+func (a *asker) wake() { wake(a.news) }
 
-// secondWayTime is after how long an unanswered prompt has a second way: long enough for a person who sees it to answer
-// most of them.
+// secondWayTime is after how long an unanswered question is also shown as a diagnostic: most people who see the prompt
+// have answered it by then.
 const secondWayTime = 10 * time.Second
 
-// secondWay is how long the prompt of an ask is left alone: nobody can tell a user who thinks from an editor that
-// swallows prompts. Half of the time that is left at now is the most, so that the other way is there before the ask is
-// over.
+// secondWay is how long after now an ask is also shown as a diagnostic, since nobody can tell a user who thinks from an
+// editor that swallows prompts. It is at most half of the time that the ask has left.
 func secondWay(answerTime time.Duration, ask authority.Ask, now time.Time) time.Duration {
 	wait := min(answerTime, secondWayTime)
 	if !ask.Expires.IsZero() {
@@ -123,7 +109,7 @@ type promptResult struct {
 func (a *asker) run(ctx context.Context) {
 	var current *question
 	var answers chan promptResult
-	// the present prompt has a second way, and so has each question that waits behind it
+	// overdue says that the present question and all that wait behind it are also shown as diagnostics.
 	var overdue bool
 	late := time.NewTimer(time.Hour) // set anew for each prompt
 	defer late.Stop()
@@ -189,7 +175,7 @@ func (a *asker) prompt(q *question, answers chan<- promptResult) {
 				a.logger.Warn("the editor does not show the plan", "plan", ask.Plan, "error", err)
 			}
 		}
-		p.answer, p.err = a.askUser(q.over, ask)
+		p.answer, p.err = asking.Prompt(q.over, a.client, ask)
 	})
 }
 
@@ -226,7 +212,7 @@ func (a *asker) listedAsks() []authority.Ask {
 	return list
 }
 
-// place has the documents published that show a question, or did so.
+// place has the diagnostics sent again of each document that began or ceased to show a question.
 func (a *asker) place(ctx context.Context) {
 	now := map[event.AskID]string{}
 	for _, ask := range a.listedAsks() {
@@ -234,9 +220,9 @@ func (a *asker) place(ctx context.Context) {
 		now[ask.ID] = host
 		former, known := a.hosts[ask.ID]
 		if !known && (host == "" || !a.showsDiagnostics()) {
-			a.tell(ctx, protocol.MessageTypeWarning, "agentls: "+questionText(ask)+
+			a.tell(ctx, protocol.MessageTypeWarning, "agentls: "+asking.Text(ask)+
 				fmt.Sprintf("\nAnswer with the command %s {\"ask\": %q, %s}, or with a code action in an open document",
-					methods.CommandAnswerAsk, ask.ID, answerHint(ask)))
+					methods.CommandAnswerAsk, ask.ID, asking.Hint(ask)))
 		}
 		if former != host {
 			a.touch(former, host)
@@ -264,8 +250,8 @@ func (a *asker) ask(session event.SessionID, id event.AskID) (authority.Ask, boo
 	return authority.Ask{}, false
 }
 
-// host is the document that shows an ask: the one that its run, or one above it, was launched on, else the first
-// open one; "" where none is open. It may read the store.
+// host is the document that shows an ask: the one on which its run, or a run above that, was launched, else the first
+// open document; "" where none is open. It may read the store.
 func (a *asker) host(ask authority.Ask) string {
 	path := ask.Path
 	if path == "" {
@@ -280,80 +266,35 @@ func (a *asker) host(ask authority.Ask) string {
 	return path
 }
 
-// maxDetail bounds what a prompt shows of a call, in characters.
-const maxDetail = 2000
-
-// questionText is an ask as a person reads it: what is asked for, the whole of it, and what an answer for longer would
-// allow.
-func questionText(ask authority.Ask) string {
-	parts := []string{cut(ask.Title, maxDetail)}
-	if ask.Detail != "" {
-		parts = append(parts, cut(ask.Detail, maxDetail))
-	}
-	if len(ask.Always) > 0 {
-		parts = append(parts, "“Always allow” would allow "+cut(ask.Longer, maxDetail))
-	}
-	return strings.Join(parts, "\n")
-}
-
-// cut takes the middle out of a text of more than limit characters, and says so.
-func cut(text string, limit int) string {
-	runes := []rune(text)
-	if len(runes) <= limit {
-		return text
-	}
-	half := limit / 2
-	return string(runes[:half]) + fmt.Sprintf(" […%d characters left out; agent/asks has them…] ", len(runes)-2*half) +
-		string(runes[len(runes)-half:])
-}
-
 // diagnostics are the questions that wait for an answer in a document.
 func (a *asker) diagnostics(path string, x *workspace.Index) []protocol.Diagnostic {
 	var list []protocol.Diagnostic
 	for _, ask := range a.listedAsks() {
 		if a.host(ask) == path {
-			list = append(list, a.form.Ask(ask.ID, questionText(ask), x))
+			list = append(list, a.form.Ask(ask.ID, asking.Text(ask), x))
 		}
 	}
 	return list
 }
 
-// actions answer the questions that wait, in every document, since a run waits for them. They are near to the line
-// that shows the question.
+// actions are the answers to the open questions. Every document offers them, since a run waits for each; they are near
+// where the question is shown.
 func (a *asker) actions(path string, x *workspace.Index, first int) []menu.Action {
 	var list []menu.Action
 	for _, ask := range a.listedAsks() {
 		var shown *protocol.Diagnostic
 		if a.host(ask) == path && a.showsDiagnostics() {
-			d := a.form.Ask(ask.ID, questionText(ask), x)
+			d := a.form.Ask(ask.ID, asking.Text(ask), x)
 			shown = &d
 		}
 		for _, c := range ask.Choices() {
-			decision, scope := decisionOf(c)
 			list = append(list, menu.Action{
 				Title: c.Title + ": " + short.Line(ask.Title), Kind: protocol.CodeActionKindQuickFix, Diagnostic: shown,
-				Near:    shown != nil && first == 0,
-				Command: methods.CommandAnswerAsk, Argument: methods.AnswerAskParams{
-					Ask: ask.ID, Decision: decision,
-					Scope: scope, Answers: c.Answer.Chosen,
-				},
+				Near: shown != nil && first == 0, Command: methods.CommandAnswerAsk, Argument: asking.Chosen(ask, c),
 			})
 		}
 	}
 	return list
-}
-
-// askOf is an ask on the wire.
-func askOf(ask authority.Ask) methods.Ask {
-	var q *methods.Question
-	if ask.Question != nil {
-		q = new(questionOf(ask))
-	}
-	return methods.Ask{
-		ID: ask.ID, Session: ask.Session, Run: ask.Run, Agent: ask.Agent, Tool: ask.Tool, Title: ask.Title,
-		Detail: ask.Detail,
-		Always: ask.Longer, Created: ask.Created, Expires: ask.Expires, Question: q,
-	}
 }
 
 // answer passes the user's answer on.
@@ -369,41 +310,4 @@ func (a *asker) answer(p *methods.AnswerAskParams) error {
 			Allow: p.Decision == methods.DecisionAllow, Scope: permission.Scope(p.Scope),
 			Expires: p.Expires, Chosen: p.Answers,
 		})
-}
-
-// askUser asks the user, in the editor's own way where it has one, and waits until the user has decided or ctx ends,
-// which takes the prompt back. The answer is nil where the user closed it or the editor can ask nobody, of which the
-// error says why.
-func (a *asker) askUser(ctx context.Context, ask authority.Ask) (*methods.AnswerAskParams, error) {
-	if ask.Question != nil {
-		return a.askQuestion(ctx, ask)
-	}
-	if a.client.Announced().Asks {
-		answer, err := methods.Client{Conn: a.conn}.Ask(ctx, new(askOf(ask)))
-		switch {
-		case err == nil && answer != nil:
-			return &methods.AnswerAskParams{
-				Ask: ask.ID, Decision: answer.Decision, Scope: answer.Scope,
-				Expires: answer.Expires,
-			}, nil
-		case err == nil || ctx.Err() != nil:
-			return nil, err
-		}
-	}
-	var titles []string
-	for _, one := range ask.Choices() {
-		titles = append(titles, one.Title)
-	}
-	// It is a person who answers: the bound of other requests does not hold, but that of the question.
-	title, err := a.client.Choose(ctx, protocol.MessageTypeInfo, "agentls: "+questionText(ask), titles...)
-	if err != nil || title == "" {
-		return nil, err
-	}
-	for _, one := range ask.Choices() {
-		if one.Title == title {
-			decision, scope := decisionOf(one)
-			return &methods.AnswerAskParams{Ask: ask.ID, Decision: decision, Scope: scope}, nil
-		}
-	}
-	return nil, fmt.Errorf("the editor chose %q, which is none of the answers", title)
 }

@@ -65,8 +65,8 @@ func (a *authored) documentSymbol(ctx context.Context,
 // for any other the features are announced for all documents, and answered with null at once where they are not ours.
 
 // announce announces the features to a client that has them and takes no registrations for them.
-func (a *authored) announce(c *protocol.ServerCapabilities) {
-	t := a.client.TextDocument()
+func announce(to *client.Client, c *protocol.ServerCapabilities) {
+	t := to.TextDocument()
 	if t.Completion != nil && !client.Yes(t.Completion.DynamicRegistration) {
 		c.CompletionProvider = &protocol.CompletionOptions{}
 	}
@@ -80,13 +80,11 @@ func (a *authored) announce(c *protocol.ServerCapabilities) {
 
 // register registers the features, as far as they are not announced.
 func (a *authored) register(ctx context.Context) {
-	if err := a.registrations(ctx); err != nil && ctx.Err() == nil {
-		a.logger.Warn("the editor takes no help for agentls's own files", "error", err)
-	}
+	a.warn(ctx, "the editor takes no help for agentls's own files", a.registrations(ctx))
 }
 
-// registrations registers the features with a client that takes registrations: all but hovers, which inlineStatus
-// registers, since they are about runs, too.
+// registrations registers the features with a client that takes registrations. Package surface registers hovers, which
+// are about runs, too.
 func (a *authored) registrations(ctx context.Context) error {
 	selector := authoring.Selector(a.options.Dirs.File)
 	where := protocol.TextDocumentRegistrationOptions{DocumentSelector: &selector}
@@ -116,8 +114,8 @@ func (a *authored) registrations(ctx context.Context) error {
 	return a.client.RegisterAll(ctx, list...)
 }
 
-// diagnostics returns the diagnostics of a file of ours. Of one that is not open only the errors count: nobody
-// looks after the details of a file that is used as it is.
+// diagnostics returns the diagnostics of a file of ours: only the errors of a file that is not open, since nobody is at
+// work on it.
 func (a *authored) diagnostics(path string, x *workspace.Index, open bool) []protocol.Diagnostic {
 	kind := a.authoredKind(path)
 	if kind == authoring.None {

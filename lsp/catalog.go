@@ -11,16 +11,13 @@ import (
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/agent"
-	"github.com/agentls/agentls/agentcore/config"
-	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
-	"github.com/agentls/agentls/agentcore/mcp"
 	"github.com/agentls/agentls/agentcore/provider"
 	"github.com/agentls/agentls/agentcore/registry"
-	"github.com/agentls/agentls/agentcore/servers"
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/authoring"
 	"github.com/agentls/agentls/lsp/document"
+	"github.com/agentls/agentls/lsp/listing"
 	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/wire"
 )
@@ -31,12 +28,10 @@ type catalog struct {
 	*window
 	reloader *reloader
 	trust    *trust
-	// engineOptions are what an engine would be made of.
-	engineOptions func(*authoring.Vocabulary) agentcore.Options
 }
 
-// offered returns what can be named, for requests that need no store: where the engine could not be opened, what files
-// say.
+// offered returns what can be named, for requests that need no store. It needs no engine either, and waits only for the
+// first try to open one.
 func (c *catalog) offered(ctx context.Context) (*authoring.Vocabulary, error) {
 	if err := c.awaits(ctx, c.opening.first.done); err != nil {
 		return nil, err
@@ -126,7 +121,7 @@ func (c *catalog) CheckAgent(ctx context.Context, p *methods.CheckAgentParams) (
 			Hint: "open it, or send its text",
 		}
 	}
-	// The folders are trusted or not: to check is not to act.
+	// Folders that are not trusted count, too, since a check runs nothing.
 	file, text := agent.ReadFile(path, agent.StandardFolders(c.options.Dirs.Config, c.home(), c.folders()...))
 	file.Validate(v.Known())
 	return found(file.Problems, text)
@@ -203,26 +198,12 @@ func (c *catalog) Models(ctx context.Context, p *methods.ModelsParams) (*methods
 	if c.ready() {
 		models, resolved, err = c.engine.Models(ctx, p.Agent, p.Model)
 	} else {
-		models, resolved, err = agentcore.ModelsWith(ctx, c.engineOptions(v), p.Agent, p.Model)
+		models, resolved, err = agentcore.ModelsWith(ctx, c.reloader.engineOptions(v), p.Agent, p.Model)
 	}
 	if err != nil {
 		return nil, err
 	}
-	list := &methods.ModelList{Default: resolved.Name, Reason: resolved.Because}
-	for _, m := range models {
-		list.Models = append(list.Models,
-			methods.ModelInfo{
-				Name: m.Name, Title: m.Title, ContextTokens: m.ContextTokens, Available: m.Available,
-				Reason: m.Reason,
-			})
-	}
-	for _, c := range resolved.Order {
-		list.Order = append(list.Order, methods.ModelCandidate{
-			Source: c.Source, Name: c.Name, Reason: c.Reason,
-			Chosen: c.Chosen,
-		})
-	}
-	return list, nil
+	return listing.Models(models, resolved), nil
 }
 
 // MCP answers `agent/mcp`.
@@ -233,46 +214,7 @@ func (c *catalog) MCP(ctx context.Context, _ *methods.NoParams) (*methods.MCPLis
 	}
 	list := &methods.MCPList{}
 	for _, status := range engine.MCPServers(c.folders(), c.trust.all()) {
-		list.Servers = append(list.Servers, mcpServer(status))
+		list.Servers = append(list.Servers, listing.MCPServer(status))
 	}
 	return list, nil
-}
-
-// mcpServer is a server on the wire.
-func mcpServer(status servers.Status) methods.MCPServer {
-	server := methods.MCPServer{Name: status.Name, Layer: methods.LayerUser, Address: status.Address}
-	if status.Layer == config.LayerProject {
-		server.Layer = methods.LayerProject
-	}
-	switch {
-	case status.Untrusted:
-		server.State = methods.MCPStateUntrusted
-	case status.State == mcp.Starting:
-		server.State = methods.MCPStateStarting
-	case status.State == mcp.Ready:
-		server.State = methods.MCPStateReady
-	case status.State == mcp.Failed:
-		server.State = methods.MCPStateFailed
-		server.Error = &event.Failure{
-			Kind: "not_connected", Detail: status.Problem,
-			Hint: "mend it; the next run tries again",
-		}
-	default:
-		server.State = methods.MCPStateStopped
-	}
-	if status.Catalog == nil {
-		return server
-	}
-	for _, tool := range status.Catalog.Tools {
-		server.Tools = append(server.Tools, tool.Name)
-	}
-	for _, p := range status.Catalog.Prompts {
-		prompt := methods.MCPPrompt{Name: p.Name, Description: p.Description}
-		for _, a := range p.Arguments {
-			prompt.Arguments = append(prompt.Arguments,
-				methods.MCPArgument{Name: a.Name, Description: a.Description, Required: a.Required})
-		}
-		server.Prompts = append(server.Prompts, prompt)
-	}
-	return server
 }

@@ -2,7 +2,6 @@ package lsp
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"go.lsp.dev/jsonrpc2"
@@ -12,15 +11,15 @@ import (
 	"github.com/agentls/agentls/lsp/wire"
 )
 
-// notification works on the params of what needs no answer, on the reading goroutine.
+// notification works on the params of a notification, on the reading goroutine.
 type notification func(params jsonrpc2.RawMessage) error
 
-// request answers the params of what wants an answer, on a goroutine of its own.
+// request makes the answer to the params of a request, on a goroutine of its own.
 type request func(ctx context.Context, params jsonrpc2.RawMessage) (any, error)
 
-// dispatch makes the tables of the methods of LSP.
-func (c *connected) dispatch() {
-	c.notifications = map[string]notification{
+// notifications are the methods of LSP that need no answer.
+func notifications(c *connected) map[string]notification {
+	return map[string]notification{
 		protocol.MethodInitialized:                        func(jsonrpc2.RawMessage) error { return c.initialized() },
 		protocol.MethodTextDocumentDidOpen:                decoded(c.didOpen),
 		protocol.MethodTextDocumentDidChange:              decoded(c.didChange),
@@ -28,18 +27,20 @@ func (c *connected) dispatch() {
 		protocol.MethodTextDocumentDidSave:                decoded(c.didSave),
 		protocol.MethodWorkspaceDidChangeWatchedFiles:     decoded(c.didChangeWatchedFiles),
 		protocol.MethodWorkspaceDidRenameFiles:            decoded(c.didRenameFiles),
-		protocol.MethodWorkspaceDidCreateFiles:            decoded(c.didCreateFiles),
-		protocol.MethodWorkspaceDidDeleteFiles:            decoded(c.didDeleteFiles),
+		protocol.MethodWorkspaceDidCreateFiles:            decoded(c.didChangeFiles),
+		protocol.MethodWorkspaceDidDeleteFiles:            decoded(c.didChangeFiles),
 		protocol.MethodWorkspaceDidChangeWorkspaceFolders: decoded(c.didChangeWorkspaceFolders),
-		protocol.MethodWorkspaceDidChangeConfiguration:    decoded(c.didChangeConfiguration),
+		protocol.MethodWorkspaceDidChangeConfiguration:    decoded(c.settings.didChangeConfiguration),
 		protocol.MethodWindowWorkDoneProgressCancel:       decoded(c.cancelProgress),
-		protocol.MethodProgress:                           c.lending.progressed,
+		protocol.MethodProgress:                           c.answers.Progressed,
 		protocol.MethodSetTrace:                           decoded(c.trace.follow),
 	}
-	c.requests = map[string]request{
-		protocol.MethodShutdown: func(ctx context.Context, _ jsonrpc2.RawMessage) (any,
-			error,
-		) {
+}
+
+// requests are the methods of LSP that want an answer.
+func requests(c *connected) map[string]request {
+	return map[string]request{
+		protocol.MethodShutdown: func(ctx context.Context, _ jsonrpc2.RawMessage) (any, error) {
 			return nil, c.shutdown(ctx)
 		},
 		protocol.MethodTextDocumentCodeAction:       answered(c.codeAction),
@@ -78,18 +79,13 @@ func answered[P, R any](do func(context.Context, *P) (R, error)) request {
 // executeCommand answers `workspace/executeCommand`. A client that does not know our protocol shows no
 // results, so what a person has to see is shown to it by standard messages.
 func (c *connected) executeCommand(ctx context.Context, p *protocol.ExecuteCommandParams) (any, error) {
-	result, handled, err := methods.DispatchCommand(ctx, c.answers(), p.Command, p.Arguments)
-	var bad *methods.ParamsError
-	switch {
-	case !handled:
+	result, handled, err := methods.DispatchCommand(ctx, c.answers, p.Command, p.Arguments)
+	if !handled {
 		err = wire.InvalidParams(
 			fmt.Errorf("there is no command %q; the server's commands are in its executeCommandProvider", p.Command))
-	case errors.As(err, &bad):
-		err = wire.InvalidParams(err)
-	case err != nil:
-		err = failed(err)
 	}
 	if err != nil {
+		err = failed(err)
 		if c.client.HidesErrors() && ctx.Err() == nil {
 			c.tell(ctx, protocol.MessageTypeError, "agentls: "+err.Error())
 		}

@@ -2,9 +2,14 @@
 // schema/PROTOCOL.md to an editor on one side, and drives agentcore on the other. It and its rooms are the only place
 // where both sides' types meet.
 //
-// A Server dispatches. What it knows of its editor is made whole by initialize (connected.go), and each feature has the
+// A Server dispatches. What it knows of its editor is made whole by initialize (connect.go), and each feature has the
 // parts that it needs: the editor, its window with engine and session, what shows runs (package surface), what delivers
 // proposals (package delivery).
+//
+// No file uses one above it. From below: the goroutines (work.go), the editor and its settings, the window; then the
+// parts, each of which has a window and the parts below that it needs; then what an editor's server is made of
+// (connected.go), and what it does at the messages of LSP (lifecycle.go, sync.go, features.go); then the tables of the
+// methods (dispatch.go) and the wiring (connect.go); at the top the Server.
 //
 // What follows are the decisions that several files share, each with its reason.
 //
@@ -53,10 +58,4 @@
 //
 // A configuration that breaks while it is in use stays as it was, since the broken one would lack the user's deny
 // rules. A definition that breaks is gone until it is mended: what it says now, nobody has meant.
-//
-// # What the editor lends
-//
-// The editor's model is a model (lend.go): a request goes out as `agent/model/generate`, and its pieces come by
-// `$/progress`. `agent/model/lend` says which models there are; one that was announced is found where no key is. What
-// the editor does not count is guessed, since budgets count.
 package lsp

@@ -6,8 +6,10 @@ import (
 	"slices"
 
 	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
 
 	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/authoring"
@@ -15,7 +17,6 @@ import (
 	"github.com/agentls/agentls/lsp/document"
 	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/remark"
-	"github.com/agentls/agentls/lsp/wire"
 )
 
 // editor is the editor as `initialize` has made it known: the ways to it, and what it shows. Nothing of it is replaced.
@@ -23,7 +24,6 @@ import (
 type editor struct {
 	*work
 	options   *Options
-	conn      *wire.Conn
 	client    *client.Client
 	documents *document.Documents
 	view      *workspace.View
@@ -40,13 +40,35 @@ func (e *editor) tell(ctx context.Context, kind protocol.MessageType, text strin
 
 // log puts a line into the editor's log.
 func (e *editor) log(ctx context.Context, kind protocol.MessageType, text string) {
-	if err := e.client.Log(ctx, kind, text); err != nil && ctx.Err() == nil {
-		e.logger.Warn("the editor takes no line for its log", "text", text, "error", err)
+	e.warn(ctx, "the editor takes no line for its log", e.client.Log(ctx, kind, text), "text", text)
+}
+
+// readSettings asks the editor for its settings, and loads the configuration with them.
+func (e *editor) readSettings(ctx context.Context) {
+	answer, err := e.client.Settings(ctx)
+	if err != nil {
+		e.warn(ctx, "the editor's settings are not used", err)
+		return
+	}
+	e.settings.answered(answer)
+	e.settings.load()
+}
+
+// tellSettings shows the user each problem of the settings once: errors in a message, warnings in the log. A problem of
+// a file that is open is shown there.
+func (e *editor) tellSettings(ctx context.Context) {
+	open := func(file string) bool { return e.showsDiagnostics() && e.documents.Get(file) != nil }
+	for _, p := range e.settings.untold(open) {
+		kind := protocol.MessageTypeWarning
+		if p.Severity == config.SeverityError {
+			kind = protocol.MessageTypeError
+		}
+		e.tell(ctx, kind, "agentls configuration: "+p.String())
 	}
 }
 
-// inquire puts a question of the server's own to the user, with choices or for free text, and waits for the answer no
-// longer than for that to an agent's question; empty where there is none.
+// inquire puts a question of the server's own to the user, with choices or for free text. It waits as long as for the
+// answer to an agent's question, and returns "" where there is no answer.
 func (e *editor) inquire(ctx context.Context, session *agentcore.Session, text string,
 	choices []methods.Choice,
 ) (string, error) {
@@ -57,7 +79,7 @@ func (e *editor) inquire(ctx context.Context, session *agentcore.Session, text s
 			ID: event.NewAskID(), Session: session.ID, Agent: ourselves, Question: text,
 			Choices: choices, FreeText: len(choices) == 0,
 		}
-		answer, err := methods.Client{Conn: e.conn}.Question(ctx, &q)
+		answer, err := e.client.Custom.Question(ctx, &q)
 		if err == nil && answer != nil && len(answer.Answers) > 0 {
 			return answer.Answers[0], nil
 		}
@@ -127,4 +149,43 @@ func (e *editor) home() string {
 		}
 	}
 	return ""
+}
+
+// rootsOf returns the workspace folders. The older members rootUri and rootPath count only where workspaceFolders is
+// absent.
+func rootsOf(p *protocol.InitializeParams) []workspace.Root {
+	var roots []workspace.Root
+	if folders, ok := p.WorkspaceFolders.Get(); ok && len(folders) > 0 {
+		for _, f := range folders {
+			roots = appendRoot(roots, f.URI, f.Name)
+		}
+		return roots
+	}
+	//lint:ignore SA1019 older clients know no folders
+	if p.RootURI != nil {
+		//lint:ignore SA1019 older clients know no folders
+		return appendRoot(nil, *p.RootURI, "")
+	}
+	//lint:ignore SA1019 the oldest clients know only a path
+	if path, ok := p.RootPath.Get(); ok && path != "" {
+		return appendRoot(nil, uri.File(path), "")
+	}
+	return nil
+}
+
+func appendRoot(roots []workspace.Root, u uri.URI, name string) []workspace.Root {
+	path := document.Path(u)
+	if path == string(u) {
+		return roots // no file system we could read
+	}
+	if name == "" {
+		name = filepath.Base(path)
+	}
+	return append(roots, workspace.Root{Path: path, Name: name})
+}
+
+// within reports whether a file is below a folder.
+func within(folder, path string) bool {
+	rel, err := filepath.Rel(folder, path)
+	return err == nil && filepath.IsLocal(rel)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/registry"
+	"github.com/agentls/agentls/lsp/client"
 	"github.com/agentls/agentls/lsp/document"
 	"github.com/agentls/agentls/lsp/menu"
 	"github.com/agentls/agentls/lsp/methods"
@@ -21,16 +22,11 @@ import (
 	"github.com/agentls/agentls/lsp/short"
 )
 
-// The agents behind the commands of this file.
-const (
-	testerAgent  = "tester"
-	plannerAgent = "planner"
-	// ourselves is who asks where no agent does.
-	ourselves = "agentls"
-)
-
-// launchActions are what can be started on a document or, where some text is selected, on that.
-func (l *launcher) launchActions(p *protocol.CodeActionParams) []menu.Action {
+// launchActions are what can be started on a document or, where some text is selected, on that: with the built-in
+// agents, and with any of agents. Where no agent can be started, unable says why.
+func launchActions(p *protocol.CodeActionParams, c *client.Client, agents []*agent.Definition,
+	unable string,
+) []menu.Action {
 	u := p.TextDocument.URI
 	var part *protocol.Range
 	what := "this file"
@@ -63,19 +59,19 @@ func (l *launcher) launchActions(p *protocol.CodeActionParams) []menu.Action {
 		Title: "agentls: Plan a change to " + what, Kind: menu.KindPlan, Command: methods.CommandPlanChange,
 		Argument: about,
 	})
-	list = append(list, l.delegateActions(u, part)...)
+	list = append(list, delegateActions(u, part, c, agents)...)
 	if part != nil {
 		list = append(list, menu.Action{
 			Title: "agentls: Review this file", Kind: menu.KindReview, Command: methods.CommandReview,
 			Argument: methods.ReviewParams{URI: u},
 		})
 	}
-	if reason := l.unable(); reason != "" && l.client.ShowsDisabled() {
+	if unable != "" && c.ShowsDisabled() {
 		for i := range list {
-			list[i].Disabled = cmp.Or(list[i].Disabled, reason)
+			list[i].Disabled = cmp.Or(list[i].Disabled, unable)
 		}
 	}
-	return list
+	return append(list, agentActions(p, agents)...)
 }
 
 // unable says why no agent can be started at all; empty where one can, or nobody knows yet.
@@ -87,11 +83,10 @@ func (l *launcher) unable() string {
 	return ""
 }
 
-// delegateActions hand a document to any agent: one action that asks which or, for a client that announces no prompts,
-// one for each.
-func (l *launcher) delegateActions(u uri.URI, part *protocol.Range) []menu.Action {
-	agents := l.delegates()
-	if l.client.ShowsQuestions() || l.client.Announced().Questions || len(agents) == 0 {
+// delegateActions hand a document to an agent: one action that asks the user which agent or, for a client that shows no
+// prompts, one action for each agent.
+func delegateActions(u uri.URI, part *protocol.Range, c *client.Client, agents []*agent.Definition) []menu.Action {
+	if c.ShowsQuestions() || c.Announced().Questions || len(agents) == 0 {
 		return []menu.Action{{
 			Title: "agentls: Delegate to…", Kind: menu.KindDelegate, Command: methods.CommandDelegate,
 			Argument: methods.DelegateParams{URI: u, Range: part},
@@ -101,8 +96,7 @@ func (l *launcher) delegateActions(u uri.URI, part *protocol.Range) []menu.Actio
 	for _, d := range agents {
 		list = append(list, menu.Action{
 			Title: "agentls: Delegate to " + cmp.Or(d.Title, d.Slug), Kind: menu.KindDelegate,
-			Command:  methods.CommandDelegate,
-			Argument: methods.DelegateParams{URI: u, Range: part, Agent: d.Slug},
+			Command: methods.CommandDelegate, Argument: methods.DelegateParams{URI: u, Range: part, Agent: d.Slug},
 		})
 	}
 	return list
@@ -117,13 +111,13 @@ func (l *launcher) delegates() []*agent.Definition {
 }
 
 // agentActions launch the agents that the user has made or installed. The built-in ones have actions of their own.
-func (l *launcher) agentActions(p *protocol.CodeActionParams) []menu.Action {
+func agentActions(p *protocol.CodeActionParams, agents []*agent.Definition) []menu.Action {
 	about, what := methods.RunContext{URI: p.TextDocument.URI}, "this file"
 	if p.Range.Start != p.Range.End {
 		about.Range, what = &p.Range, "the selection"
 	}
 	var list []menu.Action
-	for _, d := range l.delegates() {
+	for _, d := range agents {
 		if d.Source.Layer == agent.LayerBuiltin || !d.Is(agent.Primary) {
 			continue
 		}
@@ -139,8 +133,8 @@ func (l *launcher) agentActions(p *protocol.CodeActionParams) []menu.Action {
 // maxFixes is how many diagnostics of other servers a menu offers to fix.
 const maxFixes = 5
 
-// diagnosticActions have an agent fix what other servers report at the place. None is preferred: an editor may carry
-// out preferred fixes without a look.
+// diagnosticActions have an agent fix what other servers report at the place. No action is preferred, since an editor
+// may carry out preferred fixes before the user has looked at them.
 func diagnosticActions(p *protocol.CodeActionParams) []menu.Action {
 	var list []menu.Action
 	for _, d := range p.Context.Diagnostics {
@@ -151,8 +145,7 @@ func diagnosticActions(p *protocol.CodeActionParams) []menu.Action {
 		}
 		list = append(list, menu.Action{
 			Title: "agentls: Fix this diagnostic: " + short.Line(message), Kind: protocol.CodeActionKindQuickFix,
-			Diagnostic: &d,
-			Command:    methods.CommandFix, Argument: methods.FixParams{
+			Diagnostic: &d, Command: methods.CommandFix, Argument: methods.FixParams{
 				URI: p.TextDocument.URI,
 				Diagnostic: &methods.EditorDiagnostic{
 					Range: d.Range, Severity: severityOf(d.Severity), Message: message, Source: source, Code: codeOf(d),
@@ -317,8 +310,7 @@ func (l *launcher) Delegate(ctx context.Context, p *methods.DelegateParams) (*me
 		}
 	}
 	return l.startRun(ctx, session.ID, agentcore.RunRequest{
-		Agent: d.Slug, Prompt: prompt, Title: d.Slug + " " + title,
-		Context: about, Model: p.Model,
+		Agent: d.Slug, Prompt: prompt, Title: d.Slug + " " + title, Context: about, Model: p.Model,
 	})
 }
 

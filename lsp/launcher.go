@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"go.lsp.dev/protocol"
@@ -14,6 +15,7 @@ import (
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
+	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/lsp/document"
 	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/position"
@@ -25,7 +27,7 @@ type launcher struct {
 	*window
 	trust *trust
 	board *surface.Board
-	// resumed says that a run goes on, by whatever way.
+	// resumed says that an interrupted run goes on.
 	resumed func(event.RunID)
 }
 
@@ -124,20 +126,12 @@ func (l *launcher) Resume(ctx context.Context, p *methods.ResumeParams) (*method
 	return &methods.RunStarted{Session: session.ID, Run: run}, nil
 }
 
-// The agents behind the commands.
-const (
-	reviewerAgent  = "reviewer"
-	explainerAgent = "explore"
-	fixerAgent     = "coder"
-)
-
-// Review carries out `agentls.review`: the document, or the one that was touched last.
+// Review carries out `agentls.review` on documents, or on the one that the user touched last.
 func (l *launcher) Review(ctx context.Context, p *methods.ReviewParams) (*methods.RunStarted, error) {
 	if len(p.URIs) > 1 {
 		return l.startRun(ctx, "", agentcore.RunRequest{
 			Agent: reviewerAgent, Prompt: prompted("Review this file.", p.Prompt), Title: "review",
-			Each:  document.Paths(p.URIs),
-			Model: p.Model,
+			Each: document.Paths(p.URIs), Model: p.Model,
 		})
 	}
 	u := p.URI
@@ -189,7 +183,7 @@ func (l *launcher) startRun(ctx context.Context, id event.SessionID,
 }
 
 // about is a document, or a part of it, as a run's context, and its name for people. Without a URI it is the document
-// that was touched last.
+// that the user touched last.
 func (l *launcher) about(ctx context.Context, u uri.URI, part *protocol.Range) (agentcore.Context, string, error) {
 	// The run begins at once then, and its lines are those of the text that it sees.
 	if _, err := l.open(ctx); err != nil {
@@ -239,4 +233,21 @@ func prompted(task, more string) string {
 		return task
 	}
 	return task + "\n\n" + more
+}
+
+// modes are the permission modes that a run can be started with.
+var modes = []methods.PermissionMode{
+	methods.PermissionModeDefault, methods.PermissionModePlan, methods.PermissionModeAcceptEdits,
+	methods.PermissionModeBypass,
+}
+
+// modeOf is the mode that a run is to have; "" is the definition's own.
+func modeOf(m methods.PermissionMode) (permission.Mode, error) {
+	if m != "" && !slices.Contains(modes, m) {
+		return "", &fault.Error{
+			Kind: fault.InvalidRequest, Detail: fmt.Sprintf("there is no permissionMode %q", m),
+			Hint: "write default, plan, accept_edits or bypass, or leave it out",
+		}
+	}
+	return permission.Mode(m), nil
 }

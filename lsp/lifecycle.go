@@ -9,7 +9,6 @@ import (
 	"go.lsp.dev/protocol"
 
 	"github.com/agentls/agentls/agentcore"
-	"github.com/agentls/agentls/lsp/authoring"
 )
 
 // initialized opens the engine beside the connection.
@@ -19,9 +18,7 @@ func (c *connected) initialized() error {
 		c.goes(func(ctx context.Context) { c.log(ctx, protocol.MessageTypeWarning, "agentls: "+wrong.Error()) })
 	}
 	c.goes(func(ctx context.Context) {
-		if err := c.client.FollowSettings(ctx); err != nil && ctx.Err() == nil {
-			c.logger.Warn("the editor does not tell of changed settings", "error", err)
-		}
+		c.warn(ctx, "the editor does not tell of changed settings", c.client.FollowSettings(ctx))
 	})
 	c.goes(c.begin)
 	return nil
@@ -47,45 +44,22 @@ func (c *connected) begin(ctx context.Context) {
 	}
 }
 
-// firstSettings reads the settings, and asks the editor for its own.
-func (c *connected) firstSettings(ctx context.Context) {
-	c.settings.load()
-	asked := make(chan struct{})
-	c.settings.renew(nil)
-	c.goes(func(ctx context.Context) { c.followSettings(ctx, asked) })
-	patience := time.NewTimer(settingsTime)
-	defer patience.Stop()
-	select {
-	case <-asked:
-	case <-patience.C: // they count when they come
-	case <-ctx.Done():
-	}
-}
-
 // serves starts what works with the engine, which is there now.
 func (c *connected) serves(ctx context.Context) {
 	c.goes(c.reloader.run) // which first reads what may have come while the engine was opened
-	c.goes(c.watch)
+	c.goes(func(ctx context.Context) { c.warn(ctx, "the editor sends no file events", c.client.WatchFiles(ctx)) })
 	c.goes(c.authored.register)
 	c.goes(c.refresher.Run)
 	c.goes(c.board.Run)
-	c.refresher.SettingsChanged()
-	c.board.Wake()
+	c.settingsChanged()
 	c.welcome(ctx)
 }
 
-// settingsTime bounds the wait for the editor's settings, which the first run needs.
-const settingsTime = 2 * time.Second
-
-// makeEngine reads the settings, and opens the engine with them.
-func (c *connected) makeEngine(ctx context.Context) error {
-	if c.settled {
-		c.settings.load()
-	} else {
-		c.firstSettings(ctx)
-		c.settled = true
-	}
-	return c.openEngine(ctx)
+// settingsChanged has the surfaces look at the settings again.
+func (c *connected) settingsChanged() {
+	c.refresher.SettingsChanged()
+	c.board.Wake()
+	c.status.Wake()
 }
 
 // tried starts what works with the engine, where it is there, and tells what is in the way of it.
@@ -99,13 +73,14 @@ func (c *connected) tried(ctx context.Context, err error, news bool) {
 	}
 }
 
-// openEngine opens the engine with the settings that are known by now, and starts what reads its events.
+// openEngine reads the settings, opens the engine with those that are known by then, and starts what reads its events.
 func (c *connected) openEngine(ctx context.Context) error {
+	c.reloader.settle(ctx)
 	loaded, err := c.reloader.load(ctx)
 	if err != nil {
 		return err
 	}
-	engine, err := agentcore.Open(ctx, c.engineOptions(loaded))
+	engine, err := agentcore.Open(ctx, c.reloader.engineOptions(loaded))
 	if err != nil {
 		return err
 	}
@@ -137,30 +112,12 @@ func (c *connected) openEngine(ctx context.Context) error {
 	return nil
 }
 
-// engineOptions are what the engine is made of.
-func (c *connected) engineOptions(v *authoring.Vocabulary) agentcore.Options {
-	o := c.options
-	return agentcore.Options{
-		StateDir: o.Dirs.State, Config: v.Config, Agents: v.Registry, Skills: v.Skills, OpenModel: o.OpenModel,
-		Getenv:   o.Getenv,
-		KeysFile: o.Dirs.Keys(), UserConfig: o.Dirs.File, Redactor: o.Redactor, Crash: o.Crash, Logger: c.logger,
-		Name: c.client.Title(), TrustChanged: c.reloader.touch, Editor: c.lending,
-	}
-}
-
-// watch asks for file events.
-func (c *connected) watch(ctx context.Context) {
-	if err := c.client.WatchFiles(ctx); err != nil && ctx.Err() == nil {
-		c.logger.Warn("the editor sends no file events", "error", err)
-	}
-}
-
 // welcome tells what was wrong with the settings, and brings back the findings and proposals of former sessions.
 func (c *connected) welcome(ctx context.Context) {
-	defer close(c.recovery.looked)
+	defer close(c.answers.recovery.looked)
 	restored := sync.OnceFunc(func() { close(c.restored) })
 	defer restored() // also where a part of it panics: requests wait for both
-	c.settings.tell(ctx, c.editor)
+	c.tellSettings(ctx)
 	if text := c.engine.Repaired(); text != "" {
 		c.tell(ctx, protocol.MessageTypeError, text)
 	}
@@ -170,15 +127,7 @@ func (c *connected) welcome(ctx context.Context) {
 			"agentls could not bring back earlier findings and proposals: "+err.Error())
 	}
 	restored()
-	c.recovery.begin(ctx, roots) // which finds what was proposed brought back
-}
-
-func (c *connected) bringBack(ctx context.Context, roots []string) error {
-	left, err := c.engine.Left(ctx, roots)
-	if err == nil && left {
-		_, err = c.current(ctx)
-	}
-	return err
+	c.answers.recovery.begin(ctx, roots) // which finds what was proposed brought back
 }
 
 // shutdown answers `shutdown`: it interrupts the runs, and waits until the editor was told of the end of their

@@ -16,6 +16,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/run"
 	"github.com/agentls/agentls/lsp/delivery"
 	"github.com/agentls/agentls/lsp/document"
 	"github.com/agentls/agentls/lsp/methods"
@@ -114,8 +115,8 @@ func (g *pages) showDiff(ctx context.Context, d *methods.ProposalDiff) error {
 }
 
 // showText shows a text of the server's in the richest way that the client has: a virtual document, a file in
-// the state folder, or a message. Name is the path of the virtual document, such as "answers/x.md", and of the file;
-// virtual is false where only the file has the text.
+// the state folder, or a message. name is the path of the virtual document, such as "answers/x.md", and of the file;
+// virtual is false where there is no virtual document of that name.
 func (g *pages) showText(ctx context.Context, name, text string, virtual bool) error {
 	if virtual && g.client.ShowsDocuments() && g.client.TakesContent() {
 		if shown, err := g.client.Open(ctx, document.Virtual(name)); err != nil || shown {
@@ -172,8 +173,8 @@ func replace(path, text string) error {
 	return nil
 }
 
-// showAnswer waits for the end of a run and shows what it answered. That of a review is not shown: findings and edits
-// have places of their own, and the end of the run says if there are none.
+// showAnswer waits for the end of a run and shows what it answered. The answer of a review is not shown: its findings
+// and edits have places of their own, and the end of the run says if there are none.
 func (g *pages) showAnswer(ctx context.Context, engine *agentcore.Engine, id event.RunID) error {
 	result, err := engine.Wait(ctx, id)
 	if err != nil || result.Status != event.StatusCompleted || strings.TrimSpace(result.Output) == "" {
@@ -182,7 +183,8 @@ func (g *pages) showAnswer(ctx context.Context, engine *agentcore.Engine, id eve
 	if info, err := engine.RunInfo(id); err == nil && info.Agent == reviewerAgent {
 		return nil
 	}
-	// Neovim asks again only for documents in its windows: what hides one comes behind what is to vanish from it.
+	// Neovim asks again only for documents in its windows: so it is told first of what vanishes from a document that
+	// the answer may hide.
 	g.board.Settle(ctx)
 	return g.showText(ctx, "answers/"+string(id)+".md", result.Output, true)
 }
@@ -233,4 +235,48 @@ func (g *pages) presentFailures(ctx context.Context, failures []methods.HunkFail
 		g.tell(ctx, protocol.MessageTypeWarning,
 			fmt.Sprintf("agentls: %s not done: %s", short.Count(len(failures), "edit"), failures[0].Reason))
 	}
+}
+
+// plansFolder is where the virtual documents of plans are.
+const plansFolder = "plans/"
+
+// showPlan opens a plan that the user is asked about; where the editor opens nothing, a message says where it is.
+func (g *pages) showPlan(ctx context.Context, path string) error {
+	name := filepath.Base(path)
+	if g.client.ShowsDocuments() {
+		u := uri.File(path)
+		if g.client.TakesContent() {
+			u = document.Virtual(plansFolder + name)
+			g.refresher.TextChanged(u) // the plan is another one, where it was shown before
+		}
+		if shown, err := g.client.Open(ctx, u); err != nil || shown {
+			return err
+		}
+	}
+	return g.client.Show(ctx, protocol.MessageTypeInfo, "agentls: the plan is in "+path)
+}
+
+// openPlan opens the plan that was a run's last word.
+func (g *pages) openPlan(run event.RunID) {
+	path := g.engine.SaidPlan(run)
+	if path == "" {
+		return
+	}
+	g.goes(func(ctx context.Context) {
+		if err := g.showPlan(ctx, path); err != nil {
+			g.logger.Warn("the editor does not show the plan", "plan", path, "error", err)
+		}
+	})
+}
+
+// planText is the text of a plan by the name of its file.
+func (g *pages) planText(name string) (string, error) {
+	if !filepath.IsLocal(name) || strings.ContainsAny(name, `/\`) {
+		return "", fmt.Errorf("there is no plan %q", name)
+	}
+	text, err := os.ReadFile(filepath.Join(run.Plans(g.options.Dirs.State), name))
+	if err != nil {
+		return "", fmt.Errorf("read the plan: %w", err)
+	}
+	return string(text), nil
 }

@@ -101,7 +101,8 @@ func TestPanicInReload(t *testing.T) {
 	r.initialize(everything, "")
 	r.call("agent/trust", "{}", nil)
 	f.armed.Store(true)
-	if p := r.answered(r.begin("agent/trust", `{"change":"trust"}`)); p.Error == nil || !strings.Contains(p.Error.Message, "injected") {
+	p := r.answered(r.begin("agent/trust", `{"change":"trust"}`))
+	if p.Error == nil || !strings.Contains(p.Error.Message, "injected") {
 		t.Errorf("the answer is %s, %+v", p.Result, p.Error)
 	}
 	f.armed.Store(false)

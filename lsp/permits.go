@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/agentls/agentls/agentcore/event"
-	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/lsp/asking"
+	"github.com/agentls/agentls/lsp/listing"
 	"github.com/agentls/agentls/lsp/methods"
 )
 
@@ -27,14 +27,14 @@ func (m *permits) Asks(ctx context.Context, p *methods.AsksParams) (*methods.Ask
 	session := m.opened()
 	if p.Session != "" {
 		if session, err = engine.Session(p.Session); err != nil {
-			asks, err := storedAsks(ctx, engine.History(), p.Session)
+			asks, err := asking.Stored(ctx, engine.History(), p.Session)
 			return &methods.AskList{Asks: asks}, err
 		}
 	}
 	list := &methods.AskList{}
 	if session != nil {
 		for _, ask := range session.Asks() {
-			list.Asks = append(list.Asks, askOf(ask))
+			list.Asks = append(list.Asks, asking.OnWire(ask))
 		}
 		if err := session.Flush(ctx); err != nil { // what is shown has to survive a crash
 			return nil, fmt.Errorf("store the questions before listing them: %w", err)
@@ -66,7 +66,7 @@ func (m *permits) Grants(ctx context.Context, p *methods.GrantsParams) (*methods
 	list := &methods.GrantList{}
 	for _, g := range engine.Grants(p.Session) {
 		if p.Session != "" || m.binds(g) {
-			list.Grants = append(list.Grants, grantOf(g))
+			list.Grants = append(list.Grants, listing.Grant(g))
 		}
 	}
 	return list, nil
@@ -78,14 +78,6 @@ func (m *permits) binds(g permission.Grant) bool {
 		return true // of this process
 	}
 	return slices.Contains(m.folders(), g.Root)
-}
-
-func grantOf(g permission.Grant) methods.Grant {
-	return methods.Grant{
-		ID: methods.GrantID(g.ID), Tool: g.Tool, Pattern: g.Pattern, Decision: methods.Decision(g.Decision),
-		Scope:   methods.Scope(g.Scope),
-		Session: g.Session, Run: g.Run, Created: g.Created, Expires: g.Expires,
-	}
 }
 
 // Revoke answers `agent/revoke`.
@@ -113,38 +105,5 @@ func (m *permits) Explain(ctx context.Context, p *methods.ExplainParams) (*metho
 	if err != nil {
 		return nil, err
 	}
-	return explanationOf(found), nil
-}
-
-func explanationOf(e permission.Explanation) *methods.Explanation {
-	result := &methods.Explanation{Action: methods.RuleAction(e.Action), Reason: e.Reason}
-	if e.Rule != nil {
-		result.Rule = &methods.PermissionRule{
-			Tool: e.Rule.Tool, Pattern: e.Rule.Pattern,
-			Action: methods.RuleAction(e.Rule.Action), Layer: e.Layer,
-		}
-	}
-	var always []string
-	for _, rule := range e.Always {
-		always = append(always, rule.Calls())
-	}
-	result.Always = strings.Join(always, ", ")
-	return result
-}
-
-// modes are the permission modes that a run can be started with.
-var modes = []methods.PermissionMode{
-	methods.PermissionModeDefault, methods.PermissionModePlan, methods.PermissionModeAcceptEdits,
-	methods.PermissionModeBypass,
-}
-
-// modeOf is the mode that a run is to have; "" is the definition's own.
-func modeOf(m methods.PermissionMode) (permission.Mode, error) {
-	if m != "" && !slices.Contains(modes, m) {
-		return "", &fault.Error{
-			Kind: fault.InvalidRequest, Detail: fmt.Sprintf("there is no permissionMode %q", m),
-			Hint: "write default, plan, accept_edits or bypass, or leave it out",
-		}
-	}
-	return permission.Mode(m), nil
+	return listing.Explanation(found), nil
 }

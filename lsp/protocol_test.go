@@ -30,7 +30,8 @@ func TestDocumentedRun(t *testing.T) {
 	known := map[string]any{"file:///home/user/project": wire.root}
 	for _, want := range documented {
 		if !wire.has(want, known) {
-			t.Errorf("no message is as the document says:\n%s %s\nwith %v; the wire:\n%s", want.direction, want.text, known, wire)
+			t.Errorf("no message is as the document says:\n%s %s\nwith %v; the wire:\n%s",
+				want.direction, want.text, known, wire)
 		}
 	}
 }
@@ -45,7 +46,8 @@ func playDocumentedRun(ctx context.Context, t *testing.T) *wireLog {
 		Script: script.New("documented",
 			script.Turn{Answer: []script.Step{script.Call{Name: "read", Arguments: `{"path": "main.go"}`}}},
 			script.Turn{Answer: []script.Step{
-				script.Call{Name: "edit", Arguments: `{"path": "main.go", "old_string": "\tos.Remove(name)\n\treturn nil\n", "new_string": "\treturn os.Remove(name)\n"}`},
+				script.Call{Name: "edit", Arguments: `{"path": "main.go", ` +
+					`"old_string": "\tos.Remove(name)\n\treturn nil\n", "new_string": "\treturn os.Remove(name)\n"}`},
 				script.Call{Name: "write", Arguments: `{"path": ".vscode/settings.json", "content": "{}\n"}`},
 			}},
 			script.Turn{Answer: []script.Step{script.Text("The error is returned.")}},
@@ -78,8 +80,8 @@ func playDocumentedRun(ctx context.Context, t *testing.T) *wireLog {
 	}
 	call("agent/subscribe", `{}`)
 	var run struct{ Run string }
-	check(json.Unmarshal(call("agent/run", `{"agent": "coder", "prompt": "Return the error of os.Remove.", "context": {"uri": "`+
-		editor.URI("main.go")+`"}}`), &run))
+	check(json.Unmarshal(call("agent/run", `{"agent": "coder", "prompt": "Return the error of os.Remove.", `+
+		`"context": {"uri": "`+editor.URI("main.go")+`"}}`), &run))
 	call("agent/wait", `{"run": "`+run.Run+`"}`)
 	var list struct{ Proposals []struct{ ID string } }
 	check(json.Unmarshal(call("agent/proposals", `{}`), &list))

@@ -94,7 +94,7 @@ func (m *pump) proposalChanged(p event.ProposalChanged) {
 	m.unreviewed.Wake()
 }
 
-// notice tells what a person should know. What concerns a child names it.
+// notice tells the user what a run wants him to know. The text about a child of another run begins with its name.
 func (m *pump) notice(ctx context.Context, run event.RunID, n event.Notice) {
 	text := "agentls: "
 	if info, known := m.runInfo(run); known && info.Parent != "" {
@@ -114,7 +114,7 @@ func (m *pump) notice(ctx context.Context, run event.RunID, n event.Notice) {
 	}
 }
 
-// refused tells of a call that was not allowed, which changes what comes of a run.
+// refused logs a call that was denied, since that changes what comes of the run.
 func (m *pump) refused(ctx context.Context, id event.RunID, call event.ToolCallFinished) {
 	if call.Status != event.CallDenied {
 		return
@@ -153,7 +153,7 @@ func (m *pump) finished(ctx context.Context, id event.RunID, f event.RunFinished
 	}
 }
 
-// logFindings tells the findings on a file, after a run that has made some, to a client that takes no diagnostics.
+// logFindings logs the findings on a file after a run that has found something, for a client without diagnostics.
 func (m *pump) logFindings(ctx context.Context, run event.RunID, path string) {
 	session := m.opened()
 	if session == nil {
@@ -205,7 +205,7 @@ func (m *pump) traceEvent(ctx context.Context, e event.Event) {
 		}
 		params.Verbose = new(string(raw))
 	}
-	if err := m.conn.Notify(ctx, protocol.MethodLogTrace, &params); err != nil {
+	if err := m.client.Notify(ctx, protocol.MethodLogTrace, &params); err != nil {
 		m.logger.Debug("an event could not be traced", "type", e.Body.EventType(), "error", err)
 	}
 }

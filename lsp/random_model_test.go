@@ -313,7 +313,8 @@ func (g *game) createCall(rng *rand.Rand, r *puppet) (string, toolArguments, pla
 	r.made[path] = true
 	text := g.agentLine(rng) + "\n"
 	r.known[path] += text
-	return "write", toolArguments{Path: path, Content: &text}, plan{path: path, lines: []string{strings.TrimSuffix(text, "\n")}, added: tokensOf(text)}
+	lines := []string{strings.TrimSuffix(text, "\n")}
+	return "write", toolArguments{Path: path, Content: &text}, plan{path: path, lines: lines, added: tokensOf(text)}
 }
 
 func (g *game) agentToken() string {

@@ -7,21 +7,20 @@ import (
 	"slices"
 	"strings"
 
-	"go.lsp.dev/uri"
-
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/history"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/lsp/delivery"
 	"github.com/agentls/agentls/lsp/document"
+	"github.com/agentls/agentls/lsp/listing"
 	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/surface"
 	"github.com/agentls/agentls/lsp/wire"
 )
 
 const (
-	// listedSessions and listedMessages are how many a page has where the client does not say.
+	// listedSessions and listedMessages are how many sessions or messages a page has where the client does not say.
 	listedSessions, listedMessages = 100, 200
 )
 
@@ -33,7 +32,7 @@ type records struct {
 	refresher   *surface.Refresher
 	// hosts are the documents that show hunks of new files.
 	hosts         func(*agentcore.Session) []string
-	subscriptions subscriptions
+	subscriptions *subscriptions
 }
 
 // Sessions answers `agent/sessions`.
@@ -58,7 +57,7 @@ func (r *records) Sessions(ctx context.Context, p *methods.SessionsParams) (*met
 	}
 	list.More = more
 	for _, info := range sessions {
-		list.Sessions = append(list.Sessions, sessionInfo(info))
+		list.Sessions = append(list.Sessions, listing.Session(info))
 	}
 	return list, nil
 }
@@ -73,11 +72,11 @@ func (r *records) Session(ctx context.Context, p *methods.SessionParams) (*metho
 	if err != nil {
 		return nil, err
 	}
-	info := sessionInfo(stored)
+	info := listing.Session(stored)
 	return &methods.SessionDetail{
 		ID: info.ID, Title: info.Title, Summary: info.Summary, Folders: info.Folders, Created: info.Created,
 		Updated: info.Updated, Status: info.Status, Runs: info.Runs,
-		OpenHunks: info.OpenHunks, Usage: info.Usage, Tree: runInfos(tree),
+		OpenHunks: info.OpenHunks, Usage: info.Usage, Tree: listing.Runs(tree),
 	}, nil
 }
 
@@ -92,7 +91,8 @@ func (r *records) DeleteSession(ctx context.Context, p *methods.SessionParams) e
 	if err != nil { // it is not open here
 		return engine.Retention().Delete(ctx, p.Session)
 	}
-	// No edit of it is on its way to the editor meanwhile, and nobody opens the next session before this one has gone.
+	// Meanwhile no edit of the session is on its way to the editor, and the next session is not opened before this one
+	// is deleted.
 	release, err := r.desk.Hold(ctx)
 	if err != nil {
 		return err
@@ -165,58 +165,7 @@ func (r *records) Transcript(ctx context.Context, p *methods.TranscriptParams) (
 	if err != nil {
 		return nil, err
 	}
-	result := &methods.Transcript{More: more}
-	for _, m := range messages {
-		shown := methods.TranscriptMessage{
-			ID: m.ID, Parent: m.Parent, Run: m.Run, Role: string(m.Role), Time: m.Time, Text: m.Text,
-			Reasoning: m.Reasoning, Compacted: m.Summary, Model: m.Model,
-		}
-		if m.Model != "" {
-			shown.Usage = &m.Usage
-		}
-		for _, c := range m.Calls {
-			shown.Calls = append(shown.Calls, methods.TranscriptCall{
-				Call: c.ID, Tool: c.Tool, Arguments: c.Arguments, Status: c.Status, ExitCode: c.ExitCode,
-				Output: c.Output, DurationMs: c.Duration.Milliseconds(), Child: c.Child,
-			})
-		}
-		result.Messages = append(result.Messages, shown)
-	}
-	return result, nil
-}
-
-// sessionInfo is a session as the protocol lists it.
-func sessionInfo(i history.Session) methods.SessionInfo {
-	info := methods.SessionInfo{
-		ID: i.ID, Title: i.Title, Summary: i.Summary, Created: i.Created, Updated: i.Updated, Status: i.Status,
-		Runs: i.Runs, OpenHunks: i.OpenHunks, Usage: i.Usage,
-	}
-	for _, root := range i.Roots {
-		info.Folders = append(info.Folders, uri.File(root))
-	}
-	return info
-}
-
-// runInfos are runs as the protocol lists them.
-func runInfos(runs []history.Run) []methods.RunInfo {
-	tree := slices.Grow([]methods.RunInfo{}, len(runs))
-	for _, r := range runs {
-		info := methods.RunInfo{
-			ID: r.ID, Session: r.Session, Parent: r.Parent, Agent: r.Agent, Role: r.Role, Depth: r.Depth,
-			Title: r.Title, Model: r.Model,
-			Status: r.Status, Reason: r.Reason, Created: r.Created, Finished: r.Finished, Turns: r.Turns,
-			BudgetUsed: r.BudgetUsed, Message: r.Message,
-			Usage: r.Usage, Resumes: r.Resumes, Outcome: r.Outcome, Files: r.Files, Background: r.Background,
-		}
-		if r.Output != "" {
-			info.OutputURI = uri.URI(event.FileURI(r.Output))
-		}
-		if r.Path != "" {
-			info.URI = uri.URI(event.FileURI(r.Path))
-		}
-		tree = append(tree, info)
-	}
-	return tree
+	return &methods.Transcript{More: more, Messages: listing.Messages(messages)}, nil
 }
 
 // Usage answers `agent/usage`.
@@ -227,26 +176,16 @@ func (r *records) Usage(ctx context.Context, p *methods.UsageParams) (*methods.U
 	}
 	by := store.UsageKey(cmp.Or(p.By, methods.UsageGroupSession))
 	if !slices.Contains(store.UsageKeys(), by) {
-		return nil,
-			wire.InvalidParams(
-				fmt.Errorf("usage cannot be summed up by %q; write by as run, agent, model, session, project or day",
-					by))
+		return nil, wire.InvalidParams(fmt.Errorf(
+			"usage cannot be summed up by %q; write by as run, agent, model, session, project or day", by))
 	}
 	sums, err := engine.History().Usage(ctx, store.UsageFilter{By: by, Session: p.Session, Run: p.Run, Since: p.Since})
 	if err != nil {
 		return nil, err
 	}
-	report := &methods.UsageReport{Total: usageRow(sums.Total)}
+	report := &methods.UsageReport{Total: listing.Usage(sums.Total)}
 	for _, row := range sums.Rows {
-		report.Rows = append(report.Rows, usageRow(row))
+		report.Rows = append(report.Rows, listing.Usage(row))
 	}
 	return report, nil
-}
-
-func usageRow(r store.UsageRow) methods.UsageRow {
-	return methods.UsageRow{
-		Key: r.Key, Runs: r.Runs, Ended: r.Ended, Completed: r.Completed, Turns: r.Turns,
-		DurationMs: r.Duration.Milliseconds(),
-		Usage:      r.Usage, KnownCost: r.KnownCost,
-	}
 }

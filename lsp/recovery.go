@@ -19,9 +19,9 @@ import (
 )
 
 // recovery tells the user of runs that were cut off with a former server on these folders, and offers to resume them.
-// Nothing resumes by itself. The user is told by a notice, and asked once he chooses the code action: an editor that
-// has just started is no place for a question, which in some editors takes the keys that were meant for something else.
-// It has its own lock; its methods may be called from any goroutine.
+// Nothing resumes by itself. A notice tells the user, and a code action asks him: an editor that has just started is no
+// place for a question, which in some editors takes the keys that were meant for something else. recovery has its own
+// lock; its methods may be called from any goroutine.
 type recovery struct {
 	*window
 	pages *pages
@@ -43,7 +43,7 @@ const (
 // maxRecovered is how many interrupted runs are named and shown one by one.
 const maxRecovered = 3
 
-// begin looks for runs that were cut off, of which the user was not told yet by any server, and tells.
+// begin looks for runs that were cut off and of which no server has told the user, and tells of them.
 func (r *recovery) begin(ctx context.Context, roots []string) {
 	runs, err := r.engine.Others().TakeInterrupted(ctx, roots)
 	if err != nil {
@@ -71,15 +71,15 @@ func (r *recovery) begin(ctx context.Context, roots []string) {
 	r.tell(ctx, protocol.MessageTypeWarning, told)
 }
 
-// offer has runs resumed by whoever wants to. The list stays the caller's, who may read it while runs are resumed.
+// offer has actions offer to resume runs. It copies the list, which the caller may read while runs are resumed.
 func (r *recovery) offer(runs []elsewhere.Interrupted) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.left = slices.Clone(runs)
 }
 
-// notice is what the user is told at the start: one line, short enough for Neovim on 80 columns, which for a longer one
-// would wait for a key.
+// notice is what the user is told at the start: one line of less than 80 columns, since Neovim waits for a key behind a
+// longer one.
 func notice(runs []elsewhere.Interrupted) string {
 	return "agentls: " + short.Count(len(runs), "interrupted run") + ", see the code actions"
 }
@@ -134,7 +134,7 @@ func interruptedText(runs []elsewhere.Interrupted) string {
 		strings.Join(names, ", "))
 }
 
-// interruptedName names a run as its progress did.
+// interruptedName names a run as its progress has named it.
 func interruptedName(i elsewhere.Interrupted) string {
 	return "“" + i.Agent + ": " + short.Line(permission.Visible(i.Title)) + "”"
 }
@@ -179,7 +179,7 @@ func (r *recovery) show(ctx context.Context, runs []elsewhere.Interrupted) {
 	}
 }
 
-// resumed notes that a run goes on, by whatever way: it is offered no more.
+// resumed notes that a run goes on, so that actions offers it no more.
 func (r *recovery) resumed(run event.RunID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -190,8 +190,8 @@ func (r *recovery) resumed(run event.RunID) {
 	r.left = slices.DeleteFunc(r.left, func(i elsewhere.Interrupted) bool { return len(i.Parts) == 0 })
 }
 
-// actions offer to resume the interrupted runs, in every document, by one action: it asks, or for a client that cannot
-// be asked resumes the newest.
+// actions offer every document one action that resumes interrupted runs: the action asks the user which, or resumes the
+// newest for a client that shows no questions.
 func (r *recovery) actions() []menu.Action {
 	runs := r.runs()
 	if len(runs) == 0 {

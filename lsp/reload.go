@@ -8,9 +8,11 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"go.lsp.dev/protocol"
 
+	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
@@ -20,10 +22,11 @@ import (
 	"github.com/agentls/agentls/agentcore/skill"
 	"github.com/agentls/agentls/agentcore/watch"
 	"github.com/agentls/agentls/lsp/authoring"
+	"github.com/agentls/agentls/lsp/lending"
 )
 
-// reloader keeps the definitions, skills and configuration those of the disk. Whoever knows of a change touches it; one
-// goroutine reads again and hands the engine new snapshots. A file that cannot be used leaves the others as they are.
+// reloader keeps the definitions, skills and configuration as the disk has them. Whoever knows of a change calls touch;
+// one goroutine reads again and hands the engine new snapshots. A file that cannot be used does not hold up the others.
 //
 // The editor's own file events are not enough, even where it announces them: Helix tells only what it has saved itself,
 // and no editor looks at the user's folders outside the workspace.
@@ -38,8 +41,12 @@ type reloader struct {
 	loader  agent.Loader      // owned by load, which runs before run and then in it
 	now     atomic.Pointer[authoring.Vocabulary]
 
-	// surroundings are known before there is an engine, which is opened with what they find.
+	// lender and surroundings are known before there is an engine, which is opened with what they find.
+	lender       *lending.Lender
 	surroundings provider.Surroundings
+	// settled says that the settings were read and asked for; the tries to open the engine own it, of which there is
+	// one at a time.
+	settled bool
 
 	mu      sync.Mutex
 	targets []watch.Target
@@ -49,12 +56,11 @@ type reloader struct {
 	told   map[string]bool // errors that were told in words
 }
 
-func newReloader(w *window, lending *lending) *reloader {
+func newReloader(w *window, lender *lending.Lender) *reloader {
 	keys := &secret.Keys{Getenv: w.options.Getenv, File: w.options.Dirs.Keys()}
 	return &reloader{
 		window: w, news: make(chan struct{}, 1), asks: make(chan chan<- error), faulty: map[string]bool{},
-		told:         map[string]bool{},
-		surroundings: provider.Surroundings{Getenv: keys.Get, Editor: lending},
+		told: map[string]bool{}, lender: lender, surroundings: provider.Surroundings{Getenv: keys.Get, Editor: lender},
 	}
 }
 
@@ -84,18 +90,13 @@ var builtinVocabulary = sync.OnceValue(func() *authoring.Vocabulary {
 	}
 })
 
-// usable finds what a configuration offers to definitions where models are looked for in the surroundings.
+// usable makes the func that finds what a configuration offers to definitions, with the models of the surroundings.
 func usable(in provider.Surroundings) func(*config.Config) agent.Known {
 	return func(cfg *config.Config) agent.Known { return registry.Known(cfg, nil, in) }
 }
 
 // touch says that anything may have changed. It never waits.
-func (r *reloader) touch() {
-	select {
-	case r.news <- struct{}{}:
-	default:
-	}
-}
+func (r *reloader) touch() { wake(r.news) }
 
 // changed says that files have changed on disk; nil for any. It never waits.
 func (r *reloader) changed(paths []string) {
@@ -120,12 +121,6 @@ func (r *reloader) roots() []string { return r.trust.roots() }
 // foreign are the folders of other tools whose files are read, too, below a project or the home folder.
 var foreign = []string{".claude/agents", ".claude/skills", ".opencode/agent", ".opencode/agents"}
 
-// within reports whether a file is below a folder.
-func within(folder, path string) bool {
-	rel, err := filepath.Rel(folder, path)
-	return err == nil && filepath.IsLocal(rel)
-}
-
 // watched are the files and folders that load reads.
 func (r *reloader) watched() []watch.Target {
 	const deep = 4 // plugins/NAME/skills/NAME
@@ -137,7 +132,7 @@ func (r *reloader) watched() []watch.Target {
 	if dirs.File != "" && filepath.Dir(dirs.File) != dirs.Config {
 		list = append(list, watch.Target{Path: dirs.File})
 	}
-	// Folders that are not trusted are watched, too: what appears there is asked about.
+	// Folders that are not trusted are watched, too: the user is asked about what appears there.
 	roots := r.folders()
 	for _, base := range append(slices.Clone(roots), r.home()) {
 		if base == "" {
@@ -145,8 +140,7 @@ func (r *reloader) watched() []watch.Target {
 		}
 		for _, name := range foreign {
 			list = append(list, watch.Target{
-				Path: filepath.Join(base, filepath.FromSlash(name)),
-				Base: base, Depth: deep,
+				Path: filepath.Join(base, filepath.FromSlash(name)), Base: base, Depth: deep,
 			})
 		}
 	}
@@ -240,6 +234,57 @@ func (r *reloader) again(ctx context.Context) error {
 	}
 }
 
+// settingsTime bounds the wait for the editor's settings, which the first run needs.
+const settingsTime = 2 * time.Second
+
+// settle reads the settings. The first call asks the editor for its own, then and after each change.
+func (r *reloader) settle(ctx context.Context) {
+	r.settings.load()
+	if r.settled {
+		return
+	}
+	asked := make(chan struct{})
+	r.settings.renew(nil)
+	r.goes(func(ctx context.Context) { r.followSettings(ctx, asked) })
+	patience := time.NewTimer(settingsTime)
+	defer patience.Stop()
+	select {
+	case <-asked:
+	case <-patience.C: // they count when they come
+	case <-ctx.Done():
+	}
+	r.settled = true
+}
+
+// followSettings reads the settings again after each change, until ctx ends: the editor's answer to a request or, where
+// the editor answers none, what it sent. It closes asked after the first time.
+func (r *reloader) followSettings(ctx context.Context, asked chan<- struct{}) {
+	for first := true; ; first = false {
+		select {
+		case <-r.settings.news:
+		case <-ctx.Done():
+			return
+		}
+		r.guarded(func() { r.readSettings(ctx) })
+		if first {
+			close(asked)
+		}
+		if r.ready() { // else whoever opens the engine takes them from here
+			r.touch()
+		}
+	}
+}
+
+// engineOptions are what the engine is made of.
+func (r *reloader) engineOptions(v *authoring.Vocabulary) agentcore.Options {
+	o := r.options
+	return agentcore.Options{
+		StateDir: o.Dirs.State, Config: v.Config, Agents: v.Registry, Skills: v.Skills, OpenModel: o.OpenModel,
+		Getenv: o.Getenv, KeysFile: o.Dirs.Keys(), UserConfig: o.Dirs.File, Redactor: o.Redactor, Crash: o.Crash,
+		Logger: r.logger, Name: r.client.Title(), TrustChanged: r.touch, Editor: r.lender,
+	}
+}
+
 // begin finds out which folders are trusted, before any run, and reads what lies in them. The engine is there, and run
 // has not begun.
 func (r *reloader) begin(ctx context.Context) error {
@@ -261,7 +306,7 @@ func (r *reloader) begin(ctx context.Context) error {
 	return nil
 }
 
-// load reads everything, and keeps what was there before of what cannot be read at all.
+// load reads the definitions and the skills. Where it fails, what it read the last time stays.
 func (r *reloader) load(ctx context.Context) (*authoring.Vocabulary, error) {
 	next := *r.vocabulary()
 	next.Config = r.settings.current()
@@ -287,7 +332,7 @@ func (r *reloader) reload(ctx context.Context) {
 	r.settings.load()
 	r.shown()
 	r.engine.SetConfig(r.settings.current())
-	r.settings.tell(ctx, r.editor)
+	r.tellSettings(ctx)
 	next, err := r.load(ctx)
 	if err != nil {
 		if ctx.Err() == nil {
@@ -306,10 +351,9 @@ func (r *reloader) reload(ctx context.Context) {
 	r.touched(r.documents.Authored()...)
 }
 
-// report shows the errors in files that are not open: as diagnostics of what is in the workspace, in the log otherwise.
-// That a definition is not used, since another one has its name, stands in the log, and in the file where it is open.
+// report shows the errors in files: as diagnostics of those in the workspace, in the log for others. It also logs which
+// definitions are not used since another one has the same name.
 func (r *reloader) report(ctx context.Context, v *authoring.Vocabulary) {
-	_, diagnostics := r.client.PublishDiagnostics()
 	faulty, told := map[string]bool{}, map[string]bool{}
 	for _, p := range slices.Concat(v.Registry.Problems(), v.Skills.Problems()) {
 		if p.Severity != event.SeverityError && !p.Hides() {
@@ -317,7 +361,7 @@ func (r *reloader) report(ctx context.Context, v *authoring.Vocabulary) {
 		}
 		if !p.Hides() {
 			faulty[p.File] = true
-			if diagnostics && r.inWorkspace(p.File) {
+			if r.showsDiagnostics() && r.inWorkspace(p.File) {
 				continue
 			}
 		}

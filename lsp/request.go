@@ -64,8 +64,8 @@ func (l *launcher) requestActions(path string, r protocol.Range) []menu.Action {
 	return list
 }
 
-// requested is the agent that a request names, "" for the default one. Where there is none of that name but one of a
-// similar name, it is that one, and written is the name that stands there.
+// requested is the agent that a request names, "" for the default agent. Where no agent has that name and one has a
+// similar name, slug is that agent's and written is the name in the request.
 func (l *launcher) requested(q comment.Request) (slug, written string, err error) {
 	if q.Agent == "" {
 		return "", "", nil
@@ -115,13 +115,12 @@ func (l *launcher) RunComment(ctx context.Context, p *methods.RequestParams) (*m
 		if err != nil {
 			return nil, &fault.Error{Kind: fault.NotFound, Detail: err.Error(), Hint: "mend the name behind agent@"}
 		}
-		// Whoever chose the action has not read what nobody sees.
+		// The user who chose the action has not read characters that an editor does not show.
 		prompt := permission.Seen(q.Text)
 		return l.startRun(ctx, "", agentcore.RunRequest{
 			Agent: slug, Prompt: prompt, Context: agentcore.Context{Paths: []string{path}},
 			Comment: &agentcore.Comment{
-				Path: path, Text: x.Text()[q.Start:q.End], StartLine: q.StartLine + 1,
-				EndLine: q.EndLine + 1,
+				Path: path, Text: x.Text()[q.Start:q.End], StartLine: q.StartLine + 1, EndLine: q.EndLine + 1,
 			},
 		})
 	}

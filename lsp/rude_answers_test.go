@@ -10,21 +10,26 @@ import (
 )
 
 // lends is what a client may announce beside everything, so that the server asks it as much as it can.
-const lends = `"experimental": {"agentls": {"version": "0.1.0", "asks": true, "questions": true, "models": true, "diagnostics": true, "symbols": true}}`
+const lends = `"experimental": {"agentls": {"version": "0.1.0", "asks": true, "questions": true, "models": true,
+	"diagnostics": true, "symbols": true}}`
 
 func announcesAll() string {
-	more := strings.Replace(everything, `"inlayHint": {"refreshSupport": true}`, `"inlayHint": {"refreshSupport": true}, "codeLens": {"refreshSupport": true}, "diagnostics": {"refreshSupport": true}`, 1)
-	more = strings.Replace(more, `"hover"`, `"diagnostic": {}, "completion": {"dynamicRegistration": true}, "codeLens": {"dynamicRegistration": true}, "hover"`, 1)
+	hints := `"inlayHint": {"refreshSupport": true}`
+	more := strings.Replace(everything, hints,
+		hints+`, "codeLens": {"refreshSupport": true}, "diagnostics": {"refreshSupport": true}`, 1)
+	more = strings.Replace(more, `"hover"`, `"diagnostic": {}, "completion": {"dynamicRegistration": true},
+		"codeLens": {"dynamicRegistration": true}, "hover"`, 1)
 	return strings.TrimSuffix(strings.TrimSpace(more), "}") + "," + lends + "}"
 }
 
-// asking is a script whose run wants to know something, and then improves a.go.
-func asking() []script.Turn {
-	ask := script.Turn{Answer: []script.Step{script.Call{Name: "question", Arguments: `{"questions":[{"question":"Shall it stay?","options":[{"label":"Yes"},{"label":"No"}]}]}`}}}
+// curious is a script whose run wants to know something, and then improves a.go.
+func curious() []script.Turn {
+	questions := `{"questions":[{"question":"Shall it stay?","options":[{"label":"Yes"},{"label":"No"}]}]}`
+	ask := script.Turn{Answer: []script.Step{script.Call{Name: "question", Arguments: questions}}}
 	return append([]script.Turn{ask}, improve...)
 }
 
-// answerQuestion waits until the user sees the question of asking, and answers it by a request.
+// answerQuestion waits until the user sees the question of curious, and answers it by a request.
 func (r *rude) answerQuestion() {
 	r.t.Helper()
 	r.until("the question as a diagnostic", func(p packet) bool {
@@ -46,7 +51,8 @@ func (r *rude) improvedAsking() string {
 	r.t.Helper()
 	r.open("a.go", "package one\n")
 	var started struct{ Run string }
-	r.call("agent/run", fmt.Sprintf(`{"agent":"coder","prompt":"Improve it.","context":{"uri":%q}}`, r.uri("a.go")), &started)
+	params := fmt.Sprintf(`{"agent":"coder","prompt":"Improve it.","context":{"uri":%q}}`, r.uri("a.go"))
+	r.call("agent/run", params, &started)
 	r.answerQuestion()
 	var result struct{ Status, Proposal string }
 	r.call("agent/wait", fmt.Sprintf(`{"run":%q}`, started.Run), &result)
@@ -71,9 +77,11 @@ func (r *rude) stillOpen() {
 // A client that announces everything, and answers every request with an error or with null, hangs no run: its questions
 // are diagnostics, its edits stay proposals.
 func TestEveryAnswerIsNone(t *testing.T) {
-	for name, member := range map[string]string{"MethodNotFound": `"error":{"code":-32601,"message":"no such method"}`, "null": `"result":null`} {
+	for name, member := range map[string]string{
+		"MethodNotFound": `"error":{"code":-32601,"message":"no such method"}`, "null": `"result":null`,
+	} {
 		t.Run(name, func(t *testing.T) {
-			r := serveRude(t, time.Hour, asking()...)
+			r := serveRude(t, time.Hour, curious()...)
 			r.answer("", member)
 			r.initialize(announcesAll(), "")
 			accept := r.improvedAsking()
@@ -82,7 +90,8 @@ func TestEveryAnswerIsNone(t *testing.T) {
 				t.Errorf("an edit that the editor did not make was accepted: %s", p.Result)
 			}
 			r.stillOpen()
-			if p := r.answered(r.begin("workspace/executeCommand", fmt.Sprintf(`{"command":"agentls.delegate","arguments":[{"uri":%q}]}`, r.uri("a.go")))); p.Error == nil {
+			delegate := fmt.Sprintf(`{"command":"agentls.delegate","arguments":[{"uri":%q}]}`, r.uri("a.go"))
+			if p := r.answered(r.begin("workspace/executeCommand", delegate)); p.Error == nil {
 				t.Errorf("a run was delegated to an agent that nobody chose: %s", p.Result)
 			}
 			r.call("agent/proposal/diff", accept, nil)
@@ -93,7 +102,7 @@ func TestEveryAnswerIsNone(t *testing.T) {
 
 // A client that answers when nobody waits any more, and twice, does no harm: what was given up stays as it was.
 func TestAnswersThatAreLateOrTwice(t *testing.T) {
-	r := serveRude(t, 50*time.Millisecond, asking()...)
+	r := serveRude(t, 50*time.Millisecond, curious()...)
 	r.initialize(announcesAll(), "")
 	accept := r.improvedAsking()
 	if p := r.answered(r.begin("agent/proposal/accept", accept)); p.Error == nil {
@@ -105,7 +114,10 @@ func TestAnswersThatAreLateOrTwice(t *testing.T) {
 			continue
 		}
 		late++
-		for _, member := range []string{`"result":{"applied":true,"success":true,"title":"Yes","answers":["No"],"decision":"deny"}`, `"error":{"code":-32601,"message":"no"}`, `"result":null`} {
+		for _, member := range []string{
+			`"result":{"applied":true,"success":true,"title":"Yes","answers":["No"],"decision":"deny"}`,
+			`"error":{"code":-32601,"message":"no"}`, `"result":null`,
+		} {
 			r.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,%s}`, p.ID, member))
 		}
 	}
@@ -123,7 +135,7 @@ func TestAnswersThatAreLateOrTwice(t *testing.T) {
 	id := again.begin("agent/proposal/accept", again.improved())
 	edit := again.asked("workspace/applyEdit")
 	again.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"applied":false}}`, edit.ID))
-	again.notify("textDocument/didChange", fmt.Sprintf(`{"textDocument":{"uri":%q,"version":2},"contentChanges":[{"text":"package two\n"}]}`, again.uri("a.go")))
+	again.replace("a.go", `package two\n`)
 	if p := again.answered(id); p.Error != nil {
 		t.Errorf("accepting failed: %+v", p.Error)
 	}

@@ -107,7 +107,7 @@ func TestAnswersForTheTextOfTheMoment(t *testing.T) {
 // Who waits for a run with a token of its own is told of it there: from its beginning to its end, which comes before
 // the answer. It need not have announced anything.
 func TestWaitWithAToken(t *testing.T) {
-	r := serveRude(t, time.Hour, asking()[0], script.Turn{Answer: []script.Step{script.Text("Done.")}})
+	r := serveRude(t, time.Hour, curious()[0], script.Turn{Answer: []script.Step{script.Text("Done.")}})
 	r.initialize(`{}`, "")
 	r.open("a.go", "package one\n")
 	var started struct{ Run string }
@@ -168,9 +168,7 @@ func TestProposalsWhileTyping(t *testing.T) {
 	r.improved()
 	ids := make([]int, 0, n)
 	for i := range n {
-		const top = `{"range":{"start":{"line":0,"character":0},"end":{"line":0,"character":0}},"text":"//\n"}`
-		r.notify("textDocument/didChange", fmt.Sprintf(
-			`{"textDocument":{"uri":%q,"version":%d},"contentChanges":[%s]}`, r.uri("a.go"), i+2, top))
+		r.change("a.go", i+2, `[{"range":`+between(0, 0, 0, 0)+`,"text":"//\n"}]`)
 		ids = append(ids, r.begin("agent/proposals", "{}"))
 	}
 	for _, id := range ids {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -77,7 +78,10 @@ func serveRudeWith(t *testing.T, o Options, turns ...script.Turn) *rude {
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	scripted := script.New("test", turns...)
-	r := &rude{t: t, dir: t.TempDir(), in: inW, ended: make(chan int, 1), news: make(chan struct{}), answers: map[string]string{}}
+	r := &rude{
+		t: t, dir: t.TempDir(), in: inW, ended: make(chan int, 1), news: make(chan struct{}),
+		answers: map[string]string{},
+	}
 	state := t.TempDir()
 	var group sync.WaitGroup
 	group.Go(func() {
@@ -197,7 +201,9 @@ func (r *rude) until(what string, fits func(packet) bool) packet {
 // answered waits for the answer to a request.
 func (r *rude) answered(id int) packet {
 	r.t.Helper()
-	return r.until(fmt.Sprintf("the answer to request %d", id), func(p packet) bool { return p.Method == "" && string(p.ID) == strconv.Itoa(id) })
+	return r.until(fmt.Sprintf("the answer to request %d", id), func(p packet) bool {
+		return p.Method == "" && string(p.ID) == strconv.Itoa(id)
+	})
 }
 
 func (r *rude) asked(method string) packet {
@@ -220,9 +226,16 @@ func (r *rude) call(method, params string, result any) {
 	}
 }
 
+// introduce sends initialize alone.
+func (r *rude) introduce(capabilities, more string) {
+	r.t.Helper()
+	r.call("initialize",
+		fmt.Sprintf(`{"processId":null,"rootUri":%q,"capabilities":%s%s}`, r.uri(""), capabilities, more), nil)
+}
+
 func (r *rude) initialize(capabilities, more string) {
 	r.t.Helper()
-	r.call("initialize", fmt.Sprintf(`{"processId":null,"rootUri":%q,"capabilities":%s%s}`, r.uri(""), capabilities, more), nil)
+	r.introduce(capabilities, more)
 	r.notify("initialized", "{}")
 }
 
@@ -233,13 +246,25 @@ func (r *rude) open(name, text string) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	r.notify("textDocument/didOpen", fmt.Sprintf(`{"textDocument":{"uri":%q,"languageId":"go","version":1,"text":%s}}`, r.uri(name), raw))
+	r.notify("textDocument/didOpen",
+		fmt.Sprintf(`{"textDocument":{"uri":%q,"languageId":"go","version":1,"text":%s}}`, r.uri(name), raw))
+}
+
+// between is a range as JSON.
+func between(line, character, endLine, endCharacter uint32) string {
+	return fmt.Sprintf(`{"start":{"line":%d,"character":%d},"end":{"line":%d,"character":%d}}`,
+		line, character, endLine, endCharacter)
+}
+
+// change tells of changes of a document, which are JSON.
+func (r *rude) change(name string, version int, changes string) {
+	r.notify("textDocument/didChange",
+		fmt.Sprintf(`{"textDocument":{"uri":%q,"version":%d},"contentChanges":%s}`, r.uri(name), version, changes))
 }
 
 // replace has a document show another text, as JSON without its quotes, in version 2.
 func (r *rude) replace(name, text string) {
-	r.notify("textDocument/didChange", fmt.Sprintf(
-		`{"textDocument":{"uri":%q,"version":2},"contentChanges":[{"text":"%s"}]}`, r.uri(name), text))
+	r.change(name, 2, `[{"text":"`+text+`"}]`)
 }
 
 // quit ends the server properly.
@@ -289,7 +314,8 @@ func TestNothingIsAnswered(t *testing.T) {
 	r.initialize(everything, "")
 	accept := r.improved()
 	for range 2 {
-		if p := r.answered(r.begin("agent/proposal/accept", accept)); p.Error == nil || !strings.Contains(p.Error.Message, "did not answer workspace/applyEdit") {
+		p := r.answered(r.begin("agent/proposal/accept", accept))
+		if p.Error == nil || !strings.Contains(p.Error.Message, "did not answer workspace/applyEdit") {
 			t.Errorf("accepting an edit that the editor did not answer: %+v", p)
 		}
 	}
@@ -300,7 +326,8 @@ func TestNothingIsAnswered(t *testing.T) {
 	if len(left.Proposals) != 1 || left.Proposals[0].State != "open" {
 		t.Errorf("the proposals are %+v, want an open one", left)
 	}
-	r.call("workspace/executeCommand", `{"command":"agentls.proposal.diff","arguments":[`+accept+`]}`, nil) // shows a document
+	// The command shows a document.
+	r.call("workspace/executeCommand", `{"command":"agentls.proposal.diff","arguments":[`+accept+`]}`, nil)
 	r.asked("window/showDocument")
 	r.quit()
 }
@@ -335,7 +362,7 @@ func TestQuitWhileNothingIsAnswered(t *testing.T) {
 func TestQuitBeforeAnythingIsOpen(t *testing.T) {
 	for _, messages := range []string{"", "initialized", "initialized didChangeConfiguration"} {
 		r := serveRude(t, time.Hour)
-		r.call("initialize", fmt.Sprintf(`{"processId":null,"rootUri":%q,"capabilities":%s}`, r.uri(""), everything), nil)
+		r.introduce(everything, "")
 		if strings.Contains(messages, "initialized") {
 			r.notify("initialized", "{}")
 		}
@@ -360,7 +387,7 @@ func TestAcceptWhereOneFileIsRefused(t *testing.T) {
 	r.initialize(`{"workspace":{"applyEdit":true}}`, "")
 	id := r.begin("agent/proposal/accept", r.improved())
 	edit := r.asked("workspace/applyEdit")
-	r.notify("textDocument/didChange", fmt.Sprintf(`{"textDocument":{"uri":%q,"version":2},"contentChanges":[{"text":"package two\n"}]}`, r.uri("a.go")))
+	r.replace("a.go", `package two\n`)
 	var p struct {
 		Edit struct {
 			Changes         map[string]any
@@ -466,8 +493,10 @@ func TestManyRequests(t *testing.T) {
 	r.improved()
 	ids := make([]int, 0, n)
 	for i := range n {
-		r.notify("textDocument/didChange", fmt.Sprintf(`{"textDocument":{"uri":%q,"version":%d},"contentChanges":[{"range":{"start":{"line":0,"character":0},"end":{"line":0,"character":0}},"text":"//\n"}]}`, r.uri("a.go"), i+2))
-		ids = append(ids, r.begin("textDocument/codeAction", fmt.Sprintf(`{"textDocument":{"uri":%q},"range":{"start":{"line":%d,"character":0},"end":{"line":4294967295,"character":4294967295}},"context":{"diagnostics":[]}}`, r.uri("a.go"), i)))
+		r.change("a.go", i+2, `[{"range":`+between(0, 0, 0, 0)+`,"text":"//\n"}]`)
+		ids = append(ids, r.begin("textDocument/codeAction", fmt.Sprintf(
+			`{"textDocument":{"uri":%q},"range":%s,"context":{"diagnostics":[]}}`, r.uri("a.go"),
+			between(uint32(i), 0, math.MaxUint32, math.MaxUint32))))
 	}
 	for _, id := range ids {
 		if p := r.answered(id); p.Error != nil {
@@ -482,24 +511,24 @@ func TestOddDocuments(t *testing.T) {
 	r := serveRude(t, time.Hour)
 	r.answer("workspace/configuration", `"result":[null]`)
 	r.initialize(everything, "")
-	change := func(name string, version int, changes string) {
-		r.notify("textDocument/didChange", fmt.Sprintf(`{"textDocument":{"uri":%q,"version":%d},"contentChanges":%s}`, r.uri(name), version, changes))
-	}
-	change("none.go", 1, `[{"text":"x"}]`)
+	r.change("none.go", 1, `[{"text":"x"}]`)
 	r.notify("textDocument/didClose", fmt.Sprintf(`{"textDocument":{"uri":%q}}`, r.uri("none.go")))
 	r.notify("textDocument/didSave", fmt.Sprintf(`{"textDocument":{"uri":%q}}`, r.uri("none.go")))
 	r.open("a.go", "first")
 	r.open("a.go", "package one\n")
-	change("a.go", 5, `[{"range":{"start":{"line":9,"character":9},"end":{"line":4294967295,"character":0}},"text":"// end\n"}]`)
-	change("a.go", 3, `[{"range":{"start":{"line":1,"character":0},"end":{"line":0,"character":0}},"text":"package two\n"}]`)
-	change("a.go", 3, `[]`)
-	change("a.go", 4, `null`)
-	change("a.go", 4, `[{"range":null,"text":7}]`)
+	r.change("a.go", 5, `[{"range":`+between(9, 9, math.MaxUint32, 0)+`,"text":"// end\n"}]`)
+	r.change("a.go", 3, `[{"range":`+between(1, 0, 0, 0)+`,"text":"package two\n"}]`)
+	r.change("a.go", 3, `[]`)
+	r.change("a.go", 4, `null`)
+	r.change("a.go", 4, `[{"range":null,"text":7}]`)
 	r.notify("textDocument/didOpen", `{"textDocument":{"uri":"file:","languageId":"","version":0,"text":""}}`)
-	r.notify("workspace/didChangeWorkspaceFolders", `{"event":{"added":[{"uri":"file:relative","name":"x"},{"uri":"untitled:x","name":"y"}],"removed":[{"uri":"file:","name":""}]}}`)
+	r.notify("workspace/didChangeWorkspaceFolders", `{"event":{`+
+		`"added":[{"uri":"file:relative","name":"x"},{"uri":"untitled:x","name":"y"}],`+
+		`"removed":[{"uri":"file:","name":""}]}}`)
 	r.notify("workspace/didChangeWatchedFiles", `{"changes":[{"uri":"","type":1},{"uri":"file:","type":9}]}`)
 	for _, u := range []string{r.uri("a.go"), "file:", "", "agentls:/answers/x.md", "http://x/y"} {
-		p := r.answered(r.begin("textDocument/codeAction", fmt.Sprintf(`{"textDocument":{"uri":%q},"range":{"start":{"line":3,"character":0},"end":{"line":0,"character":0}},"context":{"diagnostics":[],"only":[""]}}`, u)))
+		p := r.answered(r.begin("textDocument/codeAction", fmt.Sprintf(
+			`{"textDocument":{"uri":%q},"range":%s,"context":{"diagnostics":[],"only":[""]}}`, u, between(3, 0, 0, 0))))
 		if p.Error != nil {
 			t.Errorf("code actions of %q: %+v", u, p.Error)
 		}
@@ -538,11 +567,15 @@ func TestOddArguments(t *testing.T) {
 	ids := map[int]string{}
 	for _, command := range append(commands, "", "agentls.none") {
 		for _, arguments := range append(odd, `{},{}`) {
-			ids[r.begin("workspace/executeCommand", fmt.Sprintf(`{"command":%q,"arguments":[%s]}`, command, arguments))] = command + arguments
+			params := fmt.Sprintf(`{"command":%q,"arguments":[%s]}`, command, arguments)
+			ids[r.begin("workspace/executeCommand", params)] = command + arguments
 		}
 		ids[r.begin("workspace/executeCommand", fmt.Sprintf(`{"command":%q}`, command))] = command
 	}
-	for _, method := range []string{"agent/run", "agent/wait", "agent/subscribe", "agent/sessions", "agent/proposal/diff", "workspace/textDocumentContent", "textDocument/codeAction"} {
+	for _, method := range []string{
+		"agent/run", "agent/wait", "agent/subscribe", "agent/sessions", "agent/proposal/diff",
+		"workspace/textDocumentContent", "textDocument/codeAction",
+	} {
 		for _, params := range odd {
 			if params[0] == '{' || params[0] == '[' { // JSON-RPC has no others
 				ids[r.begin(method, params)] = method + params
@@ -566,11 +599,12 @@ func TestDocumentOfOneLongLine(t *testing.T) {
 	r.open("long.json", `"`+strings.Repeat("a😀", 2<<20)+`"`)
 	for i := range 200 {
 		at := i * 31_013
-		r.notify("textDocument/didChange", fmt.Sprintf(`{"textDocument":{"uri":%q,"version":%d},"contentChanges":[{"range":{"start":{"line":0,"character":%d},"end":{"line":0,"character":%d}},"text":"x"}]}`,
-			r.uri("long.json"), i+2, at, at+1))
+		r.change("long.json", i+2, `[{"range":`+between(0, uint32(at), 0, uint32(at+1))+`,"text":"x"}]`)
 	}
-	r.call("textDocument/codeAction", fmt.Sprintf(`{"textDocument":{"uri":%q},"range":{"start":{"line":0,"character":5},"end":{"line":0,"character":6291456}},"context":{"diagnostics":[]}}`, r.uri("long.json")), nil)
-	r.call("textDocument/hover", fmt.Sprintf(`{"textDocument":{"uri":%q},"position":{"line":0,"character":6000000}}`, r.uri("long.json")), nil)
+	r.call("textDocument/codeAction", fmt.Sprintf(`{"textDocument":{"uri":%q},"range":%s,"context":{"diagnostics":[]}}`,
+		r.uri("long.json"), between(0, 5, 0, 6291456)), nil)
+	r.call("textDocument/hover", fmt.Sprintf(
+		`{"textDocument":{"uri":%q},"position":{"line":0,"character":6000000}}`, r.uri("long.json")), nil)
 	r.notify("textDocument/didClose", fmt.Sprintf(`{"textDocument":{"uri":%q}}`, r.uri("long.json")))
 	r.quit()
 }

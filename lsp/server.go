@@ -11,51 +11,20 @@ import (
 	"go.lsp.dev/jsonrpc2"
 	"go.lsp.dev/protocol"
 
-	"github.com/agentls/agentls/agentcore/config"
-	"github.com/agentls/agentls/agentcore/crash"
-	"github.com/agentls/agentls/agentcore/model"
-	"github.com/agentls/agentls/agentcore/provider"
-	"github.com/agentls/agentls/agentcore/secret"
 	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/wire"
 )
 
-// Options are what a Server is made of.
-type Options struct {
-	// Version is told to the client.
-	Version string
-	// Dirs are the folders of the configuration and of the state.
-	Dirs config.Dirs
-	// Getenv reads the environment; nil means os.Getenv.
-	Getenv func(string) string
-	// Flags are configuration values from the command line, "key=value".
-	Flags []string
-	// OpenModel makes models; nil means the engine's own choice.
-	OpenModel func(provider.Choice) (model.Model, error)
-	// AnswerTime bounds the wait for an answer of the editor, but for questions for permission, which a person answers:
-	// those have a second way after it, and after secondWayTime at the latest. 0 means a minute.
-	AnswerTime time.Duration
-	// ModelSilence bounds the wait for the next piece of an answer of the editor's model. 0 means two minutes.
-	ModelSilence time.Duration
-	// IgnoreParent keeps the server when the process that the editor names as its own has ended: in a container, the
-	// number may be another process's. The server then ends with its input alone.
-	IgnoreParent bool
-	// Redactor knows secrets; nil means that the engine makes one.
-	Redactor *secret.Redactor
-	// Crash is called at the points that tests end the process at; nil is for everybody else.
-	Crash  crash.Hook
-	Logger *slog.Logger
-}
-
-// Server serves one editor. The reading goroutine of its connection owns the documents and the
-// lifecycle; each surface says in its own file who owns what it holds.
+// Server serves one editor. The reading goroutine of its connection owns the documents and the lifecycle; each part
+// says in its own file who may call it.
 type Server struct {
 	options Options
 	conn    *wire.Conn
 	work    *work
-	// connected is made by `initialize`. The connection lets nothing but that pass before, so that it is there wherever
-	// it is used.
-	connected *connected
+	// initialize makes connected and the tables of methods. The connection lets no other message pass before that.
+	connected     *connected
+	notifications map[string]notification
+	requests      map[string]request
 }
 
 // Serve speaks to one editor over in and out until it says exit, goes away, or ctx ends. It returns the
@@ -99,7 +68,7 @@ func (s *Server) notification(_ context.Context, method string, params jsonrpc2.
 }
 
 func (s *Server) notify(method string, params jsonrpc2.RawMessage) error {
-	if work, known := s.connected.notifications[method]; known {
+	if work, known := s.notifications[method]; known {
 		return work(params)
 	}
 	return nil // what we do not know we were not asked to understand
@@ -110,7 +79,7 @@ func (s *Server) request(ctx context.Context, method string, params jsonrpc2.Raw
 	if method == protocol.MethodInitialize {
 		return answered(s.initialize)(ctx, params)
 	}
-	if answer, known := s.connected.requests[method]; known {
+	if answer, known := s.requests[method]; known {
 		return answer(ctx, params)
 	}
 	return s.custom(ctx, method, params)
@@ -118,13 +87,10 @@ func (s *Server) request(ctx context.Context, method string, params jsonrpc2.Raw
 
 // custom dispatches the methods of schema/agent.metamodel.json.
 func (s *Server) custom(ctx context.Context, method string, params []byte) (any, error) {
-	result, handled, err := methods.Dispatch(ctx, s.connected.answers(), method, params)
-	var bad *methods.ParamsError
+	result, handled, err := methods.Dispatch(ctx, s.connected.answers, method, params)
 	switch {
 	case !handled:
 		return nil, wire.MethodNotFound(method)
-	case errors.As(err, &bad):
-		return nil, wire.InvalidParams(err)
 	case err != nil:
 		return nil, failed(err)
 	}
@@ -138,9 +104,10 @@ func (s *Server) initialize(_ context.Context, p *protocol.InitializeParams) (*p
 		return nil, err
 	}
 	s.connected = connect(editor, trusted)
+	s.notifications, s.requests = notifications(s.connected), requests(s.connected)
 	s.connected.trace.set(p.Trace)
 	return &protocol.InitializeResult{
-		Capabilities: s.connected.capabilities(),
+		Capabilities: capabilities(editor),
 		ServerInfo:   protocol.ServerInfo{Name: "agentls", Version: protocol.NewOptional(s.options.Version)},
 	}, nil
 }

@@ -1,7 +1,6 @@
 package lsp
 
 import (
-	"context"
 	"encoding/json"
 	"os"
 	"slices"
@@ -13,8 +12,8 @@ import (
 	"github.com/agentls/agentls/agentcore/config"
 )
 
-// settings is the effective configuration of the connection and what was wrong with its sources. It owns
-// both; any goroutine may read, renew, load and tell.
+// settings owns the effective configuration of the connection and what was wrong with its sources. Its methods may be
+// called from any goroutine.
 type settings struct {
 	options *Options
 	initial json.RawMessage // initializationOptions
@@ -38,15 +37,17 @@ func (c *settings) current() *config.Config {
 	return c.config
 }
 
-// ask keeps the editor's answer to workspace/configuration for the next load.
-func (c *settings) ask(answer json.RawMessage) {
+// answered keeps the editor's answer to workspace/configuration for the next load; for nil, what the editor sent last.
+func (c *settings) answered(answer json.RawMessage) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.asked = answer
+	if c.asked = answer; answer == nil {
+		c.asked = c.pushed
+	}
 }
 
-// load reads all layers again. Where a layer cannot be used at all any more, with its permission rules, the
-// configuration stays as it was before. It reads the disk.
+// load reads all layers again. Where a layer has become useless as a whole, and its permission rules with it, the
+// configuration stays as it was before. load reads the disk.
 func (c *settings) load() {
 	c.loading.Lock()
 	defer c.loading.Unlock()
@@ -78,15 +79,14 @@ func (c *settings) load() {
 	}
 }
 
-// tell shows the user each problem once: errors in a message, warnings in the log. A problem of a file that is open is
-// shown there.
-func (c *settings) tell(ctx context.Context, e *editor) {
-	_, diagnostics := e.client.PublishDiagnostics()
+// untold returns the problems that it has not returned before, without those of files that show their problems.
+func (c *settings) untold(shows func(file string) bool) []config.Problem {
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	var fresh []config.Problem
 	var told []string
 	for _, p := range c.problems {
-		if diagnostics && p.File != "" && e.documents.Get(p.File) != nil {
+		if p.File != "" && shows(p.File) {
 			continue
 		}
 		text := p.String()
@@ -96,14 +96,7 @@ func (c *settings) tell(ctx context.Context, e *editor) {
 		}
 	}
 	c.told = told
-	c.mu.Unlock()
-	for _, p := range fresh {
-		kind := protocol.MessageTypeWarning
-		if p.Severity == config.SeverityError {
-			kind = protocol.MessageTypeError
-		}
-		e.tell(ctx, kind, "agentls configuration: "+p.String())
-	}
+	return fresh
 }
 
 // renew says that the editor's settings have changed. pushed are those that it sent along, nil for none.
@@ -113,53 +106,13 @@ func (c *settings) renew(pushed json.RawMessage) {
 		c.pushed = pushed
 		c.mu.Unlock()
 	}
-	select {
-	case c.news <- struct{}{}:
-	default:
-	}
+	wake(c.news)
 }
 
 // didChangeConfiguration has the settings read again.
-func (c *connected) didChangeConfiguration(p *protocol.DidChangeConfigurationParams) error {
-	c.settings.renew(json.RawMessage(slices.Clone(p.Settings)))
+func (c *settings) didChangeConfiguration(p *protocol.DidChangeConfigurationParams) error {
+	c.renew(json.RawMessage(slices.Clone(p.Settings)))
 	return nil
-}
-
-// readSettings asks the editor for its settings, and loads the configuration with them.
-func (c *connected) readSettings(ctx context.Context) {
-	answer, err := c.client.Settings(ctx)
-	if err != nil {
-		if ctx.Err() == nil {
-			c.logger.Warn("the editor's settings are not used", "error", err)
-		}
-		return
-	}
-	if answer == nil {
-		c.settings.mu.Lock()
-		answer = c.settings.pushed
-		c.settings.mu.Unlock()
-	}
-	c.settings.ask(answer)
-	c.settings.load()
-}
-
-// followSettings reads the settings again after each change, one after the other, until ctx ends: by asking the editor,
-// else from what it sent. It closes asked after the first answer.
-func (c *connected) followSettings(ctx context.Context, asked chan<- struct{}) {
-	for first := true; ; first = false {
-		select {
-		case <-c.settings.news:
-		case <-ctx.Done():
-			return
-		}
-		c.guarded(func() { c.readSettings(ctx) })
-		if first {
-			close(asked)
-		}
-		if c.ready() { // else whoever opens the engine takes them from here
-			c.reloader.touch()
-		}
-	}
 }
 
 // fault is what is wrong with the settings, empty for nothing.

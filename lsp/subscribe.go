@@ -12,12 +12,18 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/feed"
 	"github.com/agentls/agentls/agentcore/history"
+	"github.com/agentls/agentls/lsp/asking"
+	"github.com/agentls/agentls/lsp/delivery"
+	"github.com/agentls/agentls/lsp/listing"
 	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/wire"
 )
 
-// subscriptions are the sessions of which the client gets events. It has its own lock; the zero value is ready.
+// subscriptions are the sessions of which the client gets events. Its methods may be called from any goroutine.
 type subscriptions struct {
+	*window
+	desk *delivery.Desk
+
 	mu        sync.Mutex
 	bySession map[event.SessionID]*subscription
 }
@@ -45,9 +51,6 @@ func (s *subscriptions) replace(id event.SessionID, next *subscription) *subscri
 	if former != nil {
 		former.stop()
 	}
-	if s.bySession == nil {
-		s.bySession = map[event.SessionID]*subscription{}
-	}
 	s.bySession[id] = next
 	return former
 }
@@ -62,14 +65,14 @@ func (s *subscriptions) drop(id event.SessionID, ended *subscription) {
 }
 
 // Subscribe answers `agent/subscribe`, and has `agent/event` sent behind the answer.
-func (r *records) Subscribe(ctx context.Context, p *methods.SubscribeParams) (*methods.SubscribeResult, error) {
-	engine, err := r.open(ctx)
+func (s *subscriptions) Subscribe(ctx context.Context, p *methods.SubscribeParams) (*methods.SubscribeResult, error) {
+	engine, err := s.open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	id := p.Session
 	if id == "" {
-		session, err := r.current(ctx)
+		session, err := s.current(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -80,7 +83,7 @@ func (r *records) Subscribe(ctx context.Context, p *methods.SubscribeParams) (*m
 			return nil, fmt.Errorf("store the session before reading it: %w", err)
 		}
 	}
-	snapshot, err := r.snapshot(ctx, engine, id)
+	snapshot, err := s.snapshot(ctx, engine, id)
 	if err != nil {
 		return nil, err
 	}
@@ -91,21 +94,21 @@ func (r *records) Subscribe(ctx context.Context, p *methods.SubscribeParams) (*m
 		if err != nil {
 			return nil, err
 		}
-		// What is above the last number was never sent by this database.
+		// This database has never sent an event with a number above the last one.
 		if result.Reset = *p.Since+1 < first || *p.Since > last; !result.Reset {
 			since = *p.Since
 		}
 	}
 	events := engine.Subscribe(id, since)
-	forwarding, stop := context.WithCancel(r.background)
+	forwarding, stop := context.WithCancel(s.background)
 	next := &subscription{stop: stop, done: make(chan struct{})}
 	ended := func() {
 		stop()
-		r.subscriptions.drop(id, next)
+		s.drop(id, next)
 		close(next.done)
 	}
-	// What was asked for before must not come behind the new answer, as if it were what follows the snapshot.
-	if former := r.subscriptions.replace(id, next); former != nil {
+	// Events of the former subscription must not come behind the new answer, as if they followed its snapshot.
+	if former := s.replace(id, next); former != nil {
 		select {
 		case <-former.done:
 		case <-ctx.Done():
@@ -114,9 +117,9 @@ func (r *records) Subscribe(ctx context.Context, p *methods.SubscribeParams) (*m
 		}
 	}
 	wire.AfterAnswer(ctx, func() {
-		r.goes(func(context.Context) {
+		s.goes(func(context.Context) {
 			defer ended()
-			r.forward(forwarding, id, events)
+			s.forward(forwarding, id, events)
 		})
 	})
 	return result, nil
@@ -124,12 +127,11 @@ func (r *records) Subscribe(ctx context.Context, p *methods.SubscribeParams) (*m
 
 // forward sends the events of a session at the client's own speed. While the client does not read, nothing is kept for
 // it but its place.
-func (r *records) forward(ctx context.Context, id event.SessionID, events *feed.Subscription) {
-	client := methods.Client{Conn: r.conn}
+func (s *subscriptions) forward(ctx context.Context, id event.SessionID, events *feed.Subscription) {
 	for {
 		e, err := events.Next(ctx)
 		if err == nil {
-			err = client.Event(ctx, &e)
+			err = s.client.Custom.Event(ctx, &e)
 		}
 		switch {
 		case err == nil:
@@ -138,18 +140,18 @@ func (r *records) forward(ctx context.Context, id event.SessionID, events *feed.
 			errors.Is(err, wire.ErrNotReady):
 			return // nobody waits for more
 		}
-		r.logger.Error("events are no longer sent", "session", id, "error", err)
-		r.tell(ctx, protocol.MessageTypeError,
+		s.logger.Error("events are no longer sent", "session", id, "error", err)
+		s.tell(ctx, protocol.MessageTypeError,
 			"agentls can send no more events of this session: "+err.Error()+". Subscribe again")
 		return
 	}
 }
 
-// snapshot is what is known of a session, of whatever process.
-func (r *records) snapshot(ctx context.Context, engine *agentcore.Engine,
+// snapshot is what is known of a session, whichever process has it open.
+func (s *subscriptions) snapshot(ctx context.Context, engine *agentcore.Engine,
 	id event.SessionID,
 ) (*methods.SessionSnapshot, error) {
-	// The number is taken first: what happens meanwhile is told again, and nothing is missed.
+	// The number is read first: events of the time in which the rest is read are sent again, and none is missed.
 	_, seq, err := engine.History().Events(ctx, id)
 	if err != nil {
 		return nil, err
@@ -158,47 +160,32 @@ func (r *records) snapshot(ctx context.Context, engine *agentcore.Engine,
 	if err != nil {
 		return nil, err
 	}
-	snapshot := &methods.SessionSnapshot{Session: sessionInfo(info), Seq: seq, Tree: runInfos(tree)}
+	snapshot := &methods.SessionSnapshot{Session: listing.Session(info), Seq: seq, Tree: listing.Runs(tree)}
 	session, err := engine.Session(id)
 	if err != nil {
-		return snapshot, r.addStored(ctx, engine, snapshot)
+		return snapshot, s.addStored(ctx, engine.History(), snapshot)
 	}
 	snapshot.Findings = session.Board().Findings("")
 	for _, ask := range session.Asks() {
-		snapshot.Asks = append(snapshot.Asks, askOf(ask))
+		snapshot.Asks = append(snapshot.Asks, asking.OnWire(ask))
 	}
 	if session.Board().Undecided() {
-		err = r.documents.Read(ctx, func() { snapshot.Proposals = []methods.Proposal{r.desk.Of(session)} })
+		err = s.documents.Read(ctx, func() { snapshot.Proposals = []methods.Proposal{s.desk.Of(session)} })
 	}
 	return snapshot, err
 }
 
 // addStored adds to the snapshot of a session that is not open here what is stored of it.
-func (r *records) addStored(ctx context.Context, engine *agentcore.Engine, snapshot *methods.SessionSnapshot) error {
+func (s *subscriptions) addStored(ctx context.Context, stored *history.Reader,
+	snapshot *methods.SessionSnapshot,
+) (err error) {
 	id := snapshot.Session.ID
-	var err error
-	if snapshot.Findings, err = engine.History().Findings(ctx, id); err != nil {
+	if snapshot.Findings, err = stored.Findings(ctx, id); err != nil {
 		return err
 	}
-	if snapshot.Asks, err = storedAsks(ctx, engine.History(), id); err != nil {
+	if snapshot.Asks, err = asking.Stored(ctx, stored, id); err != nil {
 		return err
 	}
-	snapshot.Proposals, err = r.desk.Stored(ctx, engine.History(), id)
+	snapshot.Proposals, err = s.desk.Stored(ctx, stored, id)
 	return err
-}
-
-// storedAsks are the open questions of a session that is not open here.
-func storedAsks(ctx context.Context, stored *history.Reader, id event.SessionID) ([]methods.Ask, error) {
-	asks, err := stored.Asks(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	var list []methods.Ask
-	for _, a := range asks {
-		list = append(list, methods.Ask{
-			ID: a.ID, Session: id, Run: a.Run, Agent: a.Agent, Tool: a.Tool, Title: a.Title, Created: a.Opened,
-			Expires: a.Deadline,
-		})
-	}
-	return list, nil
 }

@@ -18,7 +18,7 @@ func (c *connected) didOpen(p *protocol.DidOpenTextDocumentParams) error {
 	c.diagnostics.Touch(doc.Path)
 	c.asks.wake()
 	if doc.Kind != authoring.None {
-		c.trust.ask() // about the folder that it is in
+		c.answers.trust.ask() // about the folder that it is in
 	}
 	return nil
 }
@@ -48,7 +48,7 @@ func (c *connected) didSave(p *protocol.DidSaveTextDocumentParams) error {
 	path := document.Path(p.TextDocument.URI)
 	c.view.SaveDocument(path)
 	c.view.DiskChanged([]string{path})
-	c.trust.didSave(path)
+	c.answers.trust.didSave(path)
 	c.reloader.changed([]string{path})
 	return nil
 }
@@ -88,7 +88,7 @@ func (c *connected) didChangeWorkspaceFolders(p *protocol.DidChangeWorkspaceFold
 
 // What the user does to files and folders in the editor, as the editor tells it.
 
-// didRenameFiles has hunks and findings follow files and folders to their new names.
+// didRenameFiles moves hunks and findings along with files and folders to their new names.
 func (c *connected) didRenameFiles(p *protocol.RenameFilesParams) error {
 	paths := c.documents.Rename(p.Files)
 	for _, f := range p.Files {
@@ -99,27 +99,14 @@ func (c *connected) didRenameFiles(p *protocol.RenameFilesParams) error {
 	return nil
 }
 
-func (c *connected) didCreateFiles(p *protocol.CreateFilesParams) error {
+// didChangeFiles takes in that files and folders were created or deleted: the params of both have the same form.
+func (c *connected) didChangeFiles(p *protocol.CreateFilesParams) error {
 	var paths []string
 	for _, f := range p.Files {
 		paths = append(paths, document.Path(uri.URI(f.URI)))
 	}
-	c.filesChanged(paths)
-	return nil
-}
-
-func (c *connected) didDeleteFiles(p *protocol.DeleteFilesParams) error {
-	var paths []string
-	for _, f := range p.Files {
-		paths = append(paths, document.Path(uri.URI(f.URI)))
-	}
-	c.filesChanged(paths)
-	return nil
-}
-
-// filesChanged tells everybody that files on disk are other than they were.
-func (c *connected) filesChanged(paths []string) {
 	c.view.DiskChanged(paths)
 	c.reloader.changed(paths)
 	c.diagnostics.Touch(paths...)
+	return nil
 }

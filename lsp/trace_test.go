@@ -33,12 +33,16 @@ func TestTrace(t *testing.T) {
 		return params
 	}
 	ended := func(id string) protocol.LogTraceParams {
-		return trace(r.until("the trace of the end of a run", func(p packet) bool { return trace(p).Message == "RunFinished "+id }))
+		return trace(r.until("the trace of the end of a run", func(p packet) bool {
+			return trace(p).Message == "RunFinished "+id
+		}))
 	}
 	untraced := run()
 	// The answer to agent/wait may overtake what the run did; the end of its progress is behind all of that.
 	r.until("the end of the first run's progress", func(p packet) bool {
-		return p.Method == protocol.MethodProgress && strings.Contains(string(p.Params), untraced) && strings.Contains(string(p.Params), `"kind":"end"`)
+		params := string(p.Params)
+		return p.Method == protocol.MethodProgress && strings.Contains(params, untraced) &&
+			strings.Contains(params, `"kind":"end"`)
 	})
 	r.notify("$/setTrace", `{"value":"messages"}`)
 	if end := ended(run()); end.Verbose != nil {
@@ -49,7 +53,8 @@ func TestTrace(t *testing.T) {
 		t.Errorf("a verbose trace has no details: %+v", end)
 	}
 	for _, p := range r.all() {
-		if message := trace(p).Message; strings.HasPrefix(message, "RunCreated") && strings.HasSuffix(message, untraced) {
+		message := trace(p).Message
+		if strings.HasPrefix(message, "RunCreated") && strings.HasSuffix(message, untraced) {
 			t.Errorf("a run was traced before the client asked for it: %s", message)
 		}
 	}

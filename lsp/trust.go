@@ -24,8 +24,8 @@ import (
 	"github.com/agentls/agentls/lsp/methods"
 )
 
-// trust knows which workspace folders the user trusts. The reloader's goroutine reads it anew before it reads what lies
-// in them; any goroutine may look.
+// trust knows which workspace folders the user trusts. The reloader's goroutine calls read before it reads what lies in
+// the folders; any goroutine may call the other methods.
 type trust struct {
 	*window
 	// given is the editor's own answer, which counts where there is one; nil for none.
@@ -88,7 +88,7 @@ func (t *trust) sources(s config.Sources) config.Sources {
 	return s
 }
 
-// actors are the files that act, or would, in the workspace folders, by absolute path.
+// actors are the absolute paths of the files that act in the workspace folders, or would in a trusted one.
 func (t *trust) actors() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -102,8 +102,8 @@ func (t *trust) actors() []string {
 	return list
 }
 
-// didSave notes what the editor showed of a file that acts, or would, when it saved it. It runs on the reading
-// goroutine, and waits for nothing.
+// didSave notes the text that the editor showed when it saved a file that acts, or would where its folder were trusted.
+// It runs on the reading goroutine, and waits for nothing.
 func (t *trust) didSave(path string) {
 	doc := t.documents.Get(path)
 	if doc == nil || !t.inWorkspace(path) {
@@ -122,17 +122,14 @@ func (t *trust) didSave(path string) {
 		return
 	}
 	t.saved[path] = doc.Buffer
-	select {
-	case t.news <- struct{}{}:
-	default:
-	}
+	wake(t.news)
 }
 
 // savingTime bounds the wait for the editor to say that it saved what the disk has already.
 const savingTime = time.Second
 
-// read finds out how far the folders are trusted now. What cannot be found out is not trusted. The reloader's goroutine
-// calls it, which reads again what lies in them; until then what was trusted before counts.
+// read finds out how far the folders are trusted now. A folder of which that cannot be found out is not trusted. The
+// reloader's goroutine calls it, and then reads what lies in the folders.
 func (t *trust) read(ctx context.Context) {
 	if t.given != nil {
 		return
@@ -147,9 +144,7 @@ func (t *trust) read(ctx context.Context) {
 		}
 		if err != nil {
 			folder.Trust = permission.Trust{Standing: permission.Unknown}
-			if ctx.Err() == nil {
-				t.logger.Warn("a folder is not trusted", "folder", root.Path, "error", err)
-			}
+			t.warn(ctx, "a folder is not trusted", err, "folder", root.Path)
 		}
 		folders[root.Path] = folder
 	}
@@ -176,8 +171,8 @@ func (t *trust) inform(session *agentcore.Session) {
 	session.SetTrusted(t.all(), t.roots()...)
 }
 
-// typed reports whether all that has changed in a folder, which was trusted up to now, is text that the user saved in
-// the editor. Where the editor shows that text and has not said yet that it saved it, it waits a moment.
+// typed reports whether a folder was trusted up to now and all that has changed in it is text that the user saved in
+// the editor. Where the editor shows such a text and has not said yet that it saved it, typed waits a moment.
 func (t *trust) typed(ctx context.Context, root string, folder authority.FolderTrust) bool {
 	t.mu.Lock()
 	former := t.folders[root].Standing
@@ -229,7 +224,7 @@ func isText(hash string, b *workspace.Buffer) bool {
 	return permission.Hash([]byte(text)) == hash || permission.Hash([]byte("\ufeff"+text)) == hash
 }
 
-// unchanged reports whether in the trusted folders still acts what did when they were read.
+// unchanged reports whether the files that act in the trusted folders are still what read has found.
 func (t *trust) unchanged(ctx context.Context) bool {
 	t.mu.Lock()
 	folders := maps.Clone(t.folders) // mute changes it
@@ -242,8 +237,8 @@ func (t *trust) unchanged(ctx context.Context) bool {
 	return true
 }
 
-// need says that a run starts, which would use what lies in the folders: where that is not trusted, the user is asked.
-// It waits for nobody; the run begins with what is trusted now.
+// need says that a run starts, which would use what lies in the folders, and asks the user about those that are not
+// trusted. It does not wait for the answer: the run begins with what is trusted now.
 func (t *trust) need() {
 	t.mu.Lock()
 	t.needed = true
@@ -251,9 +246,9 @@ func (t *trust) need() {
 	t.ask()
 }
 
-// ask asks the user about each folder in which something would act, once for what acts there, and not before something
-// needs it: a run was started, or a document of the folder is open that agentls would use. An editor that has just
-// started is no place for a question. It waits for nobody.
+// ask asks the user about each folder in which something would act, and again only when other things would act there.
+// An editor that has just started is no place for a question, so the first one waits until a run was started, or a
+// document of the folder is open that agentls would use. ask does not wait for the answer.
 func (t *trust) ask() {
 	if t.given != nil {
 		return
@@ -285,8 +280,8 @@ func (t *trust) ask() {
 	}
 }
 
-// unknownAgent is the error where no agent of a name is loaded: that of whoever looked, or one that says that a folder
-// has such an agent, but is not trusted. It reads the disk.
+// unknownAgent is the error to answer with where a search for an agent by name has failed with err: err itself, or one
+// that says that a folder has such an agent, but is not trusted. It reads the disk.
 func (t *trust) unknownAgent(ctx context.Context, name string, err error) error {
 	if !fault.Is(err, fault.NotFound) {
 		return err
@@ -339,17 +334,14 @@ func (t *trust) askAbout(ctx context.Context, root string, folder authority.Fold
 		if folder.Standing == permission.Changed {
 			say = t.client.Show
 		}
-		if err := say(ctx, protocol.MessageTypeWarning, "agentls: "+text); err != nil && ctx.Err() == nil {
-			t.logger.Warn("the user could not be told of an untrusted folder", "error", err)
-		}
+		t.warn(ctx, "the user could not be told of an untrusted folder",
+			say(ctx, protocol.MessageTypeWarning, "agentls: "+text))
 		return
 	}
 	answer, err := t.client.Choose(ctx, protocol.MessageTypeWarning, text+" Trust it?", answerTrust,
 		answerNotNow, answerNever)
 	if err != nil {
-		if ctx.Err() == nil {
-			t.logger.Warn("the user could not be asked about a folder", "error", err)
-		}
+		t.warn(ctx, "the user could not be asked about a folder", err)
 		return // there is no answer that could be kept
 	}
 	switch answer {

@@ -12,7 +12,9 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/history"
+	"github.com/agentls/agentls/agentcore/statusline"
 	"github.com/agentls/agentls/agentcore/store"
+	"github.com/agentls/agentls/agentcore/workspace"
 )
 
 // window is the engine and the session of one window of the editor. Its methods may be called from any goroutine.
@@ -27,7 +29,7 @@ type window struct {
 	joining sync.Mutex                        // held while the window's session is made
 	session atomic.Pointer[agentcore.Session] // the window's session, made by its first run
 
-	// make opens the engine, and tried is called when it did or could not, with whether that is news.
+	// make opens the engine. tried is called after each try; news says that it failed for another reason than before.
 	make  func(context.Context) error
 	tried func(ctx context.Context, err error, news bool)
 	// joins is called with the session before anybody else has it, and joined when everybody has.
@@ -35,11 +37,11 @@ type window struct {
 	joined func()
 }
 
-// opening opens the engine beside the connection, so that no message waits for the disk. What was in the way of a try
-// may be gone later, such as a lock of the database: whoever needs the engine has it tried again, and so does the time.
-// It has its own lock.
+// opening is how far the engine is opened. That happens on a goroutine of its own, so that no message waits for the
+// disk. What made a try fail may be gone later, such as a lock of the database: so each request that needs the engine
+// begins another try, and a ticker does. It has its own lock.
 type opening struct {
-	// ready is closed when the engine is there; what runs without it looks whether it is.
+	// ready is closed when the engine is there.
 	ready chan struct{}
 	first *try
 
@@ -191,4 +193,32 @@ func (w *window) runInfo(id event.RunID) (history.Run, bool) {
 	}
 	info, err := w.engine.RunInfo(id)
 	return info, err == nil
+}
+
+// statusFacts are those of the server and its session.
+func (w *window) statusFacts() statusline.Facts {
+	f := statusline.Facts{Version: w.options.Version}
+	if roots := w.view.Roots(); len(roots) > 0 {
+		f.Project, f.WorkingDirectory = roots[0].Name, roots[0].Path
+		f.GitBranch = workspace.Branch(roots[0].Path)
+	}
+	if session := w.opened(); session != nil {
+		f.Session = session.ID
+		f.Asks, f.Findings = len(session.Asks()), len(session.Board().Findings(""))
+		for _, h := range session.Board().Hunks() {
+			if h.Waits() {
+				f.Edits++
+			}
+		}
+	}
+	return f
+}
+
+// bringBack opens the window's session where former ones have left something on its folders.
+func (w *window) bringBack(ctx context.Context, roots []string) error {
+	left, err := w.engine.Left(ctx, roots)
+	if err == nil && left {
+		_, err = w.current(ctx)
+	}
+	return err
 }

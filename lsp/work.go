@@ -17,15 +17,14 @@ type work struct {
 	// failed tells the user of a piece of work that panicked; set before the first one.
 	failed func(text string)
 
-	// background ends the goroutines; wait waits for them. None begins after the end, which mu sees to.
+	// background ends the goroutines, and wait waits for them. mu keeps goroutines from beginning after the end.
 	background context.Context
 	stop       context.CancelFunc
 	mu         sync.Mutex
 	wait       sync.WaitGroup
 }
 
-// goes starts a goroutine that the server waits for at its end, unless that has begun. Its context ends with the
-// server.
+// goes starts a goroutine unless the end of the server has begun. Its context ends with the server, which waits for it.
 func (w *work) goes(do func(ctx context.Context)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -39,14 +38,21 @@ func (w *work) goes(do func(ctx context.Context)) {
 	}()
 }
 
-// guarded tells of a panic, so that a bug costs one piece of work and not the server.
+// guarded calls do, and tells the user of a panic in it: a bug costs one piece of work and not the server.
 func (w *work) guarded(do func()) {
 	if err := w.caught(func() error { do(); return nil }); err != nil {
 		w.failed("agentls: " + err.Error())
 	}
 }
 
-// caught returns a panic as an error after logging it, so that who waits is answered.
+// warn logs an error. It logs nothing where err is nil, or where ctx has ended, since that explains the error.
+func (w *work) warn(ctx context.Context, text string, err error, about ...any) {
+	if err != nil && ctx.Err() == nil {
+		w.logger.Warn(text, append(about, "error", err)...)
+	}
+}
+
+// caught calls do, and returns a panic in it as an error after logging it, so that a request gets an answer.
 func (w *work) caught(do func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -58,6 +64,14 @@ func (w *work) caught(do func() error) (err error) {
 		}
 	}()
 	return do()
+}
+
+// wake puts a token into a channel that has room for one. It never waits.
+func wake(news chan<- struct{}) {
+	select {
+	case news <- struct{}{}:
+	default: // whoever reads has not seen the last news yet, and will see these with it
+	}
 }
 
 // awaits waits until a channel is closed, ctx ends or the server does.

@@ -193,7 +193,8 @@ func TestProblems(t *testing.T) {
 // TestSymbols: a client that takes no trees gets the same symbols, each with the name of the one that it is in.
 func TestSymbols(t *testing.T) {
 	const path = "/p/.agentls/agents.toml"
-	text := workspace.NewIndex("[[agents]]\nname = \"one\"\n[agents.as_child]\nmax_turns = 2\n[[agents]]\nname = \"two\"\n")
+	text := workspace.NewIndex(
+		"[[agents]]\nname = \"one\"\n[agents.as_child]\nmax_turns = 2\n[[agents]]\nname = \"two\"\n")
 	tree := authoring.NewSheet(authoring.Definition, path, text, utf8).Symbols()
 	var got []string
 	for _, s := range authoring.Flattened(tree, "file://"+path) {

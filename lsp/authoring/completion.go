@@ -212,9 +212,7 @@ func (t *Sheet) completeValue(v *Vocabulary, place outline.Place) []candidate {
 func (t *Sheet) completeHeader(place outline.Place) []candidate {
 	if !t.isConfig() {
 		return []candidate{{
-			word{"agents", "table", "One definition."},
-			protocol.CompletionItemKindModule,
-			place.Word, "agents",
+			word{"agents", "table", "One definition."}, protocol.CompletionItemKindModule, place.Word, "agents",
 		}}
 	}
 	var list []candidate
@@ -227,9 +225,7 @@ func (t *Sheet) completeHeader(place outline.Place) []candidate {
 			name := strings.Join(parts, ".")
 			if !slices.ContainsFunc(list, func(c candidate) bool { return c.name == name }) {
 				list = append(list, candidate{
-					word{name, "table", ""},
-					protocol.CompletionItemKindModule,
-					place.Word, name,
+					word{name, "table", ""}, protocol.CompletionItemKindModule, place.Word, name,
 				})
 			}
 		}

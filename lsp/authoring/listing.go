@@ -114,8 +114,7 @@ func (v *Vocabulary) SkillList(folder string) (*methods.SkillList, error) {
 			}
 		}
 		info := methods.SkillInfo{
-			Name: found.Name, Description: found.Description,
-			Layer: methods.Layer(found.Layer.String()),
+			Name: found.Name, Description: found.Description, Layer: methods.Layer(found.Layer.String()),
 		}
 		if found.Path != "" {
 			info.URI = uri.File(found.Path)

@@ -52,8 +52,7 @@ func (t *Sheet) configProblems(v *Vocabulary) []agent.Problem {
 			span.End = offset + len(firstLine(text[offset:]))
 		}
 		problem := agent.Problem{
-			File: t.path, Span: spanOf(x, span), Severity: severity, Key: p.Key,
-			Message: p.Message, Hint: p.Hint,
+			File: t.path, Span: spanOf(x, span), Severity: severity, Key: p.Key, Message: p.Message, Hint: p.Hint,
 		}
 		if place.Kind == outline.Key {
 			problem.Fix = t.respelt(place)
@@ -145,8 +144,7 @@ func (t *Sheet) unknownName(v *Vocabulary, n outline.Node) (agent.Problem, bool)
 func spanOf(x *workspace.Index, s outline.Span) event.Span {
 	start, end := x.LineAt(s.Start), x.LineAt(s.End)
 	return event.Span{
-		StartLine: start, StartColumn: s.Start - x.Start(start), EndLine: end,
-		EndColumn: s.End - x.Start(end),
+		StartLine: start, StartColumn: s.Start - x.Start(start), EndLine: end, EndColumn: s.End - x.Start(end),
 	}
 }
 

@@ -172,8 +172,7 @@ func (b *branch) symbols(t *Sheet) []protocol.DocumentSymbol {
 	var list []protocol.DocumentSymbol
 	for _, c := range b.children {
 		symbol := protocol.DocumentSymbol{
-			Name: c.title, Kind: c.kind, Children: c.symbols(t),
-			Range:          t.between(c.span),
+			Name: c.title, Kind: c.kind, Children: c.symbols(t), Range: t.between(c.span),
 			SelectionRange: t.between(c.name),
 		}
 		if strings.TrimSpace(symbol.Name) == "" {

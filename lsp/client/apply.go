@@ -25,8 +25,7 @@ func (c *Client) Apply(ctx context.Context, label string, edit protocol.Workspac
 	if !c.PrintsEdits() {
 		params.Label = &label
 	}
-	// The library refuses the whole answer for a failedChange that is no uinteger; the edit may be applied all the
-	// same.
+	// The library refuses an answer whose failedChange is no uinteger, though the editor may have applied the edit.
 	var result struct {
 		Applied       bool            `json:"applied"`
 		FailureReason *string         `json:"failureReason"`

@@ -13,12 +13,15 @@ import (
 	"go.lsp.dev/uri"
 
 	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/wire"
 )
 
 // Client is an editor. It is immutable but for the state of its connection; any goroutine may use it.
 type Client struct {
 	capabilities
+	// Custom are the custom methods that an editor answers.
+	Custom     methods.Client
 	conn       *wire.Conn
 	answerTime time.Duration
 	tokens     *progressTokens
@@ -27,8 +30,8 @@ type Client struct {
 // New is the client that sent initialize. Its answers are waited for answerTime, but for those that a person gives.
 func New(conn *wire.Conn, p *protocol.InitializeParams, answerTime time.Duration) *Client {
 	return &Client{
-		capabilities: capabilities{habits{p.ClientInfo.Name}, p.Capabilities}, conn: conn, answerTime: answerTime,
-		tokens: newProgressTokens(),
+		capabilities: capabilities{habits{p.ClientInfo.Name}, p.Capabilities}, Custom: methods.Client{Conn: conn},
+		conn: conn, answerTime: answerTime, tokens: newProgressTokens(),
 	}
 }
 
@@ -69,6 +72,11 @@ func (c *Client) Choose(ctx context.Context, kind protocol.MessageType, text str
 		return "", nil
 	}
 	return answer.Title, nil
+}
+
+// Notify sends a notification; the error says that it could not be sent.
+func (c *Client) Notify(ctx context.Context, method string, params any) error {
+	return c.conn.Notify(ctx, method, params)
 }
 
 // Show tells the user something in a message box.

@@ -100,7 +100,8 @@ func TestLines(t *testing.T) {
 // What looks like a request and is none.
 func TestNone(t *testing.T) {
 	for _, text := range []string{
-		"// agent:\n", "// the agent: no\n", "// agents: no\n", "// agent@: no\n", "x := agent: no\n", "// agent://host\n", "// Agent: a noun\n",
+		"// agent:\n", "// the agent: no\n", "// agents: no\n", "// agent@: no\n", "x := agent: no\n",
+		"// agent://host\n", "// Agent: a noun\n",
 		"/* a\n agent: not at the start */\n", "/* agent: ", "\"// agent: \\\" // agent: no\"", "",
 	} {
 		list := Requests("go", "", text)
@@ -114,7 +115,10 @@ func TestNone(t *testing.T) {
 }
 
 func TestSyntaxByName(t *testing.T) {
-	for name, text := range map[string]string{"a.py": "# agent: yes\n", "Dockerfile": "# agent: yes\n", `C:\x\A.SQL`: "-- agent: yes\n", "x/.vimrc": "\" agent: yes\n"} {
+	for name, text := range map[string]string{
+		"a.py": "# agent: yes\n", "Dockerfile": "# agent: yes\n", `C:\x\A.SQL`: "-- agent: yes\n",
+		"x/.vimrc": "\" agent: yes\n",
+	} {
 		for _, language := range []string{"", "plaintext", "whatever"} {
 			if list := Requests(language, name, text); len(list) != 1 {
 				t.Errorf("%s as %q: %+v", name, language, list)

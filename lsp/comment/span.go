@@ -22,8 +22,7 @@ func commentsOf(language, path, text string) []span {
 		if t.IsComment() {
 			list = append(list, span{
 				start: t.Start, end: t.End, marker: text[t.Start : t.Start+t.Open],
-				closing: text[t.End-t.Close : t.End],
-				block:   t.Kind == lexer.BlockComment,
+				closing: text[t.End-t.Close : t.End], block: t.Kind == lexer.BlockComment,
 			})
 		}
 	}

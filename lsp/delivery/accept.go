@@ -31,8 +31,7 @@ func (d *Desk) accept(ctx context.Context, session *agentcore.Session,
 	ids []event.HunkID,
 ) (*methods.AcceptResult, error) {
 	return d.carryOut(ctx, &acceptance{
-		decision: accepting{session.Board().Proposal()}, session: session,
-		left: uniqueHunks(ids),
+		decision: accepting{session.Board().Proposal()}, session: session, left: uniqueHunks(ids),
 	})
 }
 
@@ -80,8 +79,8 @@ func (d accepting) outcome(id event.HunkID) (outcome, string) {
 
 func (d accepting) label(edits []workspace.FileEdit) string { return label(edits) }
 
-// carryOut has the editor make what was decided about hunks. One edit at a time is on its way, since the next one has
-// to be computed against what the former left.
+// carryOut has the editor carry out a decision about hunks. One edit at a time is on its way, since the next one has to
+// be computed against the text that the former has left.
 func (d *Desk) carryOut(ctx context.Context, a *acceptance) (*methods.AcceptResult, error) {
 	if !d.Client.AppliesEdits() {
 		hint := "accept the edit by the code action on its line, which carries it"
@@ -219,7 +218,8 @@ func (d *Desk) attempt(ctx context.Context, a *acceptance) (again bool, err erro
 	return d.made(ctx, a, edits)
 }
 
-// made finds out what the editor shows of an edit that it says it made. It reports whether another attempt may get on.
+// made finds out how much of an edit the editor shows that it says it has made. It reports whether another attempt may
+// get on.
 func (d *Desk) made(ctx context.Context, a *acceptance, edits []workspace.FileEdit) (again bool, err error) {
 	// not every editor tells of the files that it has made, renamed or deleted
 	d.View.DiskChanged(filesOf(unopened(edits)))
@@ -245,9 +245,9 @@ func (d *Desk) made(ctx context.Context, a *acceptance, edits []workspace.FileEd
 	return len(a.left) > 0, nil
 }
 
-// unconfirmed opens hunks again of which the editor said that it made them, and told of no change to their open
-// document: agents would read a text that the editor does not show. They are not sent again, since the editor may have
-// made them. A change that comes late confirms them.
+// unconfirmed opens hunks again where the editor said that it made them, but told of no change to their open document:
+// agents would read a text that the editor does not show. The hunks are not sent again, since the editor may have made
+// them all the same. A change that comes late confirms them.
 func (d *Desk) unconfirmed(a *acceptance, edits []workspace.FileEdit) {
 	for _, e := range edits {
 		if e.Delete || e.MoveTo != "" || !d.expected(e) {
@@ -267,9 +267,9 @@ func (d *Desk) unconfirmed(a *acceptance, edits []workspace.FileEdit) {
 	}
 }
 
-// follow looks where the renames of an edit that the editor made have led. An editor that tells of the new name before
-// it answers is understood once the old one was seen to be gone. Neovim, which saves a file to rename it, never tells
-// of the text edits under the old name; that its hunks are at the new one has to be said.
+// follow looks where the renames of an edit have led that the editor has made. Some editors tell of the new name before
+// they answer: for those it is enough that the view sees the old file gone. Neovim saves a file to rename it and never
+// tells of the text edits under the old name: so follow tells the view of the rename.
 func (d *Desk) follow(ctx context.Context, a *acceptance, edits []workspace.FileEdit) error {
 	moves := slices.DeleteFunc(elsewhere(edits), func(e workspace.FileEdit) bool { return e.Delete })
 	if len(moves) == 0 {
@@ -388,8 +388,7 @@ func (a *acceptance) divide() {
 	a.left = open
 }
 
-// echoed waits until the editor has told of a change in each open document of the edits, for echoTime at most. Of an
-// editor that tells nothing it returns all the same.
+// echoed waits until the editor has told of a change in each open document of the edits, for echoTime at most.
 func (d *Desk) echoed(ctx context.Context, edits []workspace.FileEdit) error {
 	bounded, cancel := context.WithTimeout(ctx, min(echoTime, d.AnswerTime))
 	defer cancel()

@@ -95,17 +95,15 @@ func (d *Desk) hunkActions(session *agentcore.Session, h workspace.Hunk, x *work
 	shown := d.Form.Hunk(h, x)
 	one := d.Params(session, nil, h.ID)
 	reject := menu.Action{
-		Title:      "agentls: Reject " + d.Form.What(h) + remark.Because(h.Author.Reason),
-		Kind:       protocol.CodeActionKindQuickFix,
-		Diagnostic: &shown,
-		Command:    methods.CommandRejectProposal, Argument: one,
+		Title: "agentls: Reject " + d.Form.What(h) + remark.Because(h.Author.Reason),
+		Kind:  protocol.CodeActionKindQuickFix, Diagnostic: &shown, Command: methods.CommandRejectProposal,
+		Argument: one,
 	}
 	if h.State == event.StateOpen {
 		return []menu.Action{{
-			Title:      "agentls: Accept " + d.Form.What(h) + remark.Because(h.Author.Reason),
-			Kind:       protocol.CodeActionKindQuickFix,
-			Diagnostic: &shown,
-			Command:    methods.CommandAcceptProposal, Argument: one, Hunks: []event.HunkID{h.ID},
+			Title: "agentls: Accept " + d.Form.What(h) + remark.Because(h.Author.Reason),
+			Kind:  protocol.CodeActionKindQuickFix, Diagnostic: &shown, Command: methods.CommandAcceptProposal,
+			Argument: one, Hunks: []event.HunkID{h.ID},
 		}, reject, {
 			Title: "agentls: Show the diff of " + d.Form.What(h), Kind: menu.KindProposal,
 			Command: methods.CommandDiffProposal, Argument: one,
@@ -115,17 +113,14 @@ func (d *Desk) hunkActions(session *agentcore.Session, h workspace.Hunk, x *work
 	if _, ok := session.Board().Proposal().Sides(h.ID); ok {
 		list = append(list, menu.Action{
 			Title: "agentls: Show both sides of this conflict", Kind: protocol.CodeActionKindQuickFix,
-			Diagnostic: &shown,
-			Command:    methods.CommandDiffProposal, Argument: one,
+			Diagnostic: &shown, Command: methods.CommandDiffProposal, Argument: one,
 		})
 		if d.Client.AppliesEdits() {
 			list = append(list, menu.Action{
 				Title: "agentls: Replace these lines by the text of " + remark.Agent(h.Author),
-				Kind:  protocol.CodeActionKindQuickFix, Diagnostic: &shown,
-				Command: methods.CommandAcceptProposal,
+				Kind:  protocol.CodeActionKindQuickFix, Diagnostic: &shown, Command: methods.CommandAcceptProposal,
 				Argument: methods.AcceptParams{
-					Proposal: session.Board().ProposalID(), Hunks: []event.HunkID{h.ID},
-					Overwrite: true,
+					Proposal: session.Board().ProposalID(), Hunks: []event.HunkID{h.ID}, Overwrite: true,
 				},
 			})
 		}
@@ -184,8 +179,7 @@ func (d *Desk) FindingActions(session *agentcore.Session, path string, x *worksp
 		shown := d.Form.Finding(f, x)
 		a := menu.Action{
 			Title: "agentls: Fix this finding: " + short.Line(f.Message), Kind: protocol.CodeActionKindQuickFix,
-			Diagnostic: &shown,
-			Command:    methods.CommandFix, Argument: methods.FixParams{Finding: f.ID},
+			Diagnostic: &shown, Command: methods.CommandFix, Argument: methods.FixParams{Finding: f.ID},
 		}
 		if hunks := session.Board().Fix(f.ID); len(hunks) > 0 {
 			a.Preferred = true

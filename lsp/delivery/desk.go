@@ -43,6 +43,7 @@ import (
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/client"
 	"github.com/agentls/agentls/lsp/document"
+	"github.com/agentls/agentls/lsp/listing"
 	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/remark"
 )
@@ -69,8 +70,6 @@ type Means struct {
 	Present func(ctx context.Context, result any)
 	// Moved says that a file has got a name which the editor may show old diagnostics under. It never waits.
 	Moved func(path string)
-	// RunInfos are runs on the wire.
-	RunInfos func([]history.Run) []methods.RunInfo
 }
 
 // Desk is where proposed edits are decided on. Its methods may be called from any goroutine, but the reading one of the
@@ -120,7 +119,7 @@ func (d *Desk) Proposals(ctx context.Context, p *methods.ProposalsParams) (*meth
 		return list, err
 	}
 	undoable, err := session.Board().UndoableRuns(ctx)
-	list.Undoable = d.RunInfos(undoable)
+	list.Undoable = listing.Runs(undoable)
 	return list, err
 }
 
@@ -258,8 +257,7 @@ func (d *Desk) WithFiles(p methods.Proposal, hunks []workspace.Hunk) methods.Pro
 // worse joins the states of parts into that of the whole: what still wants a decision counts most.
 func worse(a, b event.ProposalState) event.ProposalState {
 	for _, state := range []event.ProposalState{
-		event.StateConflict, event.StateOpen, event.StateAccepted,
-		event.StateRejected,
+		event.StateConflict, event.StateOpen, event.StateAccepted, event.StateRejected,
 	} {
 		if a == state || b == state {
 			return state
@@ -271,8 +269,7 @@ func worse(a, b event.ProposalState) event.ProposalState {
 func (d *Desk) hunkOf(h workspace.Hunk) methods.Hunk {
 	hunk := methods.Hunk{
 		ID: h.ID, State: h.State, Before: h.Before, After: h.After, Reason: h.Author.Reason, Run: h.Author.Run,
-		Agent:  h.Author.Agent,
-		Detail: h.Detail, Current: h.Current,
+		Agent: h.Author.Agent, Detail: h.Detail, Current: h.Current,
 	}
 	if x, _, err := d.Documents.Text(h.Path); err == nil {
 		start, end := min(h.StartLine, x.Len()), min(h.EndLine, x.Len())

@@ -35,7 +35,7 @@ func (d *Desk) Undo(ctx context.Context, p *methods.UndoParams) (*methods.Accept
 			ids = append(ids, h.ID)
 		}
 	}
-	// What another run did is not to be undone by mistake. What nobody can undo any more is told with its own reason.
+	// The edits of another run are not undone by mistake. An edit that nobody can undo any more fails with its reason.
 	var foreign []event.HunkID
 	for _, h := range session.Board().Proposal().Accepted() {
 		if slices.Contains(ids, h.ID) &&

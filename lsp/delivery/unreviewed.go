@@ -18,7 +18,8 @@ type Unreviewed struct {
 	tell    func(ctx context.Context, warning string)
 	news    chan struct{} // has room for one: the proposal has changed
 
-	// the text that was tried last, so that what is refused is not tried for ever; owned by Run
+	// tried is the text of each hunk that the editor was asked to take last, so that a refused hunk is not sent for
+	// ever; owned by Run
 	tried map[event.HunkID]string
 }
 

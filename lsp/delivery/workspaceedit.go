@@ -204,8 +204,7 @@ func (a *annotations) of(reason string) protocol.ChangeAnnotationIdentifier {
 		title += ": " + short.Line(reason)
 	}
 	a.list[id] = protocol.ChangeAnnotation{
-		Label: title, NeedsConfirmation: new(false),
-		Description: new(cmp.Or(reason, unexplained)),
+		Label: title, NeedsConfirmation: new(false), Description: new(cmp.Or(reason, unexplained)),
 	}
 	return id
 }

@@ -1,6 +1,11 @@
-// Package document holds the open documents: what the editor shows, by path, and each request's moment of that. It is
-// the one that tells the workspace's view of them, so that a text, its version and the hunks and findings that follow
-// its lines can be read in one step ([Documents.Read]).
+// Package document owns the open documents, each with text, version, language and URI, and each request's moment of
+// them.
+//
+// The workspace's view has the buffer and the version of each, too: under its own lock, beside the hunks and findings
+// that follow the lines, so that both move in one step. It has no text of its own, since a buffer is immutable and
+// shared, and nobody but [Documents] tells it of one. Only while the editor renames a file do the two differ: the view
+// knows the new path at once, and the editor closes the old document and opens the new one a moment later.
+// [Documents.Read] reads a text, its version and what follows its lines together.
 package document
 
 import (
@@ -34,11 +39,11 @@ type Document struct {
 	Buffer   *workspace.Buffer
 }
 
-// Index is the whole text with its lines. The first call for a version costs its length, so nobody asks on the reading
-// goroutine.
+// Index is the whole text with its lines. The first call for a version costs time in proportion to the text, so the
+// reading goroutine never calls it.
 func (d *Document) Index() *workspace.Index { return d.Buffer.Index() }
 
-// Moment is the open documents at one moment. Whoever is given it changes nothing of it.
+// Moment is the open documents at one moment. Its holders only read it.
 type Moment struct {
 	byPath map[string]*Document
 	// recent is the path of the document that was opened or changed last.
@@ -58,12 +63,12 @@ type Documents struct {
 	Encoding position.Encoding
 	view     *workspace.View
 	kindOf   func(path string) authoring.Kind
-	// edits is odd while a message about documents is worked on, and grows with each.
+	// edits is odd while the reading goroutine works on a message about documents, and grows with each such message.
 	edits atomic.Uint64
 
 	mu sync.RWMutex
 	Moment
-	// shared says that somebody holds the Moment: who changes it next changes a copy.
+	// shared says that a request holds the Moment: the next change is made to a copy.
 	shared bool
 	// changed is closed and replaced when a document was opened, changed, closed or renamed.
 	changed chan struct{}
@@ -100,7 +105,7 @@ func (d *Documents) Now() Moment {
 	return d.Moment
 }
 
-// own makes the documents nobody else's, so that they can be changed. The lock is held.
+// own copies the documents where a request holds them, so that they can be changed. The lock is held.
 func (d *Documents) own() {
 	if d.shared {
 		d.byPath, d.shared = maps.Clone(d.byPath), false
@@ -136,8 +141,8 @@ func (d *Documents) set(doc *Document) {
 	d.view.SetBuffer(doc.Path, doc.Buffer, doc.Version)
 }
 
-// editing marks the time in which the documents and what follows their lines do not fit together. done wakes who waits
-// for a change, when everything has followed it.
+// editing marks the time in which the documents and what follows their lines do not fit together. done ends that time,
+// and wakes those who wait for a change.
 func (d *Documents) editing() (done func()) {
 	d.edits.Add(1)
 	return func() {
@@ -161,9 +166,9 @@ func (d *Documents) Open(item protocol.TextDocumentItem) *Document {
 	return doc
 }
 
-// Change applies the changes of one notification in order. Positions outside the text are moved into it and an
-// inverted range is turned, as the reference implementations do, so that no change can be refused
-// and what agents read stays what the editor shows. The error says that the document is not open.
+// Change applies the changes of one notification in order. As the reference implementations do, it moves positions
+// outside the text into it and turns an inverted range: so it can refuse no change, and what agents read stays what the
+// editor shows. The error says that the document is not open.
 func (d *Documents) Change(id protocol.VersionedTextDocumentIdentifier,
 	changes []protocol.TextDocumentContentChangeEvent,
 ) (*Document, error) {
@@ -246,8 +251,8 @@ func (d *Documents) Wait(ctx context.Context, condition func() bool) error {
 // Followed reports whether everything has followed the newest message about documents.
 func (d *Documents) Followed() bool { return d.edits.Load()%2 == 0 }
 
-// Read does something between two messages about documents, and again where one was worked on meanwhile, so that
-// texts, their versions, the lines of hunks and those of findings fit together. No message waits for it.
+// Read calls do between two messages about documents, so that texts, their versions, the lines of hunks and those of
+// findings fit together. Where a message came meanwhile, it calls do again. No message waits for it.
 func (d *Documents) Read(ctx context.Context, do func()) error {
 	for {
 		edits := d.edits.Load()
@@ -273,7 +278,7 @@ func (d *Documents) Text(path string) (*workspace.Index, int32, error) {
 	return workspace.NewIndex(file.Text), -1, nil
 }
 
-// URI returns a file's URI, or that of an open document which is no file.
+// URI returns the URI of a file by its path, or the URI of an open document that is no file.
 func (d *Documents) URI(path string) uri.URI {
 	if doc := d.Get(path); doc != nil {
 		return doc.URI

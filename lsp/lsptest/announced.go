@@ -28,8 +28,7 @@ func (a *announced) maySpeak(r *jsonrpc2.Request) {
 	switch a.phase {
 	case phaseNew, phaseInitializing:
 		if !slices.Contains([]string{
-			"window/showMessage", "window/logMessage", "window/showMessageRequest",
-			"telemetry/event",
+			"window/showMessage", "window/logMessage", "window/showMessageRequest", "telemetry/event",
 		}, r.Method) {
 			a.fault("%s before initialize was answered", r.Method)
 		}

@@ -106,12 +106,20 @@ func (s *stub) apply(ctx context.Context, edit string) (applied bool, reason str
 	return result.Applied, result.FailureReason, err
 }
 
-const syncIncremental = `"textDocumentSync":{"openClose":true,"change":2,"save":true},"executeCommandProvider":{"commands":["known"]},"codeActionProvider":{"codeActionKinds":["quickfix"]}`
+const syncIncremental = `"textDocumentSync":{"openClose":true,"change":2,"save":true},
+	"executeCommandProvider":{"commands":["known"]},"codeActionProvider":{"codeActionKinds":["quickfix"]}`
+
+// firstOf is an edit, as JSON, that puts a text in the place of the first characters of a document.
+func firstOf(characters int, text string) string {
+	return fmt.Sprintf(`{"range":{"start":{"line":0,"character":0},"end":{"line":0,"character":%d}},"newText":%q}`,
+		characters, text)
+}
 
 func TestApplyEdit(t *testing.T) {
 	for _, encoding := range []Encoding{UTF8, UTF16, UTF32} {
 		t.Run(string(encoding), func(t *testing.T) {
-			e, s := startStub(t, "rich", fmt.Sprintf(`{"positionEncoding":%q,%s}`, encoding, syncIncremental), EditorOptions{Encodings: []Encoding{encoding}})
+			e, s := startStub(t, "rich", fmt.Sprintf(`{"positionEncoding":%q,%s}`, encoding, syncIncremental),
+				EditorOptions{Encodings: []Encoding{encoding}})
 			const before = "über 😀 alles\r\nsecond\r\n"
 			file := filepath.Join(e.options.Root, "a.txt")
 			if err := os.WriteFile(file, []byte(before), 0o600); err != nil {
@@ -124,7 +132,8 @@ func TestApplyEdit(t *testing.T) {
 				at := strings.Index(before, piece)
 				return string(encode(encoding.Range(before, at, at+len(piece))))
 			}
-			edit := fmt.Sprintf(`{"documentChanges":[{"textDocument":{"uri":%q,"version":1},"edits":[{"range":%s,"newText":"zweite"},{"range":%s,"newText":"🙂🙂"}]}]}`,
+			edit := fmt.Sprintf(`{"documentChanges":[{"textDocument":{"uri":%q,"version":1},"edits":[`+
+				`{"range":%s,"newText":"zweite"},{"range":%s,"newText":"🙂🙂"}]}]}`,
 				e.URI("a.txt"), r("second"), r("😀"))
 			applied, reason, err := s.apply(watched(t), edit)
 			if err != nil || !applied {
@@ -182,7 +191,8 @@ func TestApplyEditIsWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	one := func(name string, version int) string {
-		return fmt.Sprintf(`{"textDocument":{"uri":%q,"version":%d},"edits":[{"range":{"start":{"line":0,"character":0},"end":{"line":0,"character":1}},"newText":"x"}]}`, e.URI(name), version)
+		return fmt.Sprintf(`{"textDocument":{"uri":%q,"version":%d},"edits":[%s]}`,
+			e.URI(name), version, firstOf(1, "x"))
 	}
 	if err := e.Edit("b.txt", 0, 0, "typed "); err != nil {
 		t.Fatal(err)
@@ -199,7 +209,9 @@ func TestApplyEditIsWhole(t *testing.T) {
 func TestFileOperations(t *testing.T) {
 	e, s := startStub(t, "rich", `{`+syncIncremental+`}`, EditorOptions{})
 	u := e.URI("new.txt")
-	applied, reason, err := s.apply(watched(t), fmt.Sprintf(`{"documentChanges":[{"kind":"create","uri":%q},{"textDocument":{"uri":%q,"version":null},"edits":[{"range":{"start":{"line":0,"character":0},"end":{"line":0,"character":0}},"newText":"hi"}]}]}`, u, u))
+	applied, reason, err := s.apply(watched(t), fmt.Sprintf(
+		`{"documentChanges":[{"kind":"create","uri":%q},{"textDocument":{"uri":%q,"version":null},"edits":[%s]}]}`,
+		u, u, firstOf(0, "hi")))
 	if err != nil || !applied {
 		t.Fatalf("applied %v, %q, %v", applied, reason, err)
 	}
@@ -213,7 +225,8 @@ func TestFileOperations(t *testing.T) {
 
 // TestFaults has a server break the protocol, one rule in each case.
 func TestFaults(t *testing.T) {
-	const hint = `"diagnostics":[{"range":{"start":{"line":0,"character":0},"end":{"line":0,"character":1}},"message":"m"}]`
+	const hint = `"diagnostics":[` +
+		`{"range":{"start":{"line":0,"character":0},"end":{"line":0,"character":1}},"message":"m"}]`
 	type send struct{ method, params string } // a method that begins with ! is a request
 	for _, test := range []struct {
 		name, profile string
@@ -269,7 +282,7 @@ func TestFaults(t *testing.T) {
 				if method, ok := strings.CutPrefix(one.method, "!"); ok {
 					var raw jsonrpc.RawMessage
 					// A refusal is the editor's right; the fault is what counts.
-					if err := s.conn.Call(watched(t), method, params, &raw); err != nil && errors.Is(err, wire.ErrClosed) {
+					if err := s.conn.Call(watched(t), method, params, &raw); errors.Is(err, wire.ErrClosed) {
 						t.Fatal(err)
 					}
 				} else if err := s.conn.Notify(watched(t), one.method, params); err != nil {
@@ -312,7 +325,9 @@ func TestCodeActions(t *testing.T) {
 			t.Errorf("%s: the faults are %q (%v)", test.answer, f, err)
 		}
 	}
-	answer = `[{"title":"do it","kind":"quickfix","edit":{"documentChanges":[{"textDocument":{"uri":"` + e.URI("a.txt") + `","version":1},"edits":[{"range":{"start":{"line":0,"character":0},"end":{"line":0,"character":4}},"newText":"done"}]}]},"command":{"title":"t","command":"known"}}]`
+	answer = fmt.Sprintf(`[{"title":"do it","kind":"quickfix","edit":{"documentChanges":[`+
+		`{"textDocument":{"uri":%q,"version":1},"edits":[%s]}]},"command":{"title":"t","command":"known"}}]`,
+		e.URI("a.txt"), firstOf(4, "done"))
 	list, err := e.Actions(watched(t), "a.txt", Range{})
 	if err != nil || len(list) != 1 {
 		t.Fatalf("%+v, %v", list, err)
@@ -334,7 +349,8 @@ func TestChangeAfterAnswer(t *testing.T) {
 	if err := e.OpenText("a.txt", "text\n"); err != nil {
 		t.Fatal(err)
 	}
-	applied, _, err := s.apply(watched(t), `{"changes":{"`+e.URI("a.txt")+`":[{"range":{"start":{"line":0,"character":0},"end":{"line":0,"character":4}},"newText":"done"}]}}`)
+	applied, _, err := s.apply(watched(t),
+		fmt.Sprintf(`{"changes":{%q:[%s]}}`, e.URI("a.txt"), firstOf(4, "done")))
 	if err != nil || !applied {
 		t.Fatalf("applied %v, %v", applied, err)
 	}
@@ -355,7 +371,8 @@ func TestSkipsStaleEdits(t *testing.T) {
 	if err := e.Edit("a.txt", 0, 0, "typed "); err != nil {
 		t.Fatal(err)
 	}
-	applied, reason, err := s.apply(watched(t), `{"documentChanges":[{"textDocument":{"uri":"`+e.URI("a.txt")+`","version":1},"edits":[{"range":{"start":{"line":0,"character":0},"end":{"line":0,"character":4}},"newText":"done"}]}]}`)
+	applied, reason, err := s.apply(watched(t), fmt.Sprintf(
+		`{"documentChanges":[{"textDocument":{"uri":%q,"version":1},"edits":[%s]}]}`, e.URI("a.txt"), firstOf(4, "done")))
 	if err != nil || !applied {
 		t.Errorf("applied %v, %q, %v", applied, reason, err)
 	}

@@ -83,8 +83,7 @@ func (s *screen) publish(params json.RawMessage) {
 		}
 	}
 	s.diagnostics[p.URI] = published{
-		version: p.Version, text: shown, list: *p.Diagnostics,
-		times: s.diagnostics[p.URI].times + 1,
+		version: p.Version, text: shown, list: *p.Diagnostics, times: s.diagnostics[p.URI].times + 1,
 	}
 }
 

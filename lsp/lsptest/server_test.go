@@ -164,7 +164,9 @@ func TestLinesFail(t *testing.T) {
 	}
 	cancel(errors.New("the scenario hangs"))
 	p.ctx = short
-	for _, text := range []string{`message "never"`, "wait diagnostics a.txt 1", "wait progress end", "wait event RunFinished"} {
+	for _, text := range []string{
+		`message "never"`, "wait diagnostics a.txt 1", "wait progress end", "wait event RunFinished",
+	} {
 		l, err := parseLine(text)
 		if err != nil {
 			t.Fatal(err)

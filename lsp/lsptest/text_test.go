@@ -88,7 +88,9 @@ func TestParseLine(t *testing.T) {
 
 func TestSpan(t *testing.T) {
 	const content = "one\ntwö three\n"
-	for where, want := range map[string]string{"1": "one", "2:1-2:4": "twö", "2:5": "", "three": "three", "all": content} {
+	for where, want := range map[string]string{
+		"1": "one", "2:1-2:4": "twö", "2:5": "", "three": "three", "all": content,
+	} {
 		start, end, err := span(content, where)
 		if err != nil || content[start:end] != want {
 			t.Errorf("%s is %q, %v", where, content[start:end], err)

@@ -88,8 +88,7 @@ var waits = map[string]wait{
 	"lenses": {least: 2, most: 2, do: func(p *play, args []string) error { return p.waitLens(args[0], args[1]) }},
 	"hint":   {least: 2, most: 2, do: func(p *play, args []string) error { return p.waitHint(args[0], args[1], true) }},
 	"hover": {
-		least: 3, most: 3,
-		do: func(p *play, args []string) error { return p.waitHover(args[0], args[1], args[2]) },
+		least: 3, most: 3, do: func(p *play, args []string) error { return p.waitHover(args[0], args[1], args[2]) },
 	},
 	"report": {
 		least: 2, most: 2,

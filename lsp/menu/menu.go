@@ -106,8 +106,7 @@ func (a Action) shown(c *client.Client,
 	}
 	if a.Disabled != "" {
 		return &protocol.CodeAction{
-			Title: a.Title, Kind: &a.Kind,
-			Disabled: protocol.CodeActionDisabled{Reason: a.Disabled},
+			Title: a.Title, Kind: &a.Kind, Disabled: protocol.CodeActionDisabled{Reason: a.Disabled},
 		}, nil
 	}
 	shown := &protocol.CodeAction{Title: a.Title, Kind: &a.Kind, Edit: a.Edit}

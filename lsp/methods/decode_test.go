@@ -73,14 +73,20 @@ func TestDecodeTakes(t *testing.T) {
 		"no params":       {``, &NoParams{}, &NoParams{}},
 		"numbers": {
 			`{"prompt":"x","limits":{"maxTurns":3.0,"timeoutMs":1e3,"maxTokens":9007199254740991,"maxCost":0.5}}`,
-			&RunParams{}, &RunParams{Prompt: "x", Limits: &Limits{MaxTurns: 3, TimeoutMs: 1000, MaxTokens: 1<<53 - 1, MaxCost: &cost}},
+			&RunParams{},
+			&RunParams{
+				Prompt: "x", Limits: &Limits{MaxTurns: 3, TimeoutMs: 1000, MaxTokens: 1<<53 - 1, MaxCost: &cost},
+			},
 		},
 		"unknown value": {`{"prompt":"x","permissionMode":"careful"}`, &RunParams{}, &RunParams{Prompt: "x", PermissionMode: "careful"}},
 		// As the LSP types have it, so that a document is found by its URI.
 		"URI": {`{"prompt":"x","context":{"uri":"file:///tmp/my file.go"}}`, &RunParams{}, &RunParams{Prompt: "x", Context: &RunContext{URI: "file:///tmp/my%20file.go"}}},
 		"range": {
 			`{"prompt":"x","context":{"range":{"start":{"line":1,"character":2},"end":{"line":3,"character":4}}}}`,
-			&RunParams{}, &RunParams{Prompt: "x", Context: &RunContext{Range: &protocol.Range{Start: protocol.Position{Line: 1, Character: 2}, End: protocol.Position{Line: 3, Character: 4}}}},
+			&RunParams{},
+			&RunParams{Prompt: "x", Context: &RunContext{Range: &protocol.Range{
+				Start: protocol.Position{Line: 1, Character: 2}, End: protocol.Position{Line: 3, Character: 4},
+			}}},
 		},
 		"token as a number": {`{"run":"r","workDoneToken":5}`, &WaitParams{}, &WaitParams{Run: "r", WorkDoneToken: protocol.Integer(5)}},
 		"token as a string": {`{"run":"r","workDoneToken":"é"}`, &WaitParams{}, &WaitParams{Run: "r", WorkDoneToken: protocol.String("é")}},
@@ -124,7 +130,9 @@ func FuzzDecode(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		for _, into := range []any{&RunParams{}, &WaitParams{}, &SubscribeParams{}, &UsageParams{}, &GenerateResult{}, &EditorDiagnostics{}} {
+		for _, into := range []any{
+			&RunParams{}, &WaitParams{}, &SubscribeParams{}, &UsageParams{}, &GenerateResult{}, &EditorDiagnostics{},
+		} {
 			err := Decode(raw, into)
 			var params *ParamsError
 			if err != nil && !errors.As(err, &params) {

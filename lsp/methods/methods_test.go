@@ -359,7 +359,8 @@ func TestErrorsOfTheServerPass(t *testing.T) {
 			t.Errorf("%s: %v, %v, %v", method, result, handled, err)
 		}
 	}
-	if _, _, err := DispatchCommand(t.Context(), d, CommandCancel, []json.RawMessage{[]byte(`{"run":"r1"}`)}); !errors.Is(err, d.err) {
+	arguments := []json.RawMessage{[]byte(`{"run":"r1"}`)}
+	if _, _, err := DispatchCommand(t.Context(), d, CommandCancel, arguments); !errors.Is(err, d.err) {
 		t.Errorf("the command's error is %v", err)
 	}
 }
@@ -386,7 +387,9 @@ func (c *client) Notify(_ context.Context, method string, params any) error {
 }
 
 // send decodes the documented params, sends them and compares both ways.
-func send[P, R any](t *testing.T, examples map[string]example, method string, sender func(Client) func(context.Context, *P) (*R, error)) {
+func send[P, R any](t *testing.T, examples map[string]example, method string,
+	sender func(Client, context.Context, *P) (*R, error),
+) {
 	t.Helper()
 	e := examples[method]
 	params := new(P)
@@ -395,7 +398,7 @@ func send[P, R any](t *testing.T, examples map[string]example, method string, se
 		return
 	}
 	conn := &client{answer: e.result}
-	result, err := sender(Client{conn})(t.Context(), params)
+	result, err := sender(Client{conn}, t.Context(), params)
 	if err != nil || conn.method != method {
 		t.Errorf("%s was sent as %s: %v", method, conn.method, err)
 		return
@@ -404,24 +407,22 @@ func send[P, R any](t *testing.T, examples map[string]example, method string, se
 	sameJSON(t, method+" result", e.result, result)
 	conn.answer = json.RawMessage(`"nonsense"`)
 	var wrong *ParamsError
-	if _, err := sender(Client{conn})(t.Context(), params); !errors.As(err, &wrong) {
+	if _, err := sender(Client{conn}, t.Context(), params); !errors.As(err, &wrong) {
 		t.Errorf("%s: an answer that is a string gives %v", method, err)
 	}
 	conn.err = context.Canceled
-	if _, err := sender(Client{conn})(t.Context(), params); !errors.Is(err, context.Canceled) {
+	if _, err := sender(Client{conn}, t.Context(), params); !errors.Is(err, context.Canceled) {
 		t.Errorf("%s: a cancelled call gives %v", method, err)
 	}
 }
 
 func TestClient(t *testing.T) {
 	examples := readExamples(t)
-	send(t, examples, MethodAsk, func(c Client) func(context.Context, *Ask) (*AskAnswer, error) { return c.Ask })
-	send(t, examples, MethodQuestion, func(c Client) func(context.Context, *Question) (*QuestionAnswer, error) { return c.Question })
-	send(t, examples, MethodGenerate, func(c Client) func(context.Context, *GenerateParams) (*GenerateResult, error) { return c.Generate })
-	send(t, examples, MethodDiagnostics, func(c Client) func(context.Context, *EditorDiagnosticsParams) (*EditorDiagnostics, error) {
-		return c.Diagnostics
-	})
-	send(t, examples, MethodSymbols, func(c Client) func(context.Context, *SymbolsParams) (*EditorSymbols, error) { return c.Symbols })
+	send(t, examples, MethodAsk, Client.Ask)
+	send(t, examples, MethodQuestion, Client.Question)
+	send(t, examples, MethodGenerate, Client.Generate)
+	send(t, examples, MethodDiagnostics, Client.Diagnostics)
+	send(t, examples, MethodSymbols, Client.Symbols)
 
 	null := &client{answer: json.RawMessage("null")}
 	if result, err := (Client{null}).Ask(t.Context(), &Ask{}); result != nil || err != nil {
@@ -440,7 +441,8 @@ func TestClient(t *testing.T) {
 		t.Errorf("%s: %v", conn.method, err)
 	}
 	sameJSON(t, "agent/event", examples[MethodEvent].params, conn.params)
-	if err := (Client{conn}).Status(t.Context(), &StatusParams{Health: HealthOK, Quiescent: true}); err != nil || conn.method != MethodStatus {
+	status := &StatusParams{Health: HealthOK, Quiescent: true}
+	if err := (Client{conn}).Status(t.Context(), status); err != nil || conn.method != MethodStatus {
 		t.Errorf("%s: %v", conn.method, err)
 	}
 	sameJSON(t, "agent/status", []byte(`{"health":"ok","quiescent":true}`), conn.params)
@@ -476,7 +478,9 @@ func TestCommandsAreSorted(t *testing.T) {
 // sameJSON compares a document with a value, as both encoders write it that are in use.
 func sameJSON(t *testing.T, what string, want []byte, value any) {
 	t.Helper()
-	for name, marshal := range map[string]func(any) ([]byte, error){"encoding/json": json.Marshal, "protocol": protocol.Marshal} {
+	for name, marshal := range map[string]func(any) ([]byte, error){
+		"encoding/json": json.Marshal, "protocol": protocol.Marshal,
+	} {
 		got, err := marshal(value)
 		if err != nil {
 			t.Errorf("%s: encode with %s: %v", what, name, err)

@@ -8,7 +8,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var kinds = map[Kind]string{Nothing: "nothing", Key: "key", Value: "value", Header: "header", Text: "text", Body: "body"}
+var kinds = map[Kind]string{
+	Nothing: "nothing", Key: "key", Value: "value", Header: "header", Text: "text", Body: "body",
+}
 
 // describe shows a place: its kind, path, word in its quotes, and the taken keys.
 func describe(o *Outline, p Place) string {
@@ -108,7 +110,8 @@ func TestNodes(t *testing.T) {
 			o := test.make(test.text)
 			var got []string
 			for _, n := range o.Nodes {
-				got = append(got, fmt.Sprintf("%s %s=%q", strings.Join(n.Path, "."), n.Name.In(o.Text), n.Value.In(o.Text)))
+				path := strings.Join(n.Path, ".")
+				got = append(got, fmt.Sprintf("%s %s=%q", path, n.Name.In(o.Text), n.Value.In(o.Text)))
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("the nodes differ (-want +got):\n%s", diff)
@@ -120,7 +123,8 @@ func TestNodes(t *testing.T) {
 // FuzzOutline shows that any text has an outline whose spans lie in it.
 func FuzzOutline(f *testing.F) {
 	for _, seed := range []string{
-		"", "---", "---\n", "---\na: [b\n- c: {d\n---\ne", "a = [\"\n[b]\n{c = \"\"\"", "{\"a\": [{\"b\": \"c\\", "---\n- - a: b\n  \"c", "[[a]]\n[a.b]\nc.d={e=", "\uFEFF---\na: |\n b\n",
+		"", "---", "---\n", "---\na: [b\n- c: {d\n---\ne", "a = [\"\n[b]\n{c = \"\"\"", "{\"a\": [{\"b\": \"c\\",
+		"---\n- - a: b\n  \"c", "[[a]]\n[a.b]\nc.d={e=", "\uFEFF---\na: |\n b\n",
 	} {
 		f.Add(seed)
 	}

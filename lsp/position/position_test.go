@@ -145,7 +145,10 @@ func TestSpansAreInTheText(t *testing.T) {
 		e, text := rapid.SampledFrom(encodings).Draw(t, "encoding"), texts.Draw(t, "text")
 		x, m := workspace.NewIndex(text), naiveOf(e, text)
 		number := rapid.IntRange(-2, 12)
-		s := event.Span{StartLine: max(0, number.Draw(t, "a")), StartColumn: number.Draw(t, "b"), EndLine: max(0, number.Draw(t, "c")), EndColumn: number.Draw(t, "d")}
+		s := event.Span{
+			StartLine: max(0, number.Draw(t, "a")), StartColumn: number.Draw(t, "b"),
+			EndLine: max(0, number.Draw(t, "c")), EndColumn: number.Draw(t, "d"),
+		}
 		r := e.Span(x, s)
 		for _, p := range []protocol.Position{r.Start, r.End} {
 			if int(p.Line) >= len(m.lines) || int(p.Character) > len(m.lines[p.Line]) {

@@ -31,7 +31,7 @@ var Severities = map[event.Severity]protocol.DiagnosticSeverity{
 	event.SeverityHint:        protocol.DiagnosticSeverityHint,
 }
 
-// data lets a code action find the thing behind a diagnostic.
+// data lets a code action find the finding, hunk or question behind a diagnostic.
 type data struct {
 	Finding event.FindingID `json:"finding,omitempty"`
 	Hunk    event.HunkID    `json:"hunk,omitempty"`
@@ -116,7 +116,7 @@ func (f Form) Problem(kind authoring.Kind, p agent.Problem, x *workspace.Index) 
 	return f.diagnostic(f.encoding.Span(x, p.Span), Severities[p.Severity], kind.Code(), message, data{})
 }
 
-// What names what a hunk does.
+// What says in a few words what a hunk does.
 func (f Form) What(h workspace.Hunk) string {
 	switch {
 	case h.Create:
@@ -143,7 +143,7 @@ func Lines(h workspace.Hunk, x *workspace.Index) (first, last int) {
 	return first, min(max(first, h.EndLine-1), end)
 }
 
-// glimpse shows the first line that an edit would change, where nobody gave a reason for it.
+// glimpse shows the first line that an edit would change, for an edit without a reason.
 func glimpse(h workspace.Hunk) string {
 	if whole(h) {
 		return ""

@@ -20,21 +20,13 @@
 package surface
 
 import (
-	"context"
 	"fmt"
-	"log/slog"
 	"strings"
 	"time"
 
-	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
-	"github.com/agentls/agentls/agentcore/history"
 	"github.com/agentls/agentls/agentcore/price"
 	"github.com/agentls/agentls/agentcore/provider"
-	"github.com/agentls/agentls/agentcore/workspace"
-	"github.com/agentls/agentls/lsp/client"
-	"github.com/agentls/agentls/lsp/document"
-	"github.com/agentls/agentls/lsp/remark"
 	"github.com/agentls/agentls/lsp/short"
 )
 
@@ -191,38 +183,4 @@ func (b *liveRuns) childrenOf(id event.RunID) string {
 		text += " (" + strings.Join(named, "; ") + ")"
 	}
 	return text
-}
-
-// Notify sends a notification to the editor; the error says that it could not be sent.
-type Notify func(ctx context.Context, method string, params any) error
-
-// Means are what the surfaces work with. All of it is set, and may be used by any goroutine.
-type Means struct {
-	Client    *client.Client
-	Documents *document.Documents
-	View      *workspace.View
-	Form      remark.Form
-	Logger    *slog.Logger
-	// ConfigFile is the user's own configuration.
-	ConfigFile string
-
-	Notify Notify
-	// Goes starts a goroutine whose context ends with the server; a panic in it is told.
-	Goes func(do func(context.Context))
-	// Guarded tells of a panic in do.
-	Guarded func(do func())
-	// Settings are those of now, nil before they were read.
-	Settings func() *config.Config
-	// Info finds a run of this process.
-	Info func(event.RunID) (history.Run, bool)
-}
-
-func lensesOn(c *config.Config) bool { return c != nil && c.CodeLens }
-
-// wake puts a token into a channel that has room for one. It never waits.
-func wake(news chan<- struct{}) {
-	select {
-	case news <- struct{}{}:
-	default: // whoever reads has not seen the last news yet, and will see these with it
-	}
 }

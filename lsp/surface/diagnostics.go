@@ -24,7 +24,7 @@ type Diagnostics struct {
 	Means
 	// remarks are the diagnostics of a file for the text that is given; open says that it is an open document.
 	remarks func(path string, x *workspace.Index, open bool) []protocol.Diagnostic
-	// stale says that the editor has pulled others than there are now. It never waits.
+	// stale says that the diagnostics which the editor has pulled are no longer right. It never waits.
 	stale func()
 	news  chan struct{} // has room for one: there are dirty files
 
@@ -90,8 +90,7 @@ func (p *Diagnostics) Clear(path string) {
 	p.Touch(path)
 }
 
-// typingTime is how long the diagnostics of a text that is being typed wait for more of it, so that they are not about
-// every half of a word.
+// typingTime is how long the diagnostics of a text wait for the user to type on: they are not about half a word then.
 const typingTime = 150 * time.Millisecond
 
 // TouchSoon is touch for a document that is being typed in. It never waits.
@@ -102,8 +101,8 @@ func (p *Diagnostics) TouchSoon(path string) {
 	wake(p.news)
 }
 
-// Hosted takes in the documents that show hunks of new files now, and returns them with those that did so when it was
-// last called.
+// Hosted takes in the documents that show hunks of new files now. It returns them together with the documents of the
+// call before.
 func (p *Diagnostics) Hosted(now []string) []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -201,7 +200,7 @@ func (p *Diagnostics) publish(ctx context.Context, path string) error {
 	if version >= 0 && client.Yes(caps.VersionSupport) {
 		params.Version = protocol.NewOptional(version)
 	}
-	return p.Notify(ctx, protocol.MethodTextDocumentPublishDiagnostics, &params)
+	return p.Client.Notify(ctx, protocol.MethodTextDocumentPublishDiagnostics, &params)
 }
 
 // Launches are the documents that runs were launched on, "" for none, also those of former processes. It has its own

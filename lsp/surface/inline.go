@@ -317,7 +317,7 @@ func (i *inlineStatus) statuses() map[string][]statusLine {
 	lines := map[place]*statusLine{}
 	all := map[string][]statusLine{}
 	i.live.each(func(r *liveRun) {
-		// What has ended may be told only in a moment.
+		// The event of the run's end may still be on its way.
 		if info, known := i.Info(r.id); known && info.Status.Final() {
 			return
 		}
@@ -429,7 +429,7 @@ func (i *inlineStatus) Stops(path string) []menu.Action {
 	open := map[string]bool{path: true}
 	var list []menu.Action
 	i.live.each(func(r *liveRun) {
-		// The event of its end may be on its way.
+		// The event of the run's end may still be on its way.
 		if info, known := i.Info(r.id); !known || info.Status.Final() {
 			return
 		}
@@ -456,3 +456,6 @@ func (i *inlineStatus) Hover(path string, line int) string {
 	}
 	return ""
 }
+
+// addLens adds a lens above a line, 0-based.
+type addLens func(line int, title, command string, argument any)

@@ -6,17 +6,14 @@ import (
 	"slices"
 
 	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
 
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/document"
 	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/remark"
-	"go.lsp.dev/uri"
 )
-
-// addLens adds a lens above a line, 0-based.
-type addLens func(line int, title, command string, argument any)
 
 // Lenses answers `textDocument/codeLens`: what can be done with each proposed edit above it, and with all of the
 // file, and the launch actions, above its first line. Each lens has its command; none has to be resolved. The proposal

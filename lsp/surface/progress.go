@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// progressInterval is the least time between two reports of one run; what comes faster is joined.
+	// progressInterval is the least time between two reports of one run; reports that come faster are joined.
 	progressInterval = 100 * time.Millisecond
 	// clockInterval is how often a run tells how long it is at work when nothing else is new.
 	clockInterval = time.Second
@@ -59,7 +59,7 @@ type progressBoard struct {
 
 	mu   sync.Mutex
 	runs map[event.RunID]*runProgress // until they have ended and the client was told
-	// waited are those on tokens of the client's, which waits for runs.
+	// waited are the progresses on tokens that came with a client's requests to wait for runs.
 	waited map[event.RunID][]*runProgress
 }
 
@@ -168,8 +168,8 @@ func (b *progressBoard) forget(p *runProgress) {
 	}
 }
 
-// Drain waits until the client was told of the end of every run of which it was told the beginning; of no other it
-// will be told.
+// Drain waits until the client was told the end of every run whose beginning it was told. It mutes the runs that the
+// client has not heard of yet.
 func (b *progressBoard) Drain(ctx context.Context) error {
 	b.mu.Lock()
 	runs := slices.Collect(maps.Values(b.runs))
@@ -338,7 +338,7 @@ func (b *progressBoard) progressOf(ctx context.Context, p *runProgress, token pr
 	send := func(value any) bool {
 		raw, err := protocol.Marshal(value)
 		if err == nil {
-			err = b.Notify(ctx, protocol.MethodProgress, &protocol.ProgressParams{Token: token, Value: raw})
+			err = b.Client.Notify(ctx, protocol.MethodProgress, &protocol.ProgressParams{Token: token, Value: raw})
 		}
 		if err != nil {
 			b.Logger.Warn("progress could not be sent", "run", p.run.id, "error", err)

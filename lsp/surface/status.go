@@ -203,11 +203,10 @@ func statusValues(f statusline.Facts) map[string]string {
 	}
 	values := map[string]string{
 		"session": string(f.Session), "version": f.Version, "project": f.Project, "cwd": f.WorkingDirectory,
-		"git_branch": f.GitBranch,
-		"running":    number(f.Running), "waiting": number(f.Waiting), "children": number(f.Children), "agent": f.Agent,
-		"model": f.Model, "title": f.Title,
-		"activity": f.Activity, "turn": number(f.Turn), "asks": number(f.Asks), "findings": number(f.Findings),
-		"edits": number(f.Edits), "tokens": "", "cost": "",
+		"git_branch": f.GitBranch, "running": number(f.Running), "waiting": number(f.Waiting),
+		"children": number(f.Children), "agent": f.Agent, "model": f.Model, "title": f.Title, "activity": f.Activity,
+		"turn": number(f.Turn), "asks": number(f.Asks), "findings": number(f.Findings), "edits": number(f.Edits),
+		"tokens": "", "cost": "",
 	}
 	if f.Tokens > 0 {
 		values["tokens"] = short.Tokens(f.Tokens)

@@ -20,8 +20,11 @@ import (
 	"go.lsp.dev/protocol"
 )
 
+// answering is what Dispatch.Request is.
+type answering = func(ctx context.Context, method string, params jsonrpc2.RawMessage) (any, error)
+
 // answerLifecycle answers initialize and shutdown, and leaves the rest to next.
-func answerLifecycle(next func(ctx context.Context, method string, params jsonrpc2.RawMessage) (any, error)) func(context.Context, string, jsonrpc2.RawMessage) (any, error) {
+func answerLifecycle(next answering) answering {
 	return func(ctx context.Context, method string, params jsonrpc2.RawMessage) (any, error) {
 		switch method {
 		case methodInitialize, methodShutdown:
@@ -44,7 +47,9 @@ func TestRequestsSeeWhatCameBefore(t *testing.T) {
 				count++
 			}
 		},
-		Before: func(ctx context.Context, _ string) context.Context { return context.WithValue(ctx, countKey{}, count) },
+		Before: func(ctx context.Context, _ string) context.Context {
+			return context.WithValue(ctx, countKey{}, count)
+		},
 		Request: answerLifecycle(func(ctx context.Context, _ string, params jsonrpc2.RawMessage) (any, error) {
 			<-release
 			return fmt.Sprintf("%s %d", params, ctx.Value(countKey{})), nil
@@ -62,7 +67,8 @@ func TestRequestsSeeWhatCameBefore(t *testing.T) {
 			t.Fatal(err)
 		}
 		var param, seen int
-		if _, err := fmt.Sscanf(got, "[%d] %d", &param, &seen); err != nil || param != seen || fmt.Sprint(param+1) != string(m.ID) {
+		_, err := fmt.Sscanf(got, "[%d] %d", &param, &seen)
+		if err != nil || param != seen || fmt.Sprint(param+1) != string(m.ID) {
 			t.Errorf("id %s: %q", m.ID, got)
 		}
 	}
@@ -99,7 +105,7 @@ func TestEveryRequestIsAnsweredOnce(t *testing.T) {
 
 func TestCancelRequest(t *testing.T) {
 	begun := make(chan string, 1)
-	c := serve(t, Dispatch{Request: answerLifecycle(func(ctx context.Context, method string, _ jsonrpc2.RawMessage) (any, error) {
+	c := serveRequests(t, func(ctx context.Context, method string, _ jsonrpc2.RawMessage) (any, error) {
 		begun <- method
 		<-ctx.Done()
 		switch method {
@@ -109,14 +115,16 @@ func TestCancelRequest(t *testing.T) {
 			return nil, RequestFailed(fmt.Errorf("review: %w", ctx.Err()))
 		}
 		return nil, ctx.Err()
-	})}, Options{})
+	})
 	c.handshake()
 	for i, method := range []string{"plain", "wrapped", "late"} {
 		c.send(request(7, method, "{}"))
 		receive(t, begun)
 		if i == 0 {
 			// None of these is the request's id.
-			for _, params := range []string{`{"id":"7"}`, `{"id":70}`, `{"id":null}`, `{"id":7.5}`, `{}`, `null`, `[7]`} {
+			for _, params := range []string{
+				`{"id":"7"}`, `{"id":70}`, `{"id":null}`, `{"id":7.5}`, `{}`, `null`, `[7]`,
+			} {
 				c.send(notification(methodCancel, params))
 			}
 			c.send(request(7, "again", "{}"))
@@ -133,7 +141,10 @@ func TestCancelRequest(t *testing.T) {
 
 func TestErrorsOnTheWire(t *testing.T) {
 	peers := fmt.Errorf("ask the client: %w", jsonrpc2.NewError(jsonrpc2.MethodNotFound, "unknown"))
-	detailed := &Error{Code: CodeRequestFailed, Message: "no such run", Data: Data{Kind: "unknownRun", Detail: "r1", Hint: "list the runs"}}
+	detailed := &Error{
+		Code: CodeRequestFailed, Message: "no such run",
+		Data: Data{Kind: "unknownRun", Detail: "r1", Hint: "list the runs"},
+	}
 	for name, test := range map[string]struct {
 		err  error
 		code jsonrpc2.Code
@@ -153,7 +164,9 @@ func TestErrorsOnTheWire(t *testing.T) {
 		"params":            {Decode(jsonrpc2.RawMessage(`[1]`), new(protocol.CodeLensParams)), -32602, "invalid params: expected an object", Data{Kind: "invalid_params", Detail: "expected an object"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := serve(t, Dispatch{Request: answerLifecycle(func(context.Context, string, jsonrpc2.RawMessage) (any, error) { return nil, test.err })}, Options{})
+			c := serveRequests(t, func(context.Context, string, jsonrpc2.RawMessage) (any, error) {
+				return nil, test.err
+			})
 			c.handshake()
 			c.send(request(1, "x", "{}"))
 			m := c.wantError("1", test.code)
@@ -168,7 +181,8 @@ func TestDecode(t *testing.T) {
 	var command protocol.ExecuteCommandParams
 	for _, params := range []string{`{"command":3}`, `[]`, `{`} {
 		var coded *Error
-		if err := Decode(jsonrpc2.RawMessage(params), &command); !errors.As(err, &coded) || coded.Code != jsonrpc2.InvalidParams {
+		err := Decode(jsonrpc2.RawMessage(params), &command)
+		if !errors.As(err, &coded) || coded.Code != jsonrpc2.InvalidParams {
 			t.Errorf("%s: %v", params, err)
 		}
 	}
@@ -199,7 +213,9 @@ func TestResults(t *testing.T) {
 		"protocol's":  {&protocol.Position{Line: 1, Character: 2}, `{"line":1,"character":2}`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := serve(t, Dispatch{Request: answerLifecycle(func(context.Context, string, jsonrpc2.RawMessage) (any, error) { return test.result, nil })}, Options{})
+			c := serveRequests(t, func(context.Context, string, jsonrpc2.RawMessage) (any, error) {
+				return test.result, nil
+			})
 			c.handshake()
 			c.send(request(1, "x", "{}"))
 			if m := c.wantResult("1"); string(m.Result) != test.want {
@@ -277,7 +293,8 @@ func TestLifecycleInWireOrder(t *testing.T) {
 	c.send(notification("early", "{}") + request(1, "x", "{}") + request(2, methodShutdown, "null") +
 		frame(`{"jsonrpc":"2.0","id":3,"method":"initialize"}`) + initialize(4) + initialize(5) +
 		notification("didOpen", "{}") + notification(methodInitialized, "{}") + notification(methodInitialized, "{}") +
-		request(6, methodShutdown, "null") + request(7, "x", "{}") + request(8, methodShutdown, "null") + notification("late", "{}"))
+		request(6, methodShutdown, "null") + request(7, "x", "{}") + request(8, methodShutdown, "null") +
+		notification("late", "{}"))
 	c.wantError("1", -32002)
 	c.wantError("2", -32002)
 	c.wantError("3", -32602)
@@ -342,11 +359,11 @@ func TestEndAnswersWhatIsUnderWay(t *testing.T) {
 			const n = 20
 			var begun sync.WaitGroup
 			begun.Add(n)
-			c := serve(t, Dispatch{Request: answerLifecycle(func(ctx context.Context, _ string, _ jsonrpc2.RawMessage) (any, error) {
+			c := serveRequests(t, func(ctx context.Context, _ string, _ jsonrpc2.RawMessage) (any, error) {
 				begun.Done()
 				<-ctx.Done()
 				return nil, ctx.Err()
-			})}, Options{})
+			})
 			c.handshake()
 			for i := range n {
 				c.send(request(i+1, "wait", "{}"))
@@ -387,7 +404,8 @@ func TestEndIsBounded(t *testing.T) {
 		}()
 		go func() {
 			defer inW.Close()
-			_, err := io.WriteString(inW, request(1, methodInitialize, "{}")+request(2, "stuck", "{}")+notification(methodExit, "null"))
+			_, err := io.WriteString(inW,
+				request(1, methodInitialize, "{}")+request(2, "stuck", "{}")+notification(methodExit, "null"))
 			if err != nil {
 				t.Error(err)
 			}
@@ -459,9 +477,7 @@ func TestCall(t *testing.T) {
 	if got := receive(t, outcomes); !errors.Is(got.err, context.Canceled) {
 		t.Errorf("got %+v", got)
 	}
-	if cancelled := c.next(); cancelled.Method != methodCancel || string(cancelled.Params) != fmt.Sprintf(`{"id":%s}`, m.ID) {
-		t.Errorf("got %s, want the cancellation of %s", show(cancelled), m.ID)
-	}
+	c.wantCancelled(m.ID)
 	answer(m.ID, `,"result":"late"`)
 	answer([]byte("12345"), `,"result":"to nothing"`)
 
@@ -471,9 +487,7 @@ func TestCall(t *testing.T) {
 	if got := receive(t, outcomes); !errors.Is(got.err, context.DeadlineExceeded) {
 		t.Errorf("got %+v", got)
 	}
-	if cancelled := c.next(); cancelled.Method != methodCancel || string(cancelled.Params) != fmt.Sprintf(`{"id":%s}`, m.ID) {
-		t.Errorf("got %s, want the cancellation of %s", show(cancelled), m.ID)
-	}
+	c.wantCancelled(m.ID)
 
 	call(t.Context())
 	c.in.Close()

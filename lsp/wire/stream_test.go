@@ -269,7 +269,8 @@ func FuzzRead(f *testing.F) {
 		"", "\r\n", "{", "Content-Length: 0\r\n\r\n", "Content-Length: 4611686018427387904\r\n\r\n",
 		frame(ping), frame(ping) + frame(ping), frame("[" + ping + "]"), frame("\xef\xbb\xbf" + ping),
 		frame(`{"jsonrpc":"2.0","id":1,"result":null,"error":null}`), frame(`{"id":1.5}`), frame(`{"method":"\ud800"}`),
-		"content-length:2\nContent-Type: a/b; charset=latin1\n\n{}", frame(`{"jsonrpc":"2.0","id":"\ud800","method":"x"}`),
+		"content-length:2\nContent-Type: a/b; charset=latin1\n\n{}",
+		frame(`{"jsonrpc":"2.0","id":"\ud800","method":"x"}`),
 	} {
 		f.Add([]byte(seed))
 	}
@@ -289,7 +290,8 @@ func FuzzRead(f *testing.F) {
 				t.Fatalf("a message that passed does not pass again: %#v: %s", msg, reject.reason)
 			}
 			if _, ok := msg.(*jsonrpc2.Response); !ok {
-				if diff := cmp.Diff(string(jsonrpc2.AppendMessage(nil, msg)), string(jsonrpc2.AppendMessage(nil, again))); diff != "" {
+				first, second := jsonrpc2.AppendMessage(nil, msg), jsonrpc2.AppendMessage(nil, again)
+				if diff := cmp.Diff(string(first), string(second)); diff != "" {
 					t.Fatal(diff)
 				}
 			}

@@ -68,6 +68,12 @@ func serve(t *testing.T, d Dispatch, o Options) *client {
 	return serveStream(t, d, o, StreamOptions{})
 }
 
+// serveRequests serves what requests make of all but the lifecycle.
+func serveRequests(t *testing.T, requests answering) *client {
+	t.Helper()
+	return serve(t, Dispatch{Request: answerLifecycle(requests)}, Options{})
+}
+
 func serveStream(t *testing.T, d Dispatch, o Options, so StreamOptions) *client {
 	t.Helper()
 	if d.Request == nil {
@@ -182,6 +188,14 @@ func (c *client) wantError(id string, code jsonrpc2.Code) message {
 		c.t.Fatalf("got %s, want id %s with error %d", show(m), id, code)
 	}
 	return m
+}
+
+// wantCancelled takes the next message and checks that it cancels the server's request id (JSON).
+func (c *client) wantCancelled(id json.RawMessage) {
+	c.t.Helper()
+	if m := c.next(); m.Method != methodCancel || string(m.Params) != fmt.Sprintf(`{"id":%s}`, id) {
+		c.t.Errorf("got %s, want the cancellation of %s", show(m), id)
+	}
 }
 
 // wantResult takes the next message and checks that it answers id (JSON) with a result.

@@ -1,4 +1,4 @@
-package lsp
+package lending
 
 import (
 	"context"
@@ -6,156 +6,24 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"go.lsp.dev/jsonrpc2"
 	"go.lsp.dev/protocol"
 
 	"github.com/agentls/agentls/agentcore/event"
-	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/provider"
 	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/wire"
 )
 
-// lending is what the editor lends to agents: its language model. Its methods may be called from any goroutine.
-type lending struct {
-	*editor
-
-	mu     sync.Mutex
-	told   bool               // the editor has said which models it lends
-	models []provider.Lent    // by `agent/model/lend`
-	last   int                // the number of the last request
-	under  map[string]*pieces // answers under way, by the token of their pieces
-}
-
-func newLending(e *editor) *lending { return &lending{editor: e, under: map[string]*pieces{}} }
-
-// Lends is what the editor has said.
-func (l *lending) Lends() ([]provider.Lent, bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return slices.Clone(l.models), l.client.Announced().Models && (!l.told || len(l.models) > 0)
-}
-
-// LentModel returns a model by its id, "" for the editor's choice.
-func (l *lending) LentModel(id string) model.Model {
-	m := &lentModel{lending: l, id: id, silence: l.options.ModelSilence}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if i := slices.IndexFunc(l.models, func(lent provider.Lent) bool { return lent.ID == id }); i >= 0 {
-		m.lent = l.models[i]
-	}
-	return m
-}
-
-// LendModels answers `agent/model/lend`.
-func (l *lending) LendModels(_ context.Context, p *methods.LendModelsParams) error {
-	if !l.client.Announced().Models {
-		return &fault.Error{
-			Kind:   fault.Unsupported,
-			Detail: "the editor did not announce that it answers agent/model/generate",
-			Hint:   "set capabilities.experimental.agentls.models in initialize",
-		}
-	}
-	var models []provider.Lent
-	for i, m := range p.Models {
-		if m.ID == "" {
-			return wire.InvalidParams(fmt.Errorf("models[%d].id is empty", i))
-		}
-		models = append(models, provider.Lent{
-			ID: m.ID, Title: m.Title, ContextTokens: m.ContextTokens,
-			NoCalls: m.NoCalls,
-		})
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.told, l.models = true, models
-	return nil
-}
-
-// pieces are those of one answer that have come and were not yet taken. The reading goroutine puts them there and never
-// waits.
-type pieces struct {
-	mu   sync.Mutex
-	list []model.Event
-	news chan struct{} // has room for one
-}
-
-func (p *pieces) put(e model.Event) {
-	p.mu.Lock()
-	p.list = append(p.list, e)
-	p.mu.Unlock()
-	select {
-	case p.news <- struct{}{}:
-	default:
-	}
-}
-
-func (p *pieces) take() []model.Event {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	list := p.list
-	p.list = nil
-	return list
-}
-
-// begin makes a token, to which the pieces of an answer are sent until end.
-func (l *lending) begin() (token string, p *pieces, end func()) {
-	p = &pieces{news: make(chan struct{}, 1)}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.last++
-	token = fmt.Sprintf("agentls.generate.%d", l.last)
-	l.under[token] = p
-	return token, p, func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		delete(l.under, token)
-	}
-}
-
-// progressed takes a `$/progress` of the editor: a piece of an answer. One of an answer that is no longer wanted is
-// left out.
-func (l *lending) progressed(params jsonrpc2.RawMessage) error {
-	var p struct {
-		Token json.RawMessage   `json:"token"`
-		Value methods.ModelPart `json:"value"`
-	}
-	if err := methods.Decode(params, &p); err != nil {
-		return err
-	}
-	var token string
-	if json.Unmarshal(p.Token, &token) != nil {
-		return nil // a number is no token of ours
-	}
-	l.mu.Lock()
-	under := l.under[token]
-	l.mu.Unlock()
-	if under == nil {
-		return nil
-	}
-	switch p.Value.Kind {
-	case "text":
-		under.put(model.TextDelta{Text: p.Value.Text})
-	case "reasoning":
-		under.put(model.ReasoningDelta{Text: p.Value.Text})
-	case "call":
-		under.put(model.CallDelta{Name: p.Value.Name})
-	}
-	return nil
-}
-
 // lentModel is a language model that the editor lends.
 type lentModel struct {
-	lending *lending
-	id      string // "" for the editor's choice
-	lent    provider.Lent
-	silence time.Duration
+	lender *Lender
+	id     string // "" for the editor's choice
+	lent   provider.Lent
 }
 
 // Name is "editor/ID".
@@ -166,7 +34,7 @@ func (m *lentModel) Name() string {
 	return provider.OfEditor + "/" + m.id
 }
 
-// ContextTokens is what the editor says, or what is assumed of a model that nothing is known of.
+// ContextTokens is the size of the context as the editor says it, or as agentls assumes it of an unknown model.
 func (m *lentModel) ContextTokens() int64 {
 	if m.lent.ContextTokens > 0 {
 		return m.lent.ContextTokens
@@ -176,12 +44,12 @@ func (m *lentModel) ContextTokens() int64 {
 
 var errSilent = errors.New("the editor fell silent")
 
-// Stream asks the editor for one turn. Its goroutine, which waits for the answer, ends with the sequence.
+// Stream asks the editor for one turn. The goroutine that waits for the answer ends with the sequence.
 func (m *lentModel) Stream(ctx context.Context, request *model.Request) iter.Seq2[model.Event, error] {
 	return func(yield func(model.Event, error) bool) {
 		ctx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
-		token, under, end := m.lending.begin()
+		token, under, end := m.lender.begin()
 		defer end()
 		params := m.params(request, token)
 		var result *methods.GenerateResult
@@ -189,11 +57,11 @@ func (m *lentModel) Stream(ctx context.Context, request *model.Request) iter.Seq
 		answered := make(chan struct{})
 		go func() {
 			defer close(answered)
-			result, failed = methods.Client{Conn: m.lending.conn}.Generate(ctx, params)
+			result, failed = m.lender.Client.Custom.Generate(ctx, params)
 		}()
 		defer func() { <-answered }() // behind cancel, which is deferred later
 		defer cancel(nil)
-		silent := time.AfterFunc(m.silence, func() { cancel(errSilent) })
+		silent := time.AfterFunc(m.lender.Silence, func() { cancel(errSilent) })
 		defer silent.Stop()
 		for over := false; !over; {
 			select {
@@ -201,7 +69,7 @@ func (m *lentModel) Stream(ctx context.Context, request *model.Request) iter.Seq
 			case <-answered:
 				over = true
 			}
-			silent.Reset(m.silence)
+			silent.Reset(m.lender.Silence)
 			for _, piece := range under.take() {
 				if !yield(piece, nil) {
 					return
@@ -235,15 +103,12 @@ func (m *lentModel) params(request *model.Request, token string) *methods.Genera
 			case model.Text:
 				one.Parts = append(one.Parts, methods.ModelPart{Kind: "text", Text: part.Text})
 			case model.Call:
-				one.Parts = append(one.Parts,
-					methods.ModelPart{
-						Kind: "call", ID: part.ID, Name: part.Name,
-						Arguments: model.Object(part.Arguments),
-					})
+				one.Parts = append(one.Parts, methods.ModelPart{
+					Kind: "call", ID: part.ID, Name: part.Name, Arguments: model.Object(part.Arguments),
+				})
 			case model.Result:
 				one.Parts = append(one.Parts, methods.ModelPart{
-					Kind: "result", ID: part.ID, Name: part.Name,
-					Text: part.Text + part.Unseen(), Error: part.Error,
+					Kind: "result", ID: part.ID, Name: part.Name, Text: part.Text + part.Unseen(), Error: part.Error,
 				})
 			case model.Reasoning: // it belongs to the model that made it, and this protocol has no seal for it
 			}
@@ -259,7 +124,7 @@ func (m *lentModel) params(request *model.Request, token string) *methods.Genera
 	return p
 }
 
-// done is the editor's answer. What the editor does not count is guessed.
+// done makes the last event of a turn from the editor's answer. Tokens that the editor does not count are guessed.
 func (m *lentModel) done(result *methods.GenerateResult, request *model.Request) (model.Done, error) {
 	done := model.Done{Message: model.Message{Role: model.RoleAssistant}, Stop: model.Stop(result.Stop)}
 	for i, part := range result.Message.Parts {
@@ -303,7 +168,7 @@ func (m *lentModel) error(kind model.ErrorKind, detail, hint string) *model.Erro
 // failure says what an error of the editor means.
 func (m *lentModel) failure(ctx context.Context, err error) error {
 	if errors.Is(context.Cause(ctx), errSilent) {
-		return m.error(model.ErrNetwork, fmt.Sprintf("the editor sent nothing for %s", m.silence),
+		return m.error(model.ErrNetwork, fmt.Sprintf("the editor sent nothing for %s", m.lender.Silence),
 			"look whether it waits for your consent to lend its model")
 	}
 	if ctx.Err() != nil {

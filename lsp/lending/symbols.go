@@ -1,4 +1,4 @@
-package lsp
+package lending
 
 import (
 	"cmp"
@@ -16,13 +16,13 @@ import (
 )
 
 // LendsSymbols reports whether the editor answers `agent/symbols`.
-func (l *lending) LendsSymbols() bool { return l.client.Announced().Symbols }
+func (l *Lender) LendsSymbols() bool { return l.Client.Announced().Symbols }
 
 // LendsDiagnostics reports whether the editor answers `agent/diagnostics`.
-func (l *lending) LendsDiagnostics() bool { return l.client.Announced().Diagnostics }
+func (l *Lender) LendsDiagnostics() bool { return l.Client.Announced().Diagnostics }
 
 // Symbols asks the editor's own language servers.
-func (l *lending) Symbols(ctx context.Context, q tool.SymbolQuery) ([]tool.Symbol, error) {
+func (l *Lender) Symbols(ctx context.Context, q tool.SymbolQuery) ([]tool.Symbol, error) {
 	p := &methods.SymbolsParams{Query: methods.SymbolQuery(q.Kind)}
 	switch q.Kind {
 	case tool.ListWorkspace:
@@ -32,16 +32,14 @@ func (l *lending) Symbols(ctx context.Context, q tool.SymbolQuery) ([]tool.Symbo
 		if err != nil {
 			return nil, err
 		}
-		at := l.documents.Encoding.Span(x, event.Span{
-			StartLine: q.Line, StartColumn: q.Column, EndLine: q.Line,
-			EndColumn: q.Column,
-		})
+		at := l.Documents.Encoding.Span(x,
+			event.Span{StartLine: q.Line, StartColumn: q.Column, EndLine: q.Line, EndColumn: q.Column})
 		p.Position = &at.Start
 	}
 	if q.Path != "" && q.Kind != tool.ListWorkspace {
 		p.URI = uri.File(q.Path)
 	}
-	answer, err := methods.Client{Conn: l.conn}.Symbols(ctx, p)
+	answer, err := l.Client.Custom.Symbols(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -53,16 +51,15 @@ func (l *lending) Symbols(ctx context.Context, q tool.SymbolQuery) ([]tool.Symbo
 			continue // no file, such as one inside an archive
 		}
 		list = append(list, tool.Symbol{
-			Path: path, Span: l.spanOf(texts, path, s.Range), Name: s.Name, Kind: s.Kind,
-			Container: s.Container,
+			Path: path, Span: l.spanOf(texts, path, s.Range), Name: s.Name, Kind: s.Kind, Container: s.Container,
 		})
 	}
 	return list, nil
 }
 
 // Diagnostics returns what the editor's own language servers say of a file.
-func (l *lending) Diagnostics(ctx context.Context, path string) ([]tool.Diagnostic, error) {
-	answer, err := methods.Client{Conn: l.conn}.Diagnostics(ctx, &methods.EditorDiagnosticsParams{URI: uri.File(path)})
+func (l *Lender) Diagnostics(ctx context.Context, path string) ([]tool.Diagnostic, error) {
+	answer, err := l.Client.Custom.Diagnostics(ctx, &methods.EditorDiagnosticsParams{URI: uri.File(path)})
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +69,7 @@ func (l *lending) Diagnostics(ctx context.Context, path string) ([]tool.Diagnost
 		if document.Path(d.URI) != path {
 			continue
 		}
-		if err := l.documents.Reach(ctx, path, d.Version); err != nil {
+		if err := l.Documents.Reach(ctx, path, d.Version); err != nil {
 			return nil, err
 		}
 		for _, one := range d.Diagnostics {
@@ -85,18 +82,19 @@ func (l *lending) Diagnostics(ctx context.Context, path string) ([]tool.Diagnost
 	return list, nil
 }
 
-// shown is the text of a file as the editor shows it, by its lines.
-func (l *lending) shown(path string) (*workspace.Index, error) {
-	file, err := l.view.Read(path)
+// shown is the text of a file as the editor shows it, by its lines. The view refuses files that look like secrets, also
+// open ones.
+func (l *Lender) shown(path string) (*workspace.Index, error) {
+	file, err := l.View.Read(path)
 	if err != nil {
 		return nil, fmt.Errorf("read what the editor shows: %w", err)
 	}
 	return workspace.NewIndex(file.Text), nil
 }
 
-// spanOf is a range of the editor in bytes. In a file that cannot be read, such as one of a library, columns stay as
-// they are.
-func (l *lending) spanOf(texts map[string]*workspace.Index, path string, r protocol.Range) event.Span {
+// spanOf is a range of the editor with columns in bytes. In a file that cannot be read, such as one of a library, the
+// columns stay as the editor sent them.
+func (l *Lender) spanOf(texts map[string]*workspace.Index, path string, r protocol.Range) event.Span {
 	x, known := texts[path]
 	if !known {
 		x, _ = l.shown(path) // nil where it cannot be read
@@ -109,7 +107,7 @@ func (l *lending) spanOf(texts map[string]*workspace.Index, path string, r proto
 	if x == nil {
 		return span
 	}
-	e := l.documents.Encoding
+	e := l.Documents.Encoding
 	span.StartColumn, span.EndColumn = e.Column(x, r.Start), e.Column(x, r.End)
 	return span
 }

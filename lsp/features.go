@@ -1,0 +1,86 @@
+package lsp
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"go.lsp.dev/protocol"
+
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/lsp/document"
+	"github.com/agentls/agentls/lsp/menu"
+	"github.com/agentls/agentls/lsp/position"
+)
+
+// codeLens answers `textDocument/codeLens`.
+func (c *connected) codeLens(_ context.Context, p *protocol.CodeLensParams) ([]protocol.CodeLens, error) {
+	if session := c.opened(); session != nil {
+		return c.board.Lenses(p.TextDocument.URI, session.Board().ProposalID(), session.Board().Hunks())
+	}
+	return c.board.Lenses(p.TextDocument.URI, "", nil)
+}
+
+// cancelProgress ends the run of a progress on which the user has clicked "cancel".
+func (c *connected) cancelProgress(p *protocol.WorkDoneProgressCancelParams) error {
+	token, ok := p.Token.(protocol.String)
+	if !ok || !c.board.Shows(event.RunID(token)) {
+		return fmt.Errorf("there is no progress %v", p.Token)
+	}
+	if !c.ready() {
+		return nil // no run can exist before the engine
+	}
+	return c.engine.Cancel(event.RunID(token))
+}
+
+// workspaceDiagnostic answers `workspace/diagnostic`.
+func (c *connected) workspaceDiagnostic(ctx context.Context, p *protocol.WorkspaceDiagnosticParams) (any, error) {
+	return c.diagnostics.PullAll(ctx, p, c.remarks.listed())
+}
+
+// codeAction answers `textDocument/codeAction`: what agents can do with the place, what was found there,
+// and the edits that are proposed for it.
+func (c *connected) codeAction(ctx context.Context,
+	p *protocol.CodeActionParams,
+) ([]protocol.CommandOrCodeAction, error) {
+	path := document.Path(p.TextDocument.URI)
+	var err error
+	if p.Range, err = c.documents.Follow(ctx, path, p.Range); err != nil {
+		return nil, err
+	}
+	actions := menu.Nearby(append(c.authored.actions(path, p.Range), c.answers.requestActions(path, p.Range)...))
+	if session := c.opened(); session != nil {
+		if x, _, err := c.documents.Text(path); err == nil {
+			first, last := position.Touched(p.Range)
+			actions = slices.Concat(actions, c.asks.actions(path, x, first),
+				menu.Nearby(c.answers.FindingActions(session, path, x, first, last)),
+				c.answers.Actions(session, path, x, first, last), c.answers.UndoActions(session, path, x, first, last))
+		}
+	}
+	actions = slices.Concat(actions, menu.Nearby(diagnosticActions(p)),
+		launchActions(p, c.client, c.answers.delegates(), c.answers.unable()), c.board.Stops(path),
+		c.answers.recovery.actions())
+	return menu.Shown(actions, p.Context, c.client, func(hunks []event.HunkID) *protocol.WorkspaceEdit {
+		return c.answers.Edit(c.opened(), hunks)
+	})
+}
+
+// hover answers `textDocument/hover` in the files that people write for agentls. In any document it tells of the runs
+// that are shown at the line. The answer is null where there is nothing to say.
+func (c *connected) hover(ctx context.Context, p *protocol.HoverParams) (any, error) {
+	path := document.Path(p.TextDocument.URI)
+	if at, err := c.documents.Follow(ctx, path, protocol.Range{Start: p.Position, End: p.Position}); err == nil {
+		if status := c.board.Hover(path, int(at.Start.Line)); status != "" {
+			return &protocol.Hover{Contents: c.client.HoverText(status)}, nil
+		}
+	}
+	sheet := c.authored.sheetOf(ctx, path)
+	if sheet == nil {
+		return nil, nil
+	}
+	text, r := sheet.Explain(c.reloader.vocabulary(), p.Position)
+	if text == "" {
+		return nil, nil
+	}
+	return &protocol.Hover{Contents: c.client.HoverText(text), Range: &r}, nil
+}
