@@ -343,6 +343,7 @@ var imports = map[string]because{
 		"agentcore/store":           "commits before it publishes",
 	},
 	"agentcore/retention": {
+		"agentcore/tool":    "the tool that writes plans",
 		"agentcore/config":  "limits and defaults",
 		"agentcore/crash":   "moments at which tests end the process",
 		"agentcore/event":   "publishes",

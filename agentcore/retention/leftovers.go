@@ -14,6 +14,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/store"
+	"github.com/agentls/agentls/agentcore/tool"
 )
 
 // keepers are the folders of a state that hold texts of sessions beside its database, and that database. What belongs
@@ -25,9 +26,6 @@ type keepers struct {
 
 // keeperNames are the names of the folders.
 var keeperNames = []string{"outputs", "documents", "plans"}
-
-// planTool is the tool that hands over a plan; its outcome names the file.
-const planTool = "plan_exit"
 
 // leftovers are the paths of what a session has left in the keepers.
 type leftovers []string
@@ -64,7 +62,7 @@ func (k keepers) leftovers(ctx context.Context, id event.SessionID) (leftovers, 
 			return nil, err
 		}
 		for _, c := range calls {
-			if c.Tool == planTool {
+			if c.Tool == tool.PlanExit {
 				said.WriteString(c.Output)
 				said.WriteByte('\n')
 			}

@@ -6,6 +6,9 @@ import (
 	"strings"
 )
 
+// PlanExit is the tool that hands over a plan; its outcome names the file.
+const PlanExit = "plan_exit"
+
 type (
 	planEnterArguments struct {
 		Reason string `json:"reason,omitempty"`
@@ -33,7 +36,7 @@ func planTools() []Tool {
 			},
 		}),
 		New(Definition[planExitArguments, User]{
-			Name:        "plan_exit",
+			Name:        PlanExit,
 			Description: "Hand over the finished plan, to be accepted or not.",
 			Effect:      Notes,
 			Access:      Internal[planExitArguments],
