@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// File is a text that rules look at. It is not changed once it is made, but for the two fields that its maker sets.
+// File is a text that rules look at. It is not changed once it is made.
 type File struct {
 	path     string
 	Language Language
@@ -19,11 +19,6 @@ type File struct {
 	text string
 	// starts are the byte offsets where the lines begin.
 	starts []int
-	// Today is the date of the run, "2006-01-02", or empty.
-	Today string
-	// Whole is false if lines are missing or cut; then nothing is said that depends on the rest.
-	Whole bool
-
 	lexed
 
 	// goSyntax is nil for other languages and for invalid Go.
@@ -34,7 +29,7 @@ type File struct {
 
 // NewFile prepares a text for the rules. Its line endings are \n, and there is none behind the last line.
 func NewFile(name, text string) *File {
-	f := &File{path: name, Language: LanguageOf(name), text: text, starts: []int{0}, Whole: true}
+	f := &File{path: name, Language: LanguageOf(name), text: text, starts: []int{0}}
 	for i := range len(text) {
 		if text[i] == '\n' {
 			f.starts = append(f.starts, i+1)
@@ -69,34 +64,15 @@ func (f *File) linesWith(words ...string) iter.Seq[int] { return f.containing(f.
 // or its code. Looking for plain words first keeps regular expressions away from most lines.
 func (f *File) containing(text string, words []string) iter.Seq[int] {
 	return func(yield func(int) bool) {
-		next := make([]int, len(words))
-		for i := range next {
-			next[i] = -1
-		}
-		for at := 0; at < len(text); {
-			first := len(text)
-			for i, word := range words {
-				if next[i] < at {
-					found := strings.Index(text[at:], word)
-					if found < 0 {
-						next[i] = len(text)
-					} else {
-						next[i] = at + found
-					}
-				}
-				first = min(first, next[i])
+		for i, start := range f.starts {
+			end := len(text)
+			if i+1 < len(f.starts) {
+				end = f.starts[i+1]
 			}
-			if first == len(text) {
+			has := func(word string) bool { return strings.Contains(text[start:end], word) }
+			if slices.ContainsFunc(words, has) && !yield(i+1) {
 				return
 			}
-			number := f.lineAt(first)
-			if !yield(number) {
-				return
-			}
-			if number == len(f.starts) {
-				return
-			}
-			at = f.starts[number]
 		}
 	}
 }
@@ -203,17 +179,6 @@ func (f *File) removeLines(first, last int) *edit {
 		e.start-- // the last line goes with the line ending before it
 	}
 	return e
-}
-
-// removeStatement is the edit that takes away the lines of a statement, or nil if something else stands on them.
-func (f *File) removeStatement(start, end int) *edit {
-	first, last := f.lineAt(start), f.lineAt(end)
-	before := f.text[f.starts[first-1]:start]
-	behind := f.text[end : f.starts[last-1]+len(f.Line(last))]
-	if strings.TrimSpace(before) != "" || strings.Trim(behind, " \t;") != "" {
-		return nil
-	}
-	return f.removeLines(first, last)
 }
 
 // fixContext is how many lines around an edit are taken in to make its old_string unique.

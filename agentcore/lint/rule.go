@@ -99,7 +99,7 @@ type Rule struct {
 
 // Rules lists the rules in the order of their diagnostics on one line.
 func Rules() []Rule {
-	return slices.Concat(textRules, secretRules, goRules, scriptRules, pythonRules, shellRules, callRules)
+	return slices.Concat(textRules, secretRules, goRules, scriptRules, pythonRules, shellRules, callRules, printRules)
 }
 
 // lines makes the check of a rule for each line of code that an expression fits and that has one of the words in it.

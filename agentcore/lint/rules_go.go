@@ -10,24 +10,8 @@ import (
 	"github.com/agentls/agentls/agentcore/lazyregexp"
 )
 
-// What go vet owns is not among them, such as assignments to oneself and copied locks, but for code that is never
-// reached, which is told on a machine without Go, too.
+// What go vet and the compiler report is not among them.
 var goRules = []Rule{
-	{
-		Name: "unreachable-code", Languages: Go, Severity: Warning, check: inGo(goUnreachable),
-		Message: "This code is never reached, because the statement before it always leaves. Remove it, or move it up.",
-		same:    []string{"unreachable", "unreachable code"},
-	},
-	{
-		Name: "identical-condition", Languages: Go, Severity: Warning, check: inGo(goIdenticalConditions),
-		Message: "This condition was already tested above, so this branch never runs.",
-	},
-	{
-		Name: "empty-error-check", Languages: Go, Severity: Warning, check: inGo(goEmptyErrorChecks),
-		Message: "The error is tested and then nothing is done about it. Handle or return it, or say in a " +
-			"comment why it does not matter.",
-		same: []string{"SA9003", "empty branch"},
-	},
 	{
 		Name: "dropped-error", Languages: Go, Severity: Warning, check: shipped(inGo(goDroppedErrors)),
 		Message: "The error of this call is dropped.",
@@ -49,21 +33,6 @@ var goRules = []Rule{
 			"Give the right RootCAs instead.",
 		same: []string{"G402"},
 	},
-	{
-		Name: "unclosed-body", Languages: Go, Severity: Warning, check: shipped(inGo(goUnclosedBodies)),
-		Message: "The body of this response is never closed, so its connection leaks. Close it when the " +
-			"error is nil: defer response.Body.Close().",
-		same: []string{"bodyclose"},
-	},
-	{
-		Name: "unused-result", Languages: Go, Severity: Warning, check: shipped(inGo(goUnusedResults)),
-		Message: "This function changes nothing and only returns a result, which is dropped here. Assign it.",
-		same:    []string{"unusedresult", "SA4017"},
-	},
-	{
-		Name: "debug-print", Languages: Go, Severity: Information, check: shipped(inGo(goDebugPrints)),
-		Message: "This looks like a print that was left from debugging. Remove it.",
-	},
 }
 
 // inGo makes the check of a rule that needs valid Go.
@@ -74,108 +43,6 @@ func inGo(check func(*File, *goFile) []hit) func(*File) []hit {
 		}
 		return check(f, f.goSyntax)
 	}
-}
-
-// goUnreachable looks behind statements that always leave their block. Labels may be jumped to.
-func goUnreachable(_ *File, g *goFile) []hit {
-	var lists [][]ast.Stmt
-	ast.Inspect(g.syntax, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.BlockStmt:
-			lists = append(lists, n.List)
-		case *ast.CaseClause:
-			lists = append(lists, n.Body)
-		case *ast.CommClause:
-			lists = append(lists, n.Body)
-		}
-		return true
-	})
-	var hits []hit
-	for _, list := range lists {
-		at := slices.IndexFunc(list, g.alwaysLeaves)
-		if at < 0 || at == len(list)-1 {
-			continue
-		}
-		next := list[at+1]
-		meant := false
-		switch s := next.(type) {
-		case *ast.LabeledStmt, *ast.EmptyStmt:
-			meant = true
-		case *ast.ExprStmt: // a panic may stand there to say that this is not reached
-			c, ok := s.X.(*ast.CallExpr)
-			meant = ok && isNamed(c.Fun, "panic")
-		case *ast.ReturnStmt: // behind a panic or os.Exit a return is there for the compiler or the reader
-			_, meant = list[at].(*ast.ExprStmt)
-		}
-		if !meant {
-			hits = append(hits, hit{line: g.line(next.Pos()), endLine: g.line(list[len(list)-1].End())})
-		}
-	}
-	return hits
-}
-
-func (g *goFile) alwaysLeaves(s ast.Stmt) bool {
-	switch s := s.(type) {
-	case *ast.ReturnStmt:
-		return true
-	case *ast.BranchStmt:
-		return s.Tok != token.FALLTHROUGH
-	case *ast.ExprStmt:
-		c, ok := s.X.(*ast.CallExpr)
-		return ok && (isNamed(c.Fun, "panic") || g.isOneOf(c, "os", "Exit") ||
-			g.isOneOf(c, "log", "Fatal", "Fatalf", "Fatalln"))
-	}
-	return false
-}
-
-func goIdenticalConditions(_ *File, g *goFile) []hit {
-	var hits []hit
-	inner := map[*ast.IfStmt]bool{}
-	for _, first := range nodes[*ast.IfStmt](g.syntax) {
-		if inner[first] {
-			continue
-		}
-		seen := map[string]bool{}
-		for at := first; at != nil; {
-			if at.Init != nil {
-				clear(seen) // the statement may change what the condition says
-			} else if condition := g.source(at.Cond); repeatable(condition) {
-				if seen[condition] {
-					hits = append(hits, g.hit(at.Cond))
-				}
-				seen[condition] = true
-			}
-			at, _ = at.Else.(*ast.IfStmt)
-			inner[at] = true
-		}
-	}
-	return hits
-}
-
-// repeatable reports whether a condition, asked twice in a row, gives the same both times: its text calls
-// nothing that moves on.
-func repeatable(condition string) bool {
-	lower := strings.ToLower(condition)
-	return !slices.ContainsFunc([]string{
-		"()", "next", "read", "scan", "shift", "pop", "advance", "accept", "consume", "match", "rand", "recv", "<-",
-		"try", "swap", "eat", "skip",
-		"take", "poll",
-	}, func(word string) bool { return strings.Contains(lower, word) })
-}
-
-// goEmptyErrorChecks looks for "if err != nil {}" without even a comment inside.
-func goEmptyErrorChecks(_ *File, g *goFile) []hit {
-	var hits []hit
-	for _, s := range nodes[*ast.IfStmt](g.syntax) {
-		condition, ok := s.Cond.(*ast.BinaryExpr)
-		if !ok || s.Else != nil || len(s.Body.List) > 0 || condition.Op != token.NEQ || !isNamed(condition.Y, "nil") {
-			continue
-		}
-		if isError(condition.X) && !strings.Contains(g.source(s.Body), "/") {
-			hits = append(hits, g.hit(s))
-		}
-	}
-	return hits
 }
 
 // isError reports whether an expression is a variable with an error, by its name.
@@ -337,107 +204,3 @@ func goInsecureTLS(f *File) []hit {
 	}
 	return f.matches(skipsVerification(), "InsecureSkipVerify")
 }
-
-// goUnclosedBodies looks for responses of net/http's plain functions that the function neither closes nor hands on.
-func goUnclosedBodies(_ *File, g *goFile) []hit {
-	if g.imports("net/http") == "" {
-		return nil
-	}
-	var hits []hit
-	for _, function := range nodes[*ast.BlockStmt](g.syntax) {
-		for _, s := range function.List {
-			a, ok := s.(*ast.AssignStmt)
-			if !ok || len(a.Lhs) != 2 || len(a.Rhs) != 1 || a.Tok != token.DEFINE {
-				continue
-			}
-			c, ok := a.Rhs[0].(*ast.CallExpr)
-			if !ok || !g.isOneOf(c, "net/http", "Get", "Post", "PostForm", "Head") &&
-				g.source(c.Fun) != "http.DefaultClient.Do" {
-				continue
-			}
-			if name, ok := a.Lhs[0].(*ast.Ident); ok && name.Name != "_" && !g.handsOn(function, name.Name) {
-				hits = append(hits, g.hit(a))
-			}
-		}
-	}
-	return hits
-}
-
-// handsOn reports whether a response is closed, or somebody else may close it: it is used for more than its fields, or
-// its body for more than an argument.
-func (g *goFile) handsOn(function ast.Node, name string) bool {
-	uses := -1 // its definition
-	for _, ident := range nodes[*ast.Ident](function) {
-		if ident.Name == name {
-			uses++
-		}
-	}
-	for _, s := range nodes[*ast.SelectorExpr](function) {
-		if isNamed(s.X, name) && s.Sel.Name != "Body" {
-			uses--
-		}
-	}
-	for _, c := range nodes[*ast.CallExpr](function) {
-		for _, e := range c.Args {
-			if g.source(e) == name+".Body" {
-				uses--
-			}
-		}
-	}
-	return uses > 0
-}
-
-// pure are functions that only return a result; nil is all of a package but its constructors.
-var pure = map[string][]string{
-	"strings": nil, "bytes": nil, "path/filepath": {"Join", "Clean", "Base", "Dir", "Ext"},
-	"strconv": {"Itoa", "Quote", "FormatInt"},
-	"fmt":     {"Sprintf", "Sprint", "Sprintln", "Errorf"}, "errors": {"New", "Join"},
-}
-
-// goUnusedResults looks for calls of pure functions as statements. Benchmarks, which are tests, call for the time
-// alone.
-func goUnusedResults(_ *File, g *goFile) []hit {
-	var hits []hit
-	for _, c := range g.statements() {
-		for path, names := range pure {
-			name := g.function(c, path)
-			if name != "" && (slices.Contains(names, name) || names == nil && !strings.HasPrefix(name, "New")) {
-				hits = append(hits, g.hit(c))
-			}
-		}
-	}
-	return hits
-}
-
-// goDebugPrints looks for prints whose text gives them away, for the built-in println, and for dumps.
-func goDebugPrints(f *File, g *goFile) []hit {
-	var hits []hit
-	for _, c := range g.statements() {
-		builtin := isNamed(c.Fun, "println")
-		dumped := strings.HasPrefix(g.source(c.Fun), "spew.") && strings.Contains(method(c), "ump")
-		printed := false
-		if len(c.Args) > 0 {
-			value, _ := text(c.Args[0])
-			printed = debugWords().MatchString(value)
-		}
-		if !builtin && !dumped && (!printed || g.named(c, map[string][]string{"fmt": prints, "log": prints}) == "") {
-			continue
-		}
-		found := g.hit(c)
-		// Only a print of literals can go without leaving a variable or, being the last, an import unused.
-		if constantArguments(c) && printed &&
-			(builtin || strings.Count(f.code, g.source(c.Fun.(*ast.SelectorExpr).X)+".") > 1) {
-			found.edit = f.removeStatement(g.offset(c.Pos()), g.offset(c.End()))
-		}
-		hits = append(hits, found)
-	}
-	return hits
-}
-
-var (
-	prints = []string{"Print", "Printf", "Println"}
-	// debugWords begin what people print while they look for a mistake.
-	debugWords = lazyregexp.New(
-		`^\W{0,6}(?:(?i:debug|dbg)\b|(?i:here+)\b\W*\d*\W*$|(?:XXX|FIXME|TESTING|HERE|ASDF)\b|` +
-			`(?i:got here|in here|am here|reached here|asdf|qwer|wtf)\W*$)`)
-)

@@ -7,15 +7,8 @@ import (
 	"github.com/agentls/agentls/agentcore/lazyregexp"
 )
 
-// What ruff finds without being asked, and what Python itself warns of, is not among them, but for what it is worth
-// finding where there is no ruff.
+// What ruff reports without being asked to is not among them, but for the comparison with None, which is mended.
 var pythonRules = []Rule{
-	{
-		Name: "bare-except", Languages: Python, Severity: Warning, check: pyBareExcepts,
-		Message: "A bare except catches everything, KeyboardInterrupt and SystemExit too. Name the exceptions that " +
-			"are expected, or write \"except Exception\".",
-		same: []string{"E722", "bare-except", "bare except"},
-	},
 	{
 		Name: "swallowed-exception", Languages: Python, Severity: Warning, check: pySwallowed,
 		Message: "All exceptions are caught here and nothing is done about them, so that mistakes go " +
@@ -34,21 +27,6 @@ var pythonRules = []Rule{
 		same:    []string{"E711", "singleton-comparison"},
 	},
 	{
-		Name: "assert-tuple", Languages: Python, Severity: Error, check: pyAssertTuples,
-		Message: "This asserts a tuple, which is always true, so nothing is tested. Remove the parentheses.",
-		same:    []string{"F631", "assertion is always true"},
-	},
-	{
-		Name: "unraised-exception", Languages: Python, Severity: Error, check: pyUnraised,
-		Message: "This exception is made and then dropped. Write raise in front of it.",
-		same:    []string{"PLW0133", "pointless-exception-statement"},
-	},
-	{
-		Name: "unreachable-code", Languages: Python, Severity: Warning, check: pyUnreachable,
-		Message: "This code is never reached, because the statement before it always leaves. Remove it, or move it up.",
-		same:    []string{"unreachable"},
-	},
-	{
 		Name: "unsafe-eval", Languages: Python, Severity: Warning, check: shipped(pyEval),
 		Message: "This runs text as code. If any of it comes from outside, that is code injection: use " +
 			"ast.literal_eval, a parser or a table.",
@@ -65,42 +43,9 @@ var pythonRules = []Rule{
 			"Give the right certificates in verify instead.",
 		same: []string{"S501"},
 	},
-	{
-		Name: "debug-print", Languages: Python, Severity: Information, check: shipped(pyDebugPrints),
-		Message: "This looks like it was left from debugging. Remove it.",
-		same:    []string{"T100", "T201"},
-	},
 }
 
-var bareExcept = lazyregexp.New(`^except\s*:`)
-
-// pyBareExcepts looks for "except:" in whose block nothing is raised again.
-func pyBareExcepts(f *File) []hit {
-	var hits []hit
-	for i, line := range f.logical {
-		if line.keyword != "except" || !bareExcept().MatchString(line.code) {
-			continue
-		}
-		if f.comment(line.first, line.first) || raisesAgain(f.logical[i:block(f.logical, i)]) {
-			continue
-		}
-		hits = append(hits, hit{line: line.first})
-	}
-	return hits
-}
-
-func raisesAgain(lines []logicalLine) bool {
-	for _, line := range lines {
-		for _, word := range []string{"raise", "sys.exit", "os._exit", "exit("} {
-			if strings.Contains(line.code, word) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-var broadExcept = lazyregexp.New(`^except\s+\(?(?:Base)?Exception\)?\s*(?:as\s+\w+)?\s*:`)
+var broadExcept = lazyregexp.New(`^except(?:\s+\(?(?:Base)?Exception\)?\s*(?:as\s+\w+)?)?\s*:`)
 
 // pySwallowed looks for broad handlers with nothing but pass, where no comment says why. What is tried must have
 // several statements: around a single one it is mostly meant.
@@ -213,69 +158,6 @@ func pyNoneComparisons(f *File) []hit {
 	return hits
 }
 
-// pyAssertTuples looks for "assert (condition, message)" with nothing behind the parentheses.
-func pyAssertTuples(f *File) []hit {
-	var hits []hit
-	for _, line := range f.logical {
-		if line.keyword != "assert" {
-			continue
-		}
-		rest := strings.TrimSpace(line.code[len("assert"):])
-		if strings.HasPrefix(rest, "(") && strings.HasSuffix(rest, ")") && argumentsEnd(rest, 1) == len(rest)-1 &&
-			argumentEnd(rest, 1) < len(rest)-1 {
-			hits = append(hits, hit{line: line.first, endLine: line.last})
-		}
-	}
-	return hits
-}
-
-var unraised = lazyregexp.New(
-	`^(?:Value|Type|Key|Index|Attribute|Runtime|NotImplemented|OS|IO|Import|Lookup|Permission|Timeout|FileNotFound|Assertion|ZeroDivision)(?:Error)\(.*\)$|^Exception\(.*\)$`)
-
-func pyUnraised(f *File) []hit {
-	var hits []hit
-	for _, line := range f.logical {
-		if !strings.HasSuffix(line.keyword, "Error") && line.keyword != "Exception" ||
-			!unraised().MatchString(line.code) ||
-			argumentsEnd(line.code, strings.IndexByte(line.code, '(')+1) != len(line.code)-1 {
-			continue
-		}
-		hits = append(hits, hit{line: line.first, endLine: line.last})
-	}
-	return hits
-}
-
-// pyUnreachable looks for a line of the same block behind one that always leaves it. A yield makes the function
-// a generator even there.
-func pyUnreachable(f *File) []hit {
-	var hits []hit
-	for i := 1; i < len(f.logical); i++ {
-		before, line := f.logical[i-1], f.logical[i]
-		if before.indent != line.indent || strings.Contains(before.code, ";") {
-			continue
-		}
-		switch before.keyword {
-		case "return", "raise", "continue", "break":
-		default:
-			continue
-		}
-		switch line.keyword {
-		case "else", "elif", "except", "finally", "case", "yield":
-			continue
-		}
-		if strings.Contains(line.code, "yield") || line.code == ")" || line.code == "]" || line.code == "}" {
-			continue
-		}
-		end := i
-		for end+1 < len(f.logical) && f.logical[end+1].indent >= line.indent {
-			end++
-		}
-		hits = append(hits, hit{line: line.first, endLine: f.logical[end].last})
-		i = end // one hit for all that is not reached
-	}
-	return hits
-}
-
 var (
 	evalCall = lazyregexp.New(`(?:^|[^\w.])(?:builtins\.)?(eval|exec)\(\s*([^)]*)`)
 	compiled = lazyregexp.New(`^(?:["']|compile\()`)
@@ -326,38 +208,6 @@ func pyInsecureTLS(f *File) []hit {
 		if strings.Contains(line.code, "verif") && unverified().MatchString(line.code) {
 			hits = append(hits, hit{line: line.first})
 		}
-	}
-	return hits
-}
-
-var (
-	debuggerCall = lazyregexp.New(`^(?:breakpoint\(\)|(?:i?pdb|pudb)\.set_trace\(\))`)
-	printedText  = lazyregexp.New(`^print\((?:[fr]*)["'](.*)`)
-)
-
-// pyDebugPrints looks for prints whose text gives them away, and for calls of a debugger. A print or a call alone
-// in its block is not taken away, since the block must not become empty.
-func pyDebugPrints(f *File) []hit {
-	var hits []hit
-	for i, line := range f.logical {
-		found := (line.keyword == "breakpoint" || strings.HasSuffix(line.keyword, "db")) &&
-			debuggerCall().MatchString(line.code)
-		if line.keyword == "print" {
-			if match := printedText().FindStringSubmatch(f.text[line.start:line.end]); match != nil {
-				written, _, _ := strings.Cut(strings.ReplaceAll(match[1], `'`, `"`), `"`)
-				found = debugWords().MatchString(written)
-			}
-		}
-		if !found {
-			continue
-		}
-		h := hit{line: line.first, endLine: line.last}
-		neighbour := i > 0 && f.logical[i-1].indent == line.indent || i+1 < len(f.logical) &&
-			f.logical[i+1].indent == line.indent
-		if neighbour && strings.Count(line.code, "(") == 1 && strings.HasSuffix(line.code, ")") {
-			h.edit = f.removeStatement(line.start, line.end)
-		}
-		hits = append(hits, h)
 	}
 	return hits
 }

@@ -54,7 +54,6 @@ func TestRules(t *testing.T) {
 	for name, x := range fixtures(t) {
 		t.Run(name, func(t *testing.T) {
 			f := NewFile(name, x.text)
-			f.Today = "2026-03-01"
 			found := f.Check()
 			f.Fix(found)
 			var got []string
@@ -186,7 +185,7 @@ func FuzzCheck(f *testing.F) {
 // BenchmarkCheck reviews a file of 10,000 lines in each language.
 func BenchmarkCheck(b *testing.B) {
 	for name, x := range fixtures(b) {
-		if !slices.Contains([]string{"calls.go", "calls.js", "calls.py", "remove.sh", "note.md"}, name) {
+		if !slices.Contains([]string{"calls.go", "calls.js", "calls.py", "download.sh", "note.md"}, name) {
 			continue
 		}
 		lines := strings.Count(x.text, "\n") + 1
@@ -240,15 +239,11 @@ func TestCombine(t *testing.T) {
 		name, text, source, code string
 		line                     int
 	}{
-		{"a.py", "try:\n    f()\nexcept:\n    g()\n", "ruff", "E722", 3},
-		{"a.py", "assert (a, 'b')\n", "ruff", "F631", 1},
-		{"a.py", "a = {'b': 1, 'c': 2,\n     'b': 3}\n", "ruff", "F601", 2},
+		{"a.py", "if a == None:\n    f()\n", "ruff", "E711", 1},
+		{"a.py", "eval(a)\n", "ruff", "S307", 1},
 		{"a.py", "f()\nprint('DEBUG')\n", "ruff", "T201", 2},
 		{"a.py", "def f(a=[]):\n    a.append(1)\n", "ruff", "B006", 1},
-		{"a.sh", "#!/bin/sh\ndeclare -a list\n", "shellcheck", "SC3044", 2},
-		{"a.sh", "#!/bin/sh\nfunction f {\n  g\n}\n", "shellcheck", "SC2112", 2},
-		{"a.sh", "cd build\nrm -rf out\n", "shellcheck", "SC2164", 1},
-		{"a.go", "package p\n\nimport \"fmt\"\n\nfunc f() {\n\tfmt.Sprintf(\"a\")\n}\n", "go vet", "unusedresult", 6},
+		{"a.go", "package p\n\nfunc f() {\n\ta, err := g()\n\tb, err := g()\n\tprint(a, b, err)\n}\n", "staticcheck", "SA4006", 4},
 		{"a.js", "f();\ndebugger;\n", "eslint", "no-debugger", 2},
 	} {
 		own := NewFile(c.name, strings.TrimSuffix(c.text, "\n")).Check()

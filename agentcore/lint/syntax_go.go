@@ -121,16 +121,6 @@ func method(c *ast.CallExpr) string {
 	return ""
 }
 
-// text returns the value of a string literal.
-func text(e ast.Expr) (string, bool) {
-	literal, ok := e.(*ast.BasicLit)
-	if !ok || literal.Kind != token.STRING {
-		return "", false
-	}
-	value, err := strconv.Unquote(literal.Value)
-	return value, err == nil
-}
-
 // isNamed reports whether an expression is a plain name.
 func isNamed(e ast.Expr, name string) bool {
 	ident, ok := e.(*ast.Ident)

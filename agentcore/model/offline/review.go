@@ -88,8 +88,6 @@ func (t *task) judge(path string) reviewed {
 	r.lines = lines
 	var own []lint.Diagnostic
 	f := lint.NewFile(path, text)
-	f.Today = t.today
-	f.Whole = lines >= r.source.total && !r.source.cut
 	if lines > 0 {
 		own = f.Check()
 	}

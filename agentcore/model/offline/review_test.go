@@ -32,10 +32,10 @@ func TestReviewReadsOn(t *testing.T) {
 	for i := range 900 {
 		fmt.Fprintf(&text, "x%d = %d\n", i, i)
 	}
-	text.WriteString("assert (x1, 'no')\n")
+	text.WriteString("eval(x1)\n")
 	d := &desk{t: t, files: map[string]string{"long.py": text.String()}, shown: 100}
 	answer := d.converse("review long.py")
-	if got := d.lines(); !slices.Equal(got, []string{"long.py:901 assert-tuple"}) {
+	if got := d.lines(); !slices.Equal(got, []string{"long.py:901 unsafe-eval"}) {
 		t.Errorf("reported %q in %d turns; the answer is:\n%s", got, d.turns, answer)
 	}
 }
@@ -272,7 +272,7 @@ func TestSample(t *testing.T) {
 			fixes++
 		}
 	}
-	if len(d.reports) != 30 || fixes != 6 {
+	if len(d.reports) != 17 || fixes != 6 {
 		t.Errorf("%d findings with %d fixes: %q\n%s", len(d.reports), fixes, d.lines(), answer)
 	}
 }

@@ -27,8 +27,6 @@ type source struct {
 	read  bool
 	// problem is why the file could not be read, empty if it could.
 	problem string
-	// cut tells that a line was too long and is not whole.
-	cut bool
 }
 
 var (
@@ -84,9 +82,6 @@ func (s *source) add(text string) {
 		shown++
 		s.lines[number] = match[2]
 		s.total = max(s.total, number)
-		if len(match[2]) >= 1999 && strings.HasSuffix(match[2], "…") {
-			s.cut = true
-		}
 	}
 	if s.chunk == 0 {
 		s.chunk = shown

@@ -53,8 +53,6 @@ type wish struct {
 		line          int
 		rule, message string
 	}
-	// today is the date of the run, "2006-01-02", or empty.
-	today string
 	// depth is that of the run, -1 where the prompt does not say.
 	depth int
 }
@@ -119,7 +117,6 @@ For everything else, configure a model: set ANTHROPIC_API_KEY, GEMINI_API_KEY or
 var (
 	taskBlock    = lazyregexp.New(`(?s)\n*<(task|reminder|pass)>\n(.*?)</(?:task|reminder|pass)>\n*`)
 	contextBlock = lazyregexp.New(`(?s)\n?<context>\n(.*?)</context>\s*$`)
-	dateLine     = lazyregexp.New(`(?m)^date: (\d{4}-\d\d-\d\d)$`)
 	quotedPath   = lazyregexp.New("`([^`\n]+)`")
 	wholeProject = lazyregexp.New(`\b(?:overview|architecture|project|repo|repository|workspace|code[ -]?base)\b`)
 	pathWord     = lazyregexp.New(`[\w~.+@-]*(?:[\\/][\w.+@-]+)*\.[A-Za-z][A-Za-z0-9]{0,9}\b`)
@@ -146,9 +143,6 @@ func understand(request *model.Request) task {
 		if at < 0 || block != nil || asked != unknown && !strings.HasPrefix(words, "The limit of this run is reached") {
 			at, t.intent, t.words = i, asked, strings.TrimSpace(words)
 		}
-	}
-	if match := dateLine().FindStringSubmatch(request.System); match != nil {
-		t.today = match[1]
 	}
 	t.depth = -1
 	if match := depthLine().FindStringSubmatch(request.System); match != nil {
