@@ -169,8 +169,8 @@ func TestExplain(t *testing.T) {
 	}}
 	answer := d.converse("Explain these.\n\n<context>\nfile: b.go\nfile: a.py\nfile: note.md\n</context>\n")
 	for _, part := range []string{
-		"Package p. Package p reads files.", "It imports os.", "- line 7: func Size(name string) (int64, error). Size tells how large a file is. It calls os.Stat, info.Size. It has 1 branch, 2 returns.",
-		"- line 15: type none, a struct of 2 fields.", "- line 2: def read(name). Reads things.", "- line 7: def close(self).", "  - line 2: Two", noModel,
+		"- line 2: package p. Package p reads files. It is small.", "- line 7: func Size(name string) (int64, error). Size tells how large a file is.",
+		"- line 15: type none struct{ a, b int }.", "- line 2: def read(name). Reads things.", "- line 7: def close(self).", "  - line 2: Two", noModel,
 	} {
 		if !strings.Contains(answer, part) {
 			t.Errorf("the answer lacks %q:\n%s", part, answer)
