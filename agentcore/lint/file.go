@@ -2,8 +2,6 @@ package lint
 
 import (
 	"cmp"
-	"go/ast"
-	"go/token"
 	"iter"
 	"path"
 	"regexp"
@@ -20,11 +18,6 @@ type File struct {
 	// starts are the byte offsets where the lines begin.
 	starts []int
 	lexed
-
-	// goSyntax is nil for other languages and for invalid Go.
-	goSyntax *goFile
-	// logical are the logical lines of Python.
-	logical []logicalLine
 }
 
 // NewFile prepares a text for the rules. Its line endings are \n, and there is none behind the last line.
@@ -39,12 +32,6 @@ func NewFile(name, text string) *File {
 		f.Language = interpreter(f.Line(1))
 	}
 	f.lexed = lex(f.Language, text)
-	switch f.Language {
-	case Go:
-		f.goSyntax = parseGo(name, text)
-	case Python:
-		f.logical = logicalLines(f)
-	}
 	return f
 }
 
@@ -106,14 +93,6 @@ func interpreter(line string) Language {
 // Lines is how many lines there are; an empty text has one.
 func (f *File) Lines() int { return len(f.starts) }
 
-// GoSyntax is the parsed file and the places in it; nil for other languages and for Go that is not valid.
-func (f *File) GoSyntax() (*ast.File, *token.File) {
-	if f.goSyntax == nil {
-		return nil, nil
-	}
-	return f.goSyntax.syntax, f.goSyntax.tokens
-}
-
 // Line returns the text of a line, counted from 1, without its ending.
 func (f *File) Line(number int) string {
 	start := f.starts[number-1]
@@ -122,6 +101,9 @@ func (f *File) Line(number int) string {
 	}
 	return f.text[start:]
 }
+
+// indent is how many blanks and tabs a line begins with.
+func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }
 
 // lineAt returns the number of the line, from 1, that holds a byte offset.
 func (f *File) lineAt(offset int) int {

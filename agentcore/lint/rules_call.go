@@ -46,6 +46,13 @@ var callRules = []Rule{
 		// Without the import, exec is the name of something else.
 		check: shipped(built{call: jsExec, by: jsBuilt, words: []string{"child_process"}}.hits),
 	},
+	{
+		Name: "insecure-tls", Languages: Go | scripts | Python, Severity: Warning,
+		Message: "The server's certificate is not verified, so anybody in between can read and change what is sent. " +
+			"Name the right authorities instead: RootCAs, ca or verify.",
+		same:  []string{"G402", "S501"},
+		check: shipped(lines(unverified, "InsecureSkipVerify", "verif", "rejectUnauthorized", "NODE_TLS_REJECT")),
+	},
 }
 
 // built is a call of which one argument must not be built from values.
@@ -79,6 +86,10 @@ var (
 	pyProcess = lazyregexp.New(`\b(?:subprocess\.)?(?:run|call|check_call|check_output|Popen)\(`)
 	withShell = lazyregexp.New(`\bshell\s*=\s*True\b`)
 	jsExec    = lazyregexp.New(`(?:^|[^\w.$])(?:child_process\.|cp\.|childProcess\.)?(?:exec|execSync)\(`)
+
+	unverified = lazyregexp.New(`\bInsecureSkipVerify\s*[:=]\s*true\b|\bverify=False\b|` +
+		`\bssl\._create_unverified_context\b|(?:^|[{,])\s*rejectUnauthorized\s*:\s*false\b|` +
+		`\bNODE_TLS_REJECT_UNAUTHORIZED["'\]]*\s*=\s*["']?_*0?["']?`)
 
 	goBuilt = lazyregexp.New("[\"`]\\s*\\+\\s*\\w|\\w[)\\]]?\\s*\\+\\s*[\"`]|\\bfmt\\.Sprintf\\(")
 	pyBuilt = lazyregexp.New(`\b[rR]?[fF][rR]?["']|["']\s*%\s*[\w(]|["']\s*\+|\+\s*[rb]?["']|["']\.format\(`)

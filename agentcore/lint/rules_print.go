@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/agentls/agentls/agentcore/lazyregexp"
@@ -34,14 +33,14 @@ func debugPrints(f *File) []hit {
 	var hits []hit
 	for number := range f.linesWith("rint", "console.", "debugger", "breakpoint", "set_trace", "spew.") {
 		line, code := f.Line(number), f.CodeLine(number)
-		indent := len(line) - len(strings.TrimLeft(line, " \t"))
+		start := indent(line)
 		match := printedText().FindStringSubmatch(line)
-		told := match != nil && code[indent] == line[indent] && debugWords().MatchString(match[1])
+		told := match != nil && code[start] == line[start] && debugWords().MatchString(match[1])
 		if !told && !halting().MatchString(code) {
 			continue
 		}
 		h := hit{line: number}
-		if strings.Count(code, "(") <= 1 && strings.Count(code, ";") <= 1 && f.removable(number, indent, told) {
+		if strings.Count(code, "(") <= 1 && strings.Count(code, ";") <= 1 && f.removable(number, told) {
 			h.edit = f.removeLines(number, number)
 		}
 		hits = append(hits, h)
@@ -49,18 +48,24 @@ func debugPrints(f *File) []hit {
 	return hits
 }
 
-// removable reports whether the program stays whole without a statement that stands alone on a line.
-func (f *File) removable(number, indent int, told bool) bool {
+// removable reports whether the program stays whole without a statement that stands alone on a line. A print is told by
+// its text.
+func (f *File) removable(number int, told bool) bool {
+	code := f.CodeLine(number)
 	switch f.Language {
 	case Go: // a variable, or the import, must not be left unused
-		match := literalOnly().FindStringSubmatch(f.CodeLine(number))
+		match := literalOnly().FindStringSubmatch(code)
 		return told && match != nil && (match[1] == "println" || strings.Count(f.code, match[1]+".") > 1)
 	case Python: // its block must not become empty
-		at := slices.IndexFunc(f.logical, func(l logicalLine) bool { return l.first == number })
-		beside := func(i int) bool {
-			return i >= 0 && i < len(f.logical) && f.logical[i].indent == f.logical[at].indent
+		before, behind := number-1, number+1
+		for before > 0 && strings.TrimSpace(f.CodeLine(before)) == "" {
+			before--
 		}
-		return at >= 0 && f.logical[at].last == number && (beside(at-1) || beside(at+1))
+		for behind <= len(f.starts) && strings.TrimSpace(f.CodeLine(behind)) == "" {
+			behind++
+		}
+		return before > 0 && indent(f.CodeLine(before)) >= indent(code) ||
+			behind <= len(f.starts) && indent(f.CodeLine(behind)) == indent(code)
 	}
-	return f.statementStart(f.starts[number-1] + indent) // not behind the parenthesis of an if
+	return f.statementStart(f.starts[number-1] + indent(code)) // not behind the parenthesis of an if
 }

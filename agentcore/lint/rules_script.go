@@ -8,11 +8,6 @@ import (
 
 var scriptRules = []Rule{
 	{
-		Name: "assignment-in-condition", Languages: scripts, Severity: Warning, check: jsConditionAssignments,
-		Message: "This condition assigns. If a comparison is meant, write ===; else put the assignment before the if.",
-		same:    []string{"no-cond-assign"},
-	},
-	{
 		Name: "async-for-each", Languages: scripts, Severity: Warning, check: lines(asyncForEach, ".forEach("),
 		Message: "forEach does not wait for an async function, and its errors are lost. Use for … of with await, or " +
 			"await Promise.all(list.map(…)).",
@@ -35,12 +30,6 @@ var scriptRules = []Rule{
 		Message: "Values are put into HTML without escaping, which invites cross-site scripting. Use textContent, or " +
 			"escape the values.",
 	},
-	{
-		Name: "insecure-tls", Languages: scripts, Severity: Warning,
-		check: shipped(lines(unauthorized, "rejectUnauthorized", "NODE_TLS_REJECT_UNAUTHORIZED")),
-		Message: "The server's certificate is not verified, so anybody in between can read and change what is sent. " +
-			"Give the right certificates in ca instead.",
-	},
 }
 
 var (
@@ -48,29 +37,7 @@ var (
 	// scriptEval leaves what defines a function of that name alone, which goes on with a brace.
 	scriptEval = lazyregexp.New("(?:^|[^\\w.$])(?:(?:window|globalThis)\\.)?eval\\(\\s*[^)\"'`\\s][^{]*$|" +
 		"\\bnew\\s+Function\\(\\s*[^)\"'\\s]|\\bset(?:Timeout|Interval)\\(\\s*[\"']_")
-	unauthorized = lazyregexp.New(
-		`(?:^|[{,])\s*rejectUnauthorized\s*:\s*false\b|\bNODE_TLS_REJECT_UNAUTHORIZED["'\]]*\s*=\s*["']?_*0?["']?`)
-
-	condition   = lazyregexp.New(`\bif\s*\(`)
-	plainAssign = lazyregexp.New(`^\s*[A-Za-z_$][\w$.]*(?:\[[^\[\]]*\])?\s*=\s*[^=>~]`)
 )
-
-// jsConditionAssignments leaves alone what stands in parentheses of its own, which says that it is meant, as does a
-// comparison of what is assigned. A comma comes from a compiler.
-func jsConditionAssignments(f *File) []hit {
-	var hits []hit
-	for number := range f.linesWith("if(", "if (") {
-		for _, at := range condition().FindAllStringIndex(f.CodeLine(number), -1) {
-			inside := f.code[f.starts[number-1]+at[1]:]
-			inside = inside[:argumentsEnd(inside, 0)]
-			if !strings.ContainsAny(inside, ",\n") && !strings.Contains(inside, "==") &&
-				plainAssign().MatchString(inside) {
-				hits = append(hits, hit{line: number})
-			}
-		}
-	}
-	return hits
-}
 
 // statementStart reports whether a statement may begin at an offset: behind a semicolon or a brace, and so not
 // behind the parenthesis of an if or the colon of a label.
@@ -79,25 +46,16 @@ func (f *File) statementStart(at int) bool {
 	return before == "" || strings.IndexByte(";{}", before[len(before)-1]) >= 0
 }
 
-var tried = lazyregexp.New(`\btry\s*\{`)
+// emptyCatch fits a handler without a comment, which is a reason, and so is a name like _ or none.
+var emptyCatch = lazyregexp.New(`\}\s*catch\s*\(\s*[^_()\s][^()]*\)\s*\{\s*\}`)
 
-// emptyCatch fits a handler without a comment, which is a reason, and so is a name like _.
-var emptyCatch = lazyregexp.New(`^\s*catch\s*(?:\(\s*[^_()\s][^()]*\)\s*)?\{\s*\}`)
-
-// jsEmptyCatches leaves alone what is around a single statement, since it is mostly meant there.
 func jsEmptyCatches(f *File) []hit {
 	var hits []hit
-	if !strings.Contains(f.code, "catch") {
-		return nil
-	}
-	for _, at := range tried().FindAllStringIndex(f.code, -1) {
-		end := argumentsEnd(f.code, at[1])
-		if end == len(f.code) || strings.Count(strings.TrimSpace(f.code[at[1]:end]), "\n") < 2 {
-			continue
-		}
-		handler := emptyCatch().FindStringIndex(f.code[end+1:])
-		if handler != nil && emptyCatch().MatchString(f.text[end+1:]) {
-			hits = append(hits, hit{line: f.lineAt(end), endLine: f.lineAt(end + handler[1])})
+	if strings.Contains(f.code, "catch") {
+		for _, at := range emptyCatch().FindAllStringIndex(f.text, -1) {
+			if f.code[at[0]:at[1]] == f.text[at[0]:at[1]] {
+				hits = append(hits, hit{line: f.lineAt(at[0]), endLine: f.lineAt(at[1])})
+			}
 		}
 	}
 	return hits

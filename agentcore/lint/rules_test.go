@@ -243,7 +243,7 @@ func TestCombine(t *testing.T) {
 		{"a.py", "eval(a)\n", "ruff", "S307", 1},
 		{"a.py", "f()\nprint('DEBUG')\n", "ruff", "T201", 2},
 		{"a.py", "def f(a=[]):\n    a.append(1)\n", "ruff", "B006", 1},
-		{"a.go", "package p\n\nfunc f() {\n\ta, err := g()\n\tb, err := g()\n\tprint(a, b, err)\n}\n", "staticcheck", "SA4006", 4},
+		{"a.go", "package p\n\nfunc f() {\n\tos.Rename(a, b)\n}\n", "golangci-lint", "errcheck", 4},
 		{"a.js", "f();\ndebugger;\n", "eslint", "no-debugger", 2},
 	} {
 		own := NewFile(c.name, strings.TrimSuffix(c.text, "\n")).Check()

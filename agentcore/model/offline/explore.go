@@ -3,7 +3,6 @@ package offline
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -142,12 +141,11 @@ func (r *record) windows(places []place, n int) []call {
 // exploreText is the answer: the ranked places with their lines, then files by name, then what was not found.
 func (t *task) exploreText(found *evidence, bounds reach) string {
 	var b strings.Builder
-	sources := t.sources()
 	chosen := found.best(bounds.places, bounds.perFile)
 	files := map[string]bool{}
 	for _, p := range chosen {
 		files[p.path] = true
-		known := sources[p.path]
+		known := t.sourceOf(p.path)
 		fmt.Fprintf(&b, "%s:%d: %s%s\n%s", p.path, p.line, found.what(p, known), t.usedIn(p), quoted(p, known))
 	}
 	if hidden := len(found.places) - len(chosen); hidden > 0 {
@@ -159,25 +157,10 @@ func (t *task) exploreText(found *evidence, bounds reach) string {
 	}
 	b.WriteString("\n" + found.lookedFor())
 	fmt.Fprintf(&b,
-		"\nA %s search: %s, %s read. The places are ranked by rules: definitions before uses, rare words before "+
+		"\nA %s search: %s. The places are ranked by rules: definitions before uses, rare words before "+
 			"common ones, sources before tests. What they mean together, the rules cannot say.\n%s\n",
-		t.thoroughness(), plural(t.turns, "round"), plural(len(sources), "file"), noModel)
+		t.thoroughness(), plural(t.turns, "round"), noModel)
 	return strings.TrimLeft(b.String(), "\n")
-}
-
-// sources are the files that read has shown, by path.
-func (r *record) sources() map[string]source {
-	files := map[string]source{}
-	for e := range r.made("read") {
-		var arguments readArguments
-		if !e.failed && json.Unmarshal(e.arguments, &arguments) == nil {
-			files[arguments.Path] = source{}
-		}
-	}
-	for name := range maps.Keys(files) {
-		files[name] = r.sourceOf(name)
-	}
-	return files
 }
 
 // usedIn tells where a definition is used, as far as that was looked for.

@@ -2,7 +2,6 @@ package offline
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -117,61 +116,43 @@ func mostSevere(found []lint.Diagnostic, n int) []lint.Diagnostic {
 	return ranked
 }
 
-// reported is what became of the reports of findings, by finding.
-func (r *record) reported() map[string]outcome {
-	outcomes := map[string]outcome{}
-	for e := range r.made("report_finding") {
-		var a findingArguments
-		if json.Unmarshal(e.arguments, &a) != nil {
-			continue
-		}
-		key := findingKey(a.Path, a.Line, a.Rule, a.Message)
-		o := outcomes[key]
-		if e.failed {
-			o.failed++
-		} else {
-			o.accepted = true
-		}
-		outcomes[key] = o
+// report is the next call that reports a finding, with its fix, or without it where the fix was refused; nil where none
+// is left to make. It tells whether the finding was accepted.
+func (r *record) report(path string, found lint.Diagnostic) (next *call, accepted bool) {
+	a := findingArguments{
+		Path: path, Line: found.Line, Severity: string(found.Severity), Rule: found.Rule,
+		Message: found.Message, Source: found.Source, Fix: found.Fix,
 	}
-	return outcomes
-}
-
-// outcome tells whether a report was accepted, and how often it was refused.
-type outcome struct {
-	accepted bool
-	failed   int
-}
-
-func findingKey(path string, line int, rule, message string) string {
-	return fmt.Sprintf("%s\x00%d\x00%s\x00%s", path, line, rule, message)
+	if found.EndLine > found.Line {
+		a.EndLine = found.EndLine
+	}
+	for {
+		c := call{"report_finding", a}
+		e, made := r.answered(c)
+		if !made {
+			return &c, false
+		}
+		if !e.failed || a.Fix == nil {
+			return nil, !e.failed
+		}
+		a.Fix = nil
+	}
 }
 
 // reports returns the report_finding calls that are still to be made. Those without a fix come first, by line.
-// Those with a fix follow from the last line to the first, because each fix moves the lines behind it. A report whose
-// fix was refused is made once more without it.
+// Those with a fix follow from the last line to the first, because each fix moves the lines behind it.
 func (r *record) reports(done []reviewed) []call {
-	outcomes := r.reported()
 	var plain, fixing []call
-	for _, r := range done {
+	for _, file := range done {
 		var behind []call
-		for _, found := range r.findings {
-			o := outcomes[findingKey(r.path, found.Line, found.Rule, found.Message)]
-			if o.accepted || o.failed > 1 || o.failed == 1 && found.Fix == nil {
-				continue
-			}
-			arguments := findingArguments{
-				Path: r.path, Line: found.Line, Severity: string(found.Severity), Rule: found.Rule,
-				Message: found.Message, Source: found.Source,
-			}
-			if found.EndLine > found.Line {
-				arguments.EndLine = found.EndLine
-			}
-			if o.failed == 0 && found.Fix != nil {
-				arguments.Fix = found.Fix
-				behind = append(behind, call{"report_finding", arguments})
-			} else {
-				plain = append(plain, call{"report_finding", arguments})
+		for _, found := range file.findings {
+			next, _ := r.report(file.path, found)
+			switch {
+			case next == nil:
+			case next.arguments.(findingArguments).Fix != nil:
+				behind = append(behind, *next)
+			default:
+				plain = append(plain, *next)
 			}
 		}
 		slices.Reverse(behind)
@@ -187,7 +168,6 @@ func (r *record) reports(done []reviewed) []call {
 func (t *task) reviewText(done []reviewed, dropped int) string {
 	var b strings.Builder
 	var used usage
-	outcomes := t.reported()
 	for _, r := range done {
 		used.add(r.checkers.usage)
 		if !r.source.read {
@@ -214,7 +194,7 @@ func (t *task) reviewText(done []reviewed, dropped int) string {
 			fmt.Fprintf(&b, "  Its diagnostics could not be had: %s\n", withoutPrefix(r.checkers.problem))
 		}
 		for _, found := range r.findings {
-			if !outcomes[findingKey(r.path, found.Line, found.Rule, found.Message)].accepted {
+			if _, accepted := t.report(r.path, found); !accepted {
 				fmt.Fprintf(&b, "- %s:%d: %s: %s (%s)\n", r.path, found.Line, found.Severity, found.Message,
 					strings.TrimSpace(found.Source+" "+found.Rule))
 			}

@@ -6,11 +6,7 @@ import { check, story } from './editor.mjs';
 const unsaved = `
 // Forget removes the the order of that name.
 func Forget(name string) {
-_, err := os.Stat(name)
-err = os.Remove(name)
-if err != nil {
-panic(err)
-}
+os.Chdir(name)
 os.Rename(name, name)
 }
 `;
