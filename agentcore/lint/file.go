@@ -35,13 +35,19 @@ func NewFile(name, text string) *File {
 	return f
 }
 
-// CodeLine returns a line of the code, without comments and what stands in strings.
-func (f *File) CodeLine(number int) string {
+// CodeLine returns a line of the code, counted from 1, without comments and what stands in strings.
+func (f *File) CodeLine(number int) string { return f.lineOf(f.code, number) }
+
+// Line returns the text of a line, counted from 1, without its ending.
+func (f *File) Line(number int) string { return f.lineOf(f.text, number) }
+
+// lineOf returns a line of the file's text or of its code.
+func (f *File) lineOf(text string, number int) string {
 	start := f.starts[number-1]
 	if number < len(f.starts) {
-		return f.code[start : f.starts[number]-1]
+		return text[start : f.starts[number]-1]
 	}
-	return f.code[start:]
+	return text[start:]
 }
 
 // linesWith yields the numbers of the lines whose code has one of the words in it.
@@ -51,13 +57,9 @@ func (f *File) linesWith(words ...string) iter.Seq[int] { return f.containing(f.
 // or its code. Looking for plain words first keeps regular expressions away from most lines.
 func (f *File) containing(text string, words []string) iter.Seq[int] {
 	return func(yield func(int) bool) {
-		for i, start := range f.starts {
-			end := len(text)
-			if i+1 < len(f.starts) {
-				end = f.starts[i+1]
-			}
-			has := func(word string) bool { return strings.Contains(text[start:end], word) }
-			if slices.ContainsFunc(words, has) && !yield(i+1) {
+		for number := 1; number <= len(f.starts); number++ {
+			has := func(word string) bool { return strings.Contains(f.lineOf(text, number), word) }
+			if slices.ContainsFunc(words, has) && !yield(number) {
 				return
 			}
 		}
@@ -92,15 +94,6 @@ func interpreter(line string) Language {
 
 // Lines is how many lines there are; an empty text has one.
 func (f *File) Lines() int { return len(f.starts) }
-
-// Line returns the text of a line, counted from 1, without its ending.
-func (f *File) Line(number int) string {
-	start := f.starts[number-1]
-	if number < len(f.starts) {
-		return f.text[start : f.starts[number]-1]
-	}
-	return f.text[start:]
-}
 
 // indent is how many blanks and tabs a line begins with.
 func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }

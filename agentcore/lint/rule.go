@@ -60,30 +60,6 @@ func LanguageOf(name string) Language {
 	return Other
 }
 
-// IsScript reports whether it is JavaScript or TypeScript.
-func (l Language) IsScript() bool { return l&scripts != 0 }
-
-// String is how a sentence names one language.
-func (l Language) String() string {
-	switch l {
-	case Go:
-		return "Go"
-	case JavaScript:
-		return "JavaScript"
-	case TypeScript:
-		return "TypeScript"
-	case Python:
-		return "Python"
-	case Shell:
-		return "shell script"
-	case Prose:
-		return "text"
-	case Data:
-		return "data or settings"
-	}
-	return "a file of a kind that the rules do not know"
-}
-
 // Rule is one kind of mistake that is looked for.
 type Rule struct {
 	// Name is in kebab case; rules of the same name for different languages mean the same.
@@ -99,7 +75,7 @@ type Rule struct {
 
 // Rules lists the rules in the order of their diagnostics on one line.
 func Rules() []Rule {
-	return slices.Concat(textRules, secretRules, goRules, scriptRules, pythonRules, shellRules, callRules, printRules)
+	return slices.Concat(textRules, secretRules, goRules, scriptRules, pythonRules, callRules, printRules)
 }
 
 // lines makes the check of a rule for each line of code that an expression fits and that has one of the words in it.
@@ -188,19 +164,12 @@ func sortByLine(list []Diagnostic) {
 	slices.SortStableFunc(list, func(a, b Diagnostic) int { return cmp.Compare(a.Line, b.Line) })
 }
 
-// Combine puts the checkers' diagnostics and those of the rules together, each thing once, sorted by line. Where both
-// say the same, the checker's words stay and get the rule's fix.
+// Combine puts the checkers' diagnostics and those of the rules together, sorted by line. Where both say the same, the
+// checker's words stay and get the rule's fix.
 func Combine(checked, own []Diagnostic) []Diagnostic {
-	var out []Diagnostic
-	for _, d := range checked {
-		if !slices.ContainsFunc(out,
-			func(o Diagnostic) bool { return o.Line == d.Line && sameWords(o.Message, d.Message) }) {
-			out = append(out, d)
-		}
-	}
-	from := len(out)
+	out := slices.Clone(checked)
 	for _, d := range own {
-		twin := slices.IndexFunc(out[:from], func(o Diagnostic) bool {
+		twin := slices.IndexFunc(out[:len(checked)], func(o Diagnostic) bool {
 			return o.Line >= d.Line && (o.Line <= d.EndLine || o.Line == d.Line) && d.means(o)
 		})
 		switch {
@@ -220,11 +189,4 @@ func (d Diagnostic) means(checked Diagnostic) bool {
 		return strings.EqualFold(checked.Rule, word) || len(word) > 6 &&
 			strings.Contains(strings.ToLower(checked.Message), word)
 	})
-}
-
-// sameWords compares messages of two checkers, one of which may have passed on the other's.
-func sameWords(a, b string) bool {
-	plain := func(s string) string { return strings.ToLower(strings.Trim(s, " .")) }
-	a, b = plain(a), plain(b)
-	return a == b || strings.HasSuffix(a, ": "+b) || strings.HasSuffix(b, ": "+a)
 }

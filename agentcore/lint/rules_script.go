@@ -13,12 +13,6 @@ var scriptRules = []Rule{
 			"await Promise.all(list.map(…)).",
 	},
 	{
-		Name: "empty-catch", Languages: scripts, Severity: Warning, check: shipped(jsEmptyCatches),
-		Message: "The error is caught and nothing is done about it, not even a comment says why. Handle it, or say " +
-			"why it does not matter.",
-		same: []string{"no-empty"},
-	},
-	{
 		Name: "unsafe-eval", Languages: scripts, Severity: Warning,
 		check: shipped(lines(scriptEval, "eval(", "Function(", "setTimeout(", "setInterval(")),
 		Message: "This runs text as code. If any of it comes from outside, that is code injection: use JSON.parse, a " +
@@ -46,21 +40,6 @@ func (f *File) statementStart(at int) bool {
 	return before == "" || strings.IndexByte(";{}", before[len(before)-1]) >= 0
 }
 
-// emptyCatch fits a handler without a comment, which is a reason, and so is a name like _ or none.
-var emptyCatch = lazyregexp.New(`\}\s*catch\s*\(\s*[^_()\s][^()]*\)\s*\{\s*\}`)
-
-func jsEmptyCatches(f *File) []hit {
-	var hits []hit
-	if strings.Contains(f.code, "catch") {
-		for _, at := range emptyCatch().FindAllStringIndex(f.text, -1) {
-			if f.code[at[0]:at[1]] == f.text[at[0]:at[1]] {
-				hits = append(hits, hit{line: f.lineAt(at[0]), endLine: f.lineAt(at[1])})
-			}
-		}
-	}
-	return hits
-}
-
 var (
 	htmlAssignment = lazyregexp.New(
 		`\.(?:innerHTML|outerHTML)\s*\+?=\s*([^=].*)|\.insertAdjacentHTML\((.*)|\bdocument\.write(?:ln)?\((.*)`)
@@ -72,7 +51,7 @@ func jsHTML(f *File) []hit {
 	var hits []hit
 	for number := range f.linesWith("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write") {
 		match := htmlAssignment().FindStringSubmatch(f.CodeLine(number))
-		if match != nil && jsBuilt().MatchString(match[1]+match[2]+match[3]) && !cleaned().MatchString(match[0]) {
+		if match != nil && assembled().MatchString(match[1]+match[2]+match[3]) && !cleaned().MatchString(match[0]) {
 			hits = append(hits, hit{line: number})
 		}
 	}

@@ -158,10 +158,10 @@ func (t *task) fanOut(files []string, dropped int, preface string) (turn, bool) 
 	}
 	var asked, open []call
 	for _, name := range files {
-		made := t.child(taskArguments{
+		made := call{"task", taskArguments{
 			Agent: agent, Prompt: fmt.Sprintf(prompt, "`"+name+"`"),
 			Description: verb + " " + name, ContextFiles: []string{name},
-		})
+		}}
 		asked = append(asked, made)
 		if !t.wasMade(made) {
 			open = append(open, made)
@@ -184,10 +184,10 @@ func (r *record) noneStarted(asked []call) bool {
 
 // explorer is the call that has something looked for; false if there is no explorer.
 func (o *offer) explorer(title, prompt string, how thoroughness) (call, bool) {
-	return o.child(taskArguments{
+	return call{"task", taskArguments{
 		Agent: "explore", Prompt: prompt, Description: title,
 		Thoroughness: how.String(),
-	}), o.mayStart("explore")
+	}}, o.mayStart("explore")
 }
 
 // topics are the words that the task is about.
@@ -205,18 +205,6 @@ func searchTitle(topics []string) string {
 		return "survey the workspace"
 	}
 	return "find " + strings.Join(topics, ", ")
-}
-
-// child is a call of task with those arguments that the tool knows.
-func (o *offer) child(arguments taskArguments) call {
-	schema := string(o.tool("task").Schema)
-	if !strings.Contains(schema, `"context_files"`) {
-		arguments.ContextFiles = nil
-	}
-	if !strings.Contains(schema, `"thoroughness"`) {
-		arguments.Thoroughness = ""
-	}
-	return call{"task", arguments}
 }
 
 // mayStart reports whether the tool names the agent, or names none.

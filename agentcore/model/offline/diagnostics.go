@@ -22,7 +22,7 @@ type checkers struct {
 type usage struct{ used, missing, withheld []string }
 
 var (
-	diagnosticLine = lazyregexp.New(`^.*?:(\d+):(\d+): (error|warning|information|info|hint): (.*?)(?: \[([^\]]*)\])?$`)
+	diagnosticLine = lazyregexp.New(`^.*?:(\d+):(\d+): (error|warning|information|hint): (.*?)(?: \[([^\]]*)\])?$`)
 	usagePart      = lazyregexp.New(`(Checked with|Not on this machine:|Not run:) (.*?)\.(?:\s|$)`)
 )
 
@@ -91,12 +91,8 @@ func (c *checkers) diagnostic(match []string) lint.Diagnostic {
 			source = name
 		}
 	}
-	severity := lint.Severity(match[3])
-	if severity == "info" {
-		severity = lint.Information
-	}
 	return lint.Diagnostic{
-		Line: number, EndLine: number, Severity: severity, Rule: strings.TrimSpace(match[5][len(source):]),
+		Line: number, EndLine: number, Severity: lint.Severity(match[3]), Rule: strings.TrimSpace(match[5][len(source):]),
 		Message: match[4], Source: cmp.Or(source, "diagnostics"),
 	}
 }

@@ -50,7 +50,7 @@ func (t *task) explain() turn {
 			continue
 		}
 		f, first := lint.NewFile(path, text), 1
-		fmt.Fprintf(&b, "%s: %s, %d lines", path, f.Language, last)
+		fmt.Fprintf(&b, "%s: %d lines", path, last)
 		if t.first > 0 {
 			first, last = t.first, min(t.last, last)
 			fmt.Fprintf(&b, "; what follows is on lines %d-%d", first, last)

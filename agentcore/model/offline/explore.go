@@ -39,21 +39,12 @@ var reaches = [...]reach{
 var (
 	thoroughLine = lazyregexp.New(`(?im)^[ \t]*thoroughness:[ \t]*(quick|medium|very[ _-]?thorough)[ \t]*$`)
 	thoroughWord = lazyregexp.New(
-		`(?i)\b(?:very|most) thorough(?:ly)?\b|\bevery(?: single)? place\b|\bexhaustive(?:ly)?\b`)
+		`(?i)\b(?:very|most)[ _-]?thorough(?:ly)?\b|\bevery(?: single)? place\b|\bexhaustive(?:ly)?\b`)
 	quickWord = lazyregexp.New(`(?i)\bquick(?:ly)?\b`)
 )
 
 // thoroughness is what the task asks for, medium where it does not say.
 func (w *wish) thoroughness() thoroughness {
-	if match := thoroughLine().FindStringSubmatch(w.words); match != nil {
-		switch strings.ToLower(match[1]) {
-		case "quick":
-			return quick
-		case "medium":
-			return medium
-		}
-		return thorough
-	}
 	switch {
 	case thoroughWord().MatchString(w.words):
 		return thorough
@@ -95,7 +86,8 @@ func (t *task) searching(terms []term) []call {
 	var calls []call
 	for _, term := range terms {
 		sources = append(sources, term.source)
-		names = append(names, "*"+anyCase(term.stem)+"*")
+		lower := strings.ToLower(term.stem)
+		names = append(names, "*"+term.stem+"*", "*"+lower+"*", "*"+strings.ToUpper(lower[:1])+lower[1:]+"*")
 		calls = append(calls, call{"grep", grepArguments{Pattern: "(?i)" + term.source, Limit: uses}})
 	}
 	defining := `(?i)^\s*` + outline.Definers + `\s+[\w$]*(?:` + strings.Join(sources, "|") + `)`

@@ -195,10 +195,8 @@ func (e *evidence) best(n, perFile int) []place {
 func (e *evidence) what(p place, known source) string {
 	text := e.wordsIn(p.text)
 	switch {
-	case p.name != "" && !p.minor && e.names(p.name):
-		text = "defines " + p.name
 	case p.name != "" && !p.minor:
-		return "defines " + p.name + ", with " + text
+		text = "defines " + p.name
 	case isRemark(p):
 		return "tells of " + text
 	}
@@ -271,23 +269,6 @@ func (r *record) globbed() []string {
 		return cmp.Or(cmp.Compare(remoteness(a), remoteness(b)), cmp.Compare(a, b))
 	})
 	return slices.Compact(files)
-}
-
-// anyCase is a glob that matches a word in any letter case; what is no letter or digit stands for any one character.
-func anyCase(word string) string {
-	var b strings.Builder
-	for _, r := range word {
-		lower, upper := unicode.ToLower(r), unicode.ToUpper(r)
-		switch {
-		case lower != upper:
-			fmt.Fprintf(&b, "[%c%c]", lower, upper)
-		case unicode.IsDigit(r):
-			b.WriteRune(r)
-		default:
-			b.WriteByte('?')
-		}
-	}
-	return b.String()
 }
 
 // remoteness orders paths: sources, then tests and what programs wrote, then what others wrote.

@@ -118,7 +118,7 @@ func TestReviewWorkspace(t *testing.T) {
 // TestReviewCombines has a checker and a rule that say the same.
 func TestReviewCombines(t *testing.T) {
 	d := &desk{t: t, files: map[string]string{"a.py": "def f(a):\n    if a == None:\n        return 1\n"}, diagnostics: map[string]string{
-		"a.py": "a.py:2:8: warning: Comparison to `None` should be `cond is None` [ruff E711]\na.py:2:8: warning: comparison to `None` should be `cond is None` [pylsp E711]\nChecked with ruff.",
+		"a.py": "a.py:2:8: warning: Comparison to `None` should be `cond is None` [ruff E711]\nChecked with ruff.",
 	}}
 	d.converse("review a.py")
 	if len(d.reports) != 1 || d.reports[0].Source != "ruff" || d.reports[0].Rule != "E711" || d.reports[0].Fix == nil {

@@ -3,21 +3,17 @@ package offline
 import (
 	"cmp"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
-	"github.com/agentls/agentls/agentcore/lint"
 	"github.com/agentls/agentls/agentcore/outline"
 )
 
-// contents is what a survey knows of a file: where its first definition stands, what it defines, and its rank among the
-// files of its folder.
+// contents is what a survey knows of a file: where its first definition stands, and what it defines.
 type contents struct {
 	path  string
 	line  int
 	names []string
-	rank  int
 }
 
 // survey tells what there is in the workspace, for a task that names nothing to look for.
@@ -49,8 +45,7 @@ func (t *task) survey(bounds reach) turn {
 	return turn{text: b.String()}
 }
 
-// surveyed are the files that were found, those that define most first. The best file of each folder comes before the
-// second of any, so that a large folder does not hide the others.
+// surveyed are the files that were found, those that define most first.
 func (t *task) surveyed() []*contents {
 	var files []*contents
 	index := map[string]*contents{}
@@ -72,14 +67,8 @@ func (t *task) surveyed() []*contents {
 		}
 	}
 	slices.SortStableFunc(files, func(a, b *contents) int { return len(b.names) - len(a.names) })
-	folders := map[string]int{}
-	for _, file := range files {
-		folder := path.Dir(file.path)
-		file.rank = folders[folder]
-		folders[folder]++
-	}
 	slices.SortStableFunc(files, func(a, b *contents) int {
-		return cmp.Or(remoteness(a.path)-remoteness(b.path), a.rank-b.rank)
+		return cmp.Or(remoteness(a.path)-remoteness(b.path), len(b.names)-len(a.names))
 	})
 	return files
 }
@@ -88,7 +77,7 @@ func (t *task) surveyed() []*contents {
 func (c *contents) tells() string {
 	const shown = 8
 	if len(c.names) == 0 {
-		return lint.LanguageOf(c.path).String()
+		return "defines nothing that the rules know"
 	}
 	text := "defines " + joined(c.names[:min(len(c.names), shown)])
 	if more := len(c.names) - shown; more > 0 {

@@ -117,7 +117,6 @@ For everything else, configure a model: set ANTHROPIC_API_KEY, GEMINI_API_KEY or
 var (
 	taskBlock    = lazyregexp.New(`(?s)\n*<(task|reminder|pass)>\n(.*?)</(?:task|reminder|pass)>\n*`)
 	contextBlock = lazyregexp.New(`(?s)\n?<context>\n(.*?)</context>\s*$`)
-	quotedPath   = lazyregexp.New("`([^`\n]+)`")
 	wholeProject = lazyregexp.New(`\b(?:overview|architecture|project|repo|repository|workspace|code[ -]?base)\b`)
 	pathWord     = lazyregexp.New(`[\w~.+@-]*(?:[\\/][\w.+@-]+)*\.[A-Za-z][A-Za-z0-9]{0,9}\b`)
 )
@@ -153,12 +152,7 @@ func understand(request *model.Request) task {
 		t.gather(request.Messages[at+1:])
 	}
 	if len(t.files) == 0 {
-		for _, quoted := range quotedPath().FindAllStringSubmatch(t.words, -1) {
-			if lint.LanguageOf(path.Base(quoted[1])) != lint.Other && !slices.Contains(t.files, quoted[1]) {
-				t.files = append(t.files, quoted[1])
-			}
-		}
-		for _, word := range pathWord().FindAllString(quotedPath().ReplaceAllString(t.words, ""), -1) {
+		for _, word := range pathWord().FindAllString(t.words, -1) {
 			if base := path.Base(word); lint.LanguageOf(base) != lint.Other && !slices.Contains(t.files, word) {
 				t.files = append(t.files, word)
 			}
