@@ -1,6 +1,7 @@
 // Package lint finds mistakes in texts by rules, without compiling or running them: secrets, merge conflicts, dropped
-// errors, code that is never reached, calls that invite injection. It does not say what the programs that own a
-// language say as well: where one of them has reported the same thing, [Combine] keeps its words.
+// errors, calls that invite injection. It goes line by line, by what the lexer calls code. What go vet, ruff, shellcheck
+// and eslint report without being asked to, it leaves to them, since the tool diagnostics runs them; where one of them
+// has said the same as a rule, [Combine] keeps its words.
 package lint
 
 import (

@@ -83,8 +83,8 @@ var (
 		`\bNODE_TLS_REJECT_UNAUTHORIZED["'\]]*\s*=\s*["']?_*0?["']?`)
 
 	// assembled fits the code of an argument that puts text and values together.
-	assembled = lazyregexp.New("[\"'`]\\s*\\+\\s*[\\w$(]|[\\w$)\\]]\\s*\\+\\s*[rb]?[\"'`]|`_*\\$\\{|\\bfmt\\.Sprintf\\(|" +
-		"\\b[rR]?[fF][rR]?[\"']|[\"']\\s*%\\s*[\\w(]|[\"']\\.format\\(")
+	assembled = lazyregexp.New("[\"'`]\\s*\\+\\s*[\\w$(]|[\\w$)\\]]\\s*\\+\\s*[rb]?[\"'`]|`_*\\$\\{|" +
+		"\\bfmt\\.Sprintf\\(|\\b[rR]?[fF][rR]?[\"']|[\"']\\s*%\\s*[\\w(]|[\"']\\.format\\(")
 )
 
 func pyShell(f *File) []hit {
