@@ -1,7 +1,7 @@
 // Package lint finds mistakes in texts by rules, without compiling or running them: secrets, merge conflicts, dropped
-// errors, calls that invite injection. It goes line by line, by what the lexer calls code. What go vet, ruff, shellcheck
-// and eslint report without being asked to, it leaves to them, since the tool diagnostics runs them; where one of them
-// has said the same as a rule, [Combine] keeps its words.
+// errors, calls that invite injection. It goes line by line, by what the lexer calls code. What go vet, ruff,
+// shellcheck and eslint report without being asked to, it leaves to them, since the tool diagnostics runs them. Where
+// one of them has said the same as a rule, [Combine] keeps its words.
 package lint
 
 import (
@@ -49,8 +49,7 @@ var languages = map[string]Language{
 	".sh": Shell, ".bash": Shell, ".bats": Shell, ".ksh": Shell,
 	".md": Prose, ".markdown": Prose, ".txt": Prose, ".rst": Prose, ".adoc": Prose,
 	".json": Data, ".jsonc": Data, ".yaml": Data, ".yml": Data, ".toml": Data, ".ini": Data, ".cfg": Data,
-	".conf":       Data,
-	".properties": Data, ".env": Data,
+	".conf": Data, ".properties": Data, ".env": Data,
 }
 
 // LanguageOf goes by the file's name alone; it is Other where that tells nothing.

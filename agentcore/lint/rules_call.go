@@ -65,12 +65,13 @@ var sqlWords = []string{"SELECT", "select ", "INSERT", "insert ", "UPDATE", "upd
 
 var (
 	// A template with a tag is no such query, since its tag makes the placeholders.
-	query = lazyregexp.New(
-		`\.(?:(?:Query|QueryRow|Exec|Prepare)Context\([^,()]*(?:\(\))?,|(?:Query|QueryRow|Exec|Prepare|execute|` +
-			`executemany|executescript|query|exec|run|all|get|prepare|raw|unsafe|\$queryRawUnsafe|\$executeRawUnsafe)\()`)
+	query = lazyregexp.New(`\.(?:(?:Query|QueryRow|Exec|Prepare)Context\([^,()]*(?:\(\))?,|` +
+		`(?:Query|QueryRow|Exec|Prepare|execute|executemany|executescript|query|exec|run|all|get|prepare|raw|unsafe|` +
+		`\$queryRawUnsafe|\$executeRawUnsafe)\()`)
 
 	goShell = lazyregexp.New(
-		`\bexec\.Command(?:Context)?\((?:[^,()"]*(?:\(\))?,)?\s*"(?:/[\w/]*/)?(?:(?:ba|z|da)?sh|cmd)",\s*"(?:-c|/[cC])",`)
+		`\bexec\.Command(?:Context)?\((?:[^,()"]*(?:\(\))?,)?\s*"(?:/[\w/]*/)?(?:(?:ba|z|da)?sh|cmd)",` +
+			`\s*"(?:-c|/[cC])",`)
 	// pyCommand hands its first argument to a shell, pyProcess does so if it is told.
 	pyCommand = lazyregexp.New(`\b(?:os\.system|os\.popen|subprocess\.(?:getoutput|getstatusoutput))\(`)
 	pyProcess = lazyregexp.New(`\b(?:subprocess\.)?(?:run|call|check_call|check_output|Popen)\(`)
@@ -116,7 +117,8 @@ func (b built) hits(f *File) []hit {
 
 var (
 	sqlStart = lazyregexp.New(
-		"(?is)^(?:[rbf]{0,2}|fmt\\.Sprintf\\()[\\s(\"'`]*(?:select\\b.+\\bfrom\\b|insert\\s+into\\b|update\\b.+\\bset\\b|delete\\s+from\\b)")
+		"(?is)^(?:[rbf]{0,2}|fmt\\.Sprintf\\()[\\s(\"'`]*" +
+			"(?:select\\b.+\\bfrom\\b|insert\\s+into\\b|update\\b.+\\bset\\b|delete\\s+from\\b)")
 	// tableName is a place in a query where only a name can stand, which no placeholder can take.
 	tableName = lazyregexp.New(
 		"(?i)\\b(?:from|into|update|table|join)\\s+(?:[\"'`]?(?:\\$?\\{[^{}]*\\}|%s)|[\"'`]\\s*[+%]\\s*[\\w.]+)")
@@ -126,8 +128,8 @@ var (
 	// numeric is a format that takes numbers alone.
 	numeric = lazyregexp.New(`%[-+ 0-9.]*[dxfgeEX]`)
 	// structural are the names of what is no value: parts of queries.
-	structural = lazyregexp.New(
-		`(?i)table|column|field|where|order|placeholder|schema|clause|sql|query|join|limit|cond|stmt|part|prefix|suffix|cols|marks|set`)
+	structural = lazyregexp.New(`(?i)table|column|field|where|order|placeholder|schema|clause|sql|query|join|limit|` +
+		`cond|stmt|part|prefix|suffix|cols|marks|set`)
 )
 
 // putsIn reports whether values are put into a text. In a query neither tables nor names of constants count, and the

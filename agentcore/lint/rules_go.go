@@ -27,8 +27,8 @@ var (
 	droppedValue = lazyregexp.New(`^\s*\w+,\s*_\s*:?=\s*(strconv\.(?:Atoi|Parse(?:Int|Uint|Float)|Unquote)|` +
 		`os\.(?:Open|Create|OpenFile|ReadFile|ReadDir|CreateTemp|MkdirTemp|Stat|Lstat)|io\.ReadAll|` +
 		`http\.(?:Get|Post|NewRequest|NewRequestWithContext)|url\.(?:Parse|QueryUnescape|PathUnescape)|` +
-		`time\.(?:Parse|ParseDuration|ParseInLocation|LoadLocation)|rand\.(?:Read|Int)|regexp\.(?:Compile|MatchString))\(`)
-	// surely fits arguments with which a call does not fail by surprise: literals, and parts of what an expression fits.
+		`time\.(?:Parse(?:Duration|InLocation)?|LoadLocation)|rand\.(?:Read|Int)|regexp\.(?:Compile|MatchString))\(`)
+	// surely fits arguments with which a call does not fail by surprise: literals, and parts of an expression's match.
 	surely = lazyregexp.New("^(?:[\"`]_*[\"`]|\\d+|(?:m|match\\w*|sub\\w*)\\[\\d+\\]|,\\s*)*\\)")
 	// lostWork fits functions that return nothing but an error that tells of lost work.
 	lostWork = lazyregexp.New(`^\s*(os\.(?:WriteFile|Rename|MkdirAll|Mkdir|Chdir|Truncate|Link|Symlink)|` +
@@ -52,8 +52,8 @@ func goDroppedErrors(f *File) []hit {
 		if at == nil || harmless().MatchString(code[at[1]:]) || f.comment(number-1, number) {
 			continue
 		}
-		message := fmt.Sprintf("The error of %s is dropped, so a failure goes %s. Check it.", code[at[2]:at[3]], consequence)
-		hits = append(hits, hit{line: number, message: message})
+		hits = append(hits, hit{line: number, message: fmt.Sprintf(
+			"The error of %s is dropped, so a failure goes %s. Check it.", code[at[2]:at[3]], consequence)})
 	}
 	return hits
 }

@@ -23,8 +23,8 @@ var (
 		`^\W{0,6}(?:(?i:debug|dbg)\b|(?i:here+)\b\W*\d*\W*$|(?:XXX|FIXME|TESTING|HERE|ASDF)\b|` +
 			`(?i:got here|in here|am here|reached here|asdf|qwer|wtf)\W*$)`)
 	// halting fits statements that are for debugging whatever they print.
-	halting = lazyregexp.New(
-		`^\s*(?:debugger\s*;?|breakpoint\(\)|(?:i?pdb|pudb)\.set_trace\(\)|println\(.*\)|spew\.\w*[dD]ump\w*\(.*\))\s*$`)
+	halting = lazyregexp.New(`^\s*(?:debugger\s*;?|breakpoint\(\)|(?:i?pdb|pudb)\.set_trace\(\)|println\(.*\)|` +
+		`spew\.\w*[dD]ump\w*\(.*\))\s*$`)
 	literalOnly = lazyregexp.New("^\\s*(\\w+)(?:\\.\\w+)?\\(([\"`])_*[\"`]\\)\\s*$")
 )
 

@@ -9,8 +9,8 @@ import (
 var scriptRules = []Rule{
 	{
 		Name: "async-for-each", Languages: scripts, Severity: Warning, check: lines(asyncForEach, ".forEach("),
-		Message: "forEach does not wait for an async function, and its errors are lost. Use for … of with await, or " +
-			"await Promise.all(list.map(…)).",
+		Message: "forEach does not wait for an async function, and its errors are lost. Use for … of with await, " +
+			"or await Promise.all(list.map(…)).",
 	},
 	{
 		Name: "unsafe-eval", Languages: scripts, Severity: Warning,

@@ -59,7 +59,8 @@ func bidiControls(f *File) []hit {
 }
 
 var wordPair = lazyregexp.New(
-	`\b(?:([Tt]he) the|([Aa]) a|([Aa]n) an|([Oo]f) of|([Tt]o) to|(and) and|([Ww]ith) with|([Ff]or) for|([Aa]re) are|([Bb]e) be|([Aa]t) at|([Ww]e) we|([Ww]ill) will|([Tt]his) this)\b`)
+	`\b(?:[Tt]he the|[Aa] a|[Aa]n an|[Oo]f of|[Tt]o to|and and|[Ww]ith with|[Ff]or for|[Aa]re are|[Bb]e be|[Aa]t at|` +
+		`[Ww]e we|[Ww]ill will|[Tt]his this)\b`)
 
 // doubledWords looks for words that never stand twice, in comments and prose.
 func doubledWords(f *File) []hit {

@@ -31,7 +31,8 @@ var (
 	depthLine  = lazyregexp.New(`(?m)^role: .*\bdepth (\d+) of \d+`)
 	agentLine  = lazyregexp.New(`(?m)^- ([\w-]+): `)
 	everything = lazyregexp.New(
-		`(?i)\b(?:everything|every file|(?:all|the whole|the entire|this whole|whole|entire)(?: of)?(?: (?:the|my|our|its))?(?: \w+)? ?(?:files|sources|code|code ?base|project|repository|repo|workspace)|all of it)\b`)
+		`(?i)\b(?:everything|every file|(?:all|(?:the |this )?(?:whole|entire))(?: of)?(?: (?:the|my|our|its))?` +
+			`(?: \w+)? ?(?:files|sources|code|code ?base|project|repository|repo|workspace)|all of it)\b`)
 	placeLine  = lazyregexp.New(`(?m)^([^\s:][^:\n]*):(\d+): `)
 	reportHead = lazyregexp.New(
 		`(?s)^(?:error: [^\n]*\n)?<task id="[^"]*" agent="[^"]*" status="(\w+)">\n(.*?)\n\n(.*?)\n?</task>\s*$`)
@@ -40,9 +41,10 @@ var (
 )
 
 // quality are words that say what a review is to look at, and not which part of the workspace.
-var quality = strings.Fields(`audit bug bugs careful carefully check clean correct defect defects error errors fault faults findings fix fixes flaw flaws inspect
-	issue issues leak leaks lint mistake mistakes problem problems propose proposed quality race races repair resolve review reviewed safe safely secret
-	secrets security style suggest survey verify vulnerabilities vulnerability wrong analyze analyse improve improvements anything`)
+var quality = strings.Fields(`audit bug bugs careful carefully check clean correct defect defects error errors
+	fault faults findings fix fixes flaw flaws inspect issue issues leak leaks lint mistake mistakes problem
+	problems propose proposed quality race races repair resolve review reviewed safe safely secret secrets security
+	style suggest survey verify vulnerabilities vulnerability wrong analyze analyse improve improvements anything`)
 
 // delegate hands the task on where there are children for it: an explorer that finds out what it is about, then one
 // child for each file. It returns false if the run has to do the work itself: it is a child, has no such tool, or the
@@ -112,7 +114,7 @@ func (t *task) divide(all bool) (turn, bool) {
 	if t.offers("glob") {
 		calls = append(calls, listing)
 	}
-	if calls = slices.DeleteFunc(calls, t.wasMade); len(calls) > 0 && !slices.ContainsFunc(t.exchanges, isTask) {
+	if calls = slices.DeleteFunc(calls, t.wasMade); len(calls) > 0 {
 		return turn{calls: calls}, true
 	}
 	var files []string
@@ -212,9 +214,6 @@ func (o *offer) mayStart(agent string) bool {
 	named := agentLine().FindAllStringSubmatch(o.tool("task").Description, -1)
 	return len(named) == 0 || slices.ContainsFunc(named, func(match []string) bool { return match[1] == agent })
 }
-
-// isTask reports whether an exchange is about a child.
-func isTask(e exchange) bool { return e.name == "task" }
 
 // report is what a child has handed over.
 type report struct {

@@ -92,7 +92,7 @@ func (c *checkers) diagnostic(match []string) lint.Diagnostic {
 		}
 	}
 	return lint.Diagnostic{
-		Line: number, EndLine: number, Severity: lint.Severity(match[3]), Rule: strings.TrimSpace(match[5][len(source):]),
-		Message: match[4], Source: cmp.Or(source, "diagnostics"),
+		Line: number, EndLine: number, Severity: lint.Severity(match[3]), Message: match[4],
+		Rule: strings.TrimSpace(match[5][len(source):]), Source: cmp.Or(source, "diagnostics"),
 	}
 }

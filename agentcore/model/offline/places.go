@@ -126,7 +126,7 @@ func (e *evidence) rate() {
 
 // points rates a place by one of the terms: definitions of what is looked for over uses, unless uses are asked for.
 func (e *evidence) points(p *place, term term) float64 {
-	const defined, inLine, begins, wholeName, inBase, inFolder = 10, 4, 2, 4, 3, 1
+	const defined, inLine, begins, wholeName, inPath = 10, 4, 2, 4, 2
 	sum := 0.0
 	if at := term.expression.FindStringIndex(p.text); at != nil {
 		sum += inLine
@@ -149,11 +149,8 @@ func (e *evidence) points(p *place, term term) float64 {
 			sum += wholeName
 		}
 	}
-	switch {
-	case term.expression.MatchString(path.Base(p.path)):
-		sum += inBase
-	case term.expression.MatchString(p.path):
-		sum += inFolder
+	if term.expression.MatchString(p.path) {
+		sum += inPath
 	}
 	return sum
 }

@@ -42,7 +42,7 @@ func (t *task) repair() turn {
 			case !ok && t.offers("edit") && t.turns < maxTurns:
 				calls = append(calls, edit)
 			case !ok:
-				fmt.Fprintf(&text, "%s:%d: not fixed, because this agent cannot edit: %s\n", path, found.Line, found.Message)
+				fmt.Fprintf(&text, "%s:%d: this agent cannot edit, so it stays: %s\n", path, found.Line, found.Message)
 			case made.failed:
 				fmt.Fprintf(&text, "%s:%d: not fixed, %s\n", path, found.Line, withoutPrefix(made.text))
 			default:

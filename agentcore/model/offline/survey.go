@@ -19,7 +19,7 @@ type contents struct {
 // survey tells what there is in the workspace, for a task that names nothing to look for.
 func (t *task) survey(bounds reach) turn {
 	calls := []call{
-		{"glob", globArguments{Pattern: "**/*.{go,js,jsx,mjs,cjs,ts,tsx,py,sh,bash,rs,c,h,cc,cpp,java,kt,rb,php,cs,swift,md}"}},
+		{"glob", globArguments{"**/*.{go,js,jsx,mjs,cjs,ts,tsx,py,sh,bash,rs,c,h,cc,cpp,java,kt,rb,php,cs,swift,md}"}},
 		{"grep", grepArguments{Pattern: `^` + outline.Definers + `\s+[\w$(]`, Limit: 1000}},
 	}
 	calls = slices.DeleteFunc(calls, func(c call) bool { return !t.offers(c.name) || t.wasMade(c) })

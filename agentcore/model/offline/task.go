@@ -110,9 +110,8 @@ const help = `This is agentls without a language model, so a task in free words 
 - find places in the workspace: "where is the configuration loaded?"
 - fix some of their own findings: "fix this"
 
-For everything else, configure a model: set ANTHROPIC_API_KEY, GEMINI_API_KEY or OPENAI_API_KEY where the editor starts, or write ` + "`default_model = \"provider/model\"`" + ` into config.toml.
-
-` + noModel + "\n"
+For everything else, configure a model: set ANTHROPIC_API_KEY, GEMINI_API_KEY or OPENAI_API_KEY where the editor ` +
+	"starts, or write `default_model = \"provider/model\"` into config.toml.\n\n" + noModel + "\n"
 
 var (
 	taskBlock    = lazyregexp.New(`(?s)\n*<(task|reminder|pass)>\n(.*?)</(?:task|reminder|pass)>\n*`)
@@ -274,17 +273,13 @@ var intentWords = []struct {
 	expression func() *regexp.Regexp
 	intent     intent
 }{
-	{
-		lazyregexp.New(
-			`\b(?:find|look for|search for|list|show|are there|any)\b[^.?!]{0,40}\b(?:bugs?|problems?|issues?|defects?|mistakes?|errors|flaws?|vulnerabilit(?:y|ies)|secrets?)\b`), review,
-	},
+	{lazyregexp.New(`\b(?:find|look for|search for|list|show|are there|any)\b[^.?!]{0,40}` +
+		`\b(?:bugs?|problems?|issues?|defects?|mistakes?|errors|flaws?|vulnerabilit(?:y|ies)|secrets?)\b`), review},
 	{lazyregexp.New(`\bwhat(?:'s| is) wrong\b`), review},
 	{lazyregexp.New(`\b(?:review|check|lint|audit|inspect|verify|analy[sz]e)\b`), review},
 	{lazyregexp.New(`\b(?:fix|repair|correct|resolve|clean up)\b`), repair},
-	{
-		lazyregexp.New(
-			`\b(?:explain|describe|summari[sz]e|outline|overview|understand|document|what (?:does|do|is|are) (?:this|these|it))\b`), explain,
-	},
+	{lazyregexp.New(`\b(?:explain|describe|summari[sz]e|outline|overview|understand|document|` +
+		`what (?:does|do|is|are) (?:this|these|it))\b`), explain},
 	{lazyregexp.New(`\b(?:find|where|search|locate|explore|how|which|who|what|usages?|look for)\b`), explore},
 }
 

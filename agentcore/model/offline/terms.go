@@ -19,17 +19,22 @@ type term struct {
 }
 
 // asking are words that say how a question is asked and not what it is about.
-var asking = strings.Fields(`a about above across after again against all also although an and another any are around as ask at based be because been before
-	behind being below beneath best between both but by call called calls caller callers can class code codebase come comes could current
-	declared defined definition definitions did do does doing done during each else entire entry etc every everything everywhere explain describe explore few
-	file files find first folder folders for found from function functions get gets give given go goes had handle handled handles happen happening happens has have having here
-	how i if implement implementation implemented implements in inside into involved involving is it its itself just kind know last least let lets like
-	line lines list locate located look looking looks made main make makes many may me mean means medium method might more most much must my name named names need needed needs new no not now of off
-	on once one only or other our out over overview own part parts per place places please project quick quickly read reference references related
-	relevant repository same say says search see several shall should show shows since so some somewhere source sources stand stands such sure take takes tell than that the
-	their them then there these they thing things this thoroughness thorough those through to together too two type under understand until up upon usage usages use used
-	uses using very via want was way ways we were what whatever when where whether which while who whole whose why will with within without work
-	working works workspace would yet you your structure contain contains containing everywhere summarize summarise outline`)
+var asking = strings.Fields(`a about above across after again against all also although an and another any are
+	around as ask at based be because been before behind being below beneath best between both but by call called
+	calls caller callers can class code codebase come comes could current declared defined definition definitions
+	did do does doing done during each else entire entry etc every everything everywhere explain describe explore
+	few file files find first folder folders for found from function functions get gets give given go goes had
+	handle handled handles happen happening happens has have having here how i if implement implementation
+	implemented implements in inside into involved involving is it its itself just kind know last least let lets
+	like line lines list locate located look looking looks made main make makes many may me mean means medium method
+	might more most much must my name named names need needed needs new no not now of off on once one only or other
+	our out over overview own part parts per place places please project quick quickly read reference references
+	related relevant repository same say says search see several shall should show shows since so some somewhere
+	source sources stand stands such sure take takes tell than that the their them then there these they thing
+	things this thoroughness thorough those through to together too two type under understand until up upon usage
+	usages use used uses using very via want was way ways we were what whatever when where whether which while who
+	whole whose why will with within without work working works workspace would yet you your structure contain
+	contains containing summarize summarise outline`)
 
 var (
 	quotedName = lazyregexp.New("[`\"']([\\w.:/-]+)[`\"']")
