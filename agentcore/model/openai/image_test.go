@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/model/internal/transport"
 )
 
 // seen is a message with the results of two calls, one of which gave an image.
@@ -14,7 +15,7 @@ var seen = model.Message{Role: model.RoleTool, Parts: []model.Part{
 
 // TestImagesInChat: images follow the results of all calls, which must stand directly behind the calls.
 func TestImagesInChat(t *testing.T) {
-	raw, err := (&chat{endpoint: endpoint{vendor: true}}).encode(seen)
+	raw, err := (&chat{endpoint: endpoint{Endpoint: transport.Endpoint{Own: true}}}).encode(seen)
 	if err != nil {
 		t.Fatal(err)
 	}

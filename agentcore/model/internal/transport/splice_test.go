@@ -64,7 +64,7 @@ func TestSplice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Splice(request, "messages", [][]byte{[]byte(`{"a":1}`), []byte(","), nil, []byte(`{"b":2}`)}); err != nil {
+	if err := splice(request, "messages", [][]byte{[]byte(`{"a":1}`), []byte(","), nil, []byte(`{"b":2}`)}); err != nil {
 		t.Fatal(err)
 	}
 	const want = before + `{"a":1},{"b":2}` + after
@@ -81,7 +81,7 @@ func TestSplice(t *testing.T) {
 	if request, err = http.NewRequest(http.MethodPost, "http://127.0.0.1/", strings.NewReader(`{}`)); err != nil {
 		t.Fatal(err)
 	}
-	if err := Splice(request, "messages", nil); !errors.Is(err, errNoPlace) {
+	if err := splice(request, "messages", nil); !errors.Is(err, errNoPlace) {
 		t.Errorf("the error is %v", err)
 	}
 }

@@ -58,7 +58,7 @@ func TestOverflow(t *testing.T) {
 }
 
 func TestClean(t *testing.T) {
-	u := &Upstream{Secrets: Secrets("k+/=secret", map[string]string{"Authorization": "Bearer other-secret", "X": "short"})}
+	u := &Upstream{secrets: secrets("k+/=secret", map[string]string{"Authorization": "Bearer other-secret", "X": "short"})}
 	if got := u.clean("a\nk+/=secret k%2B%2F%3Dsecret other-secret short\xff"); got != "a [key] [key] [key] short\ufffd" {
 		t.Errorf("%q", got)
 	}
@@ -69,7 +69,7 @@ func TestClean(t *testing.T) {
 
 func TestClientStaysAndKeepsItsBase(t *testing.T) {
 	base := &http.Client{}
-	client := Client(base)
+	client := newClient(base)
 	if base.CheckRedirect != nil || client == base || client.CheckRedirect == nil {
 		t.Error("the client that was given has changed, or the new one follows redirects")
 	}
@@ -80,7 +80,7 @@ func TestKeyHint(t *testing.T) {
 		"openai": "check the key of the provider openai: set OPENAI_API_KEY, or key_env in [providers.openai]",
 		"local":  "check the key of the provider local: it is in the variable that key_env in [providers.local] names", // the vendor's key is not sent there
 	} {
-		if got := KeyHint(provider, "openai", "OPENAI_API_KEY"); got != want {
+		if got := keyHint(provider, "openai", "OPENAI_API_KEY"); got != want {
 			t.Errorf("%s: %s", provider, got)
 		}
 	}
