@@ -58,7 +58,7 @@ type Session struct {
 
 // Filter narrows a listing of sessions.
 type Filter struct {
-	// Roots are the absolute paths of folders of which a session has one; none means all sessions.
+	// Roots are absolute paths of folders. Listed are the sessions on at least one of them; none means all sessions.
 	Roots []string
 	// Before is the last session of the page before; empty for the first page.
 	Before event.SessionID

@@ -226,7 +226,7 @@ func (r recordedRun) linkCalls() error {
 	return nil
 }
 
-// byMessage sorts the calls by the message that makes them; "" has those of which that is not known.
+// byMessage sorts the calls by the message that makes them. The key "" has the calls whose message is not known.
 func (r recordedRun) byMessage() map[event.MessageID][]store.ToolCall {
 	calls := map[event.MessageID][]store.ToolCall{}
 	for _, c := range r.calls {

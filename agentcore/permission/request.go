@@ -37,8 +37,8 @@ const (
 	Full Level = "full"
 )
 
-// Path is a file that a call touches. A file reached through a symbolic link is two paths: the one that was named and
-// the one that it leads to.
+// Path is a file that a call touches. A file reached through a symbolic link has two paths: the path that was named,
+// and the path that the link leads to.
 type Path struct {
 	// Name is an absolute, clean path in the machine's notation.
 	Name string

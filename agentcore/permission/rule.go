@@ -111,7 +111,7 @@ const (
 	Default Mode = "default"
 	// Plan denies every edit, and asks for each command that no rule allows.
 	Plan Mode = "plan"
-	// AcceptEdits does not ask for edits, but for those of protected files.
+	// AcceptEdits asks for edits of protected files, and not for other edits.
 	AcceptEdits Mode = "accept_edits"
 	// Bypass asks for nothing but edits of protected files.
 	Bypass Mode = "bypass"

@@ -66,8 +66,8 @@ var wrappers = map[string]wrapper{
 
 // options are what a wrapper's own options say.
 type options struct {
-	end   int               // the place of the first word that is none
-	given map[string]string // values by name; those of short options by their letter
+	end   int               // the place of the first word that is no option
+	given map[string]string // the values of the options: of long ones by name, of short ones by letter
 }
 
 // parse reads a wrapper's own options. ok is false where one is not known, so that it cannot be told where they end.

@@ -291,7 +291,7 @@ type Hunk struct {
 // HunkBound is how many of a proposal's settled hunks are kept.
 type HunkBound struct {
 	Proposal event.ProposalID
-	// Keep is the number of those that stay: the ones settled last.
+	// Keep is how many settled hunks of the proposal stay: those that were settled last.
 	Keep int
 }
 
@@ -411,7 +411,7 @@ func (r *ownedRun) fields() []field {
 	return append(r.Run.fields(), field{"owner", optional(&r.owner)}, field{"succeeded", &r.succeeded})
 }
 
-// Handed is what the run handed over to the one that started it; nil for nothing.
+// Handed is what the run handed over to the run that started it; nil if it handed over nothing.
 func (r *Run) Handed() *event.ChildResult {
 	var handed *event.ChildResult
 	if len(r.Result) == 0 || json.Unmarshal(r.Result, &handed) != nil {
