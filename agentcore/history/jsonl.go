@@ -101,12 +101,12 @@ type messageLine struct {
 	Tokens int64           `json:"tokens,omitzero"`
 	// DurationMs is how long the model took for it.
 	DurationMs int64 `json:"durationMs,omitzero"`
-	// Model is who answered, and Usage what that one request used; absent for what no model said.
+	// Model is who answered, and Usage what that one request used; absent for a message that no model said.
 	Model string       `json:"model,omitzero"`
 	Usage *event.Usage `json:"usage,omitempty"`
 }
 
-// usageOf is what the request used that a message is the answer of; nil for one that no model said.
+// usageOf returns what the request used that the message answers; nil for a message that no model said.
 func usageOf(m store.Message) *event.Usage {
 	if m.Model == "" {
 		return nil
@@ -114,7 +114,7 @@ func usageOf(m store.Message) *event.Usage {
 	return &m.Usage
 }
 
-// used is what a line says of that; a line is anybody's.
+// used reads the usage of a message from its line. Anybody may have written the line, so its counts are bounded.
 func (l messageLine) used() event.Usage {
 	if l.Usage == nil {
 		return event.Usage{}

@@ -46,7 +46,7 @@ func New(o Options) *Reader {
 // Session is what a listing says of a stored session, of whatever process.
 type Session struct {
 	store.Session
-	// Status is that of the latest root run; pending where there is none.
+	// Status is the status of the latest root run; pending where there is none.
 	Status event.Status
 	// Runs counts the runs, children included, but for agentls's own.
 	Runs int

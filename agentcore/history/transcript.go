@@ -46,7 +46,7 @@ type Call struct {
 	Status event.CallStatus
 	// Output is what the model was told.
 	Output string
-	// ExitCode is that of the command that it ran to its end; nil for none.
+	// ExitCode is the exit code of the command that the call ran to its end; nil for none.
 	ExitCode *int
 	Duration time.Duration // 0 while it has not ended
 	// Child is the run that the call started, empty for none.

@@ -48,7 +48,7 @@ type Path struct {
 	Linked bool
 	// Pointed says that the user started the run on this file.
 	Pointed bool
-	// Through is the link that leads here, for where a link leads; it is absolute, too, and otherwise empty.
+	// Through is the absolute path of the symbolic link that leads to this path; empty where no link does.
 	Through string
 	// Protected is why the files around it say that the file acts by itself ([ProtectedBelow]), or "".
 	Protected string

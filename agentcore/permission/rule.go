@@ -56,7 +56,7 @@ type Rule struct {
 // Text is the rule as people write it: `deny bash(git push*)`.
 func (r Rule) Text() string { return string(r.Action) + " " + r.Calls() }
 
-// Calls are those that the rule is about, as people write them: `bash(git push*)`.
+// Calls names the calls that the rule is about, as people write them: `bash(git push*)`.
 func (r Rule) Calls() string {
 	if r.Pattern == "" {
 		return Visible(r.Tool)

@@ -25,7 +25,7 @@ var acting = []string{
 	".opencode/agents",
 }
 
-// What is more than this is not read, and so not trusted.
+// Files beyond these bounds are not read, and so not trusted.
 const (
 	maxActors     = 10_000
 	maxActorBytes = 64 << 20 // of all files together

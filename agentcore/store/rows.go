@@ -174,7 +174,7 @@ type ToolCall struct {
 	Summary string
 	// Output is the text that the model got. What is longer than MaxOutput bytes is cut in the middle.
 	Output string
-	// ExitCode is that of the command that the call ran to its end; nil for none.
+	// ExitCode is the exit code of the command that the call ran to its end; nil for none.
 	ExitCode *int
 }
 

@@ -246,7 +246,7 @@ func (p *process) withEngine(ctx context.Context, s *settings, dir string, do fu
 	return errors.Join(err, engine.Close(closing))
 }
 
-// engineOptions are those of every engine that this process opens.
+// engineOptions are the options of every engine that this process opens.
 func (p *process) engineOptions(cfg *config.Config, dirs config.Dirs, agents *agent.Registry) agentcore.Options {
 	return agentcore.Options{
 		StateDir: dirs.State, Config: cfg, Agents: agents, OpenModel: p.openModel, Getenv: p.getenv,

@@ -28,7 +28,7 @@ type sessionReport struct {
 	Folders []string        `json:"folders"`
 	Created time.Time       `json:"created"`
 	Updated time.Time       `json:"updated"`
-	// Status is that of the latest root run.
+	// Status is the status of the latest root run.
 	Status    event.Status `json:"status"`
 	Runs      int          `json:"runs"`
 	OpenHunks int          `json:"openHunks"`
@@ -56,7 +56,7 @@ type runReport struct {
 	Message  string       `json:"message"`
 	Usage    event.Usage  `json:"usage"`
 	Path     string       `json:"path,omitzero"`
-	// Resumes is the run that it goes on with, and ResumedBy are those that go on with it, in whatever session.
+	// Resumes is the run that this run goes on with. ResumedBy are the runs that go on with this run, in any session.
 	Resumes   event.RunID   `json:"resumes,omitzero"`
 	ResumedBy []event.RunID `json:"resumedBy,omitzero"`
 }
@@ -212,7 +212,7 @@ func unknownSession(id string) error {
 	return usage("there is no session or run %q; see `agentls sessions list --all`", id)
 }
 
-// sessionText is a session with its tree of runs, for people. resumed are those that go on with them.
+// sessionText shows people a session with its tree of runs. resumed are the runs that go on with these.
 func sessionText(info history.Session, tree []history.Run, resumed map[event.RunID][]store.Resumption) string {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s: %s\n", info.ID, oneLine(info.Title))

@@ -37,7 +37,7 @@ type trustReport struct {
 	Added   []string `json:"added,omitempty"`
 	Changed []string `json:"changed,omitempty"`
 	Removed []string `json:"removed,omitempty"`
-	// Items are what acts, or would.
+	// Items are the files that act, or would act in a trusted folder.
 	Items []trustItem `json:"items"`
 }
 
