@@ -9,7 +9,10 @@ import (
 
 // seen is a message with the results of two calls, one of which gave an image.
 var seen = model.Message{Role: model.RoleTool, Parts: []model.Part{
-	model.Result{ID: "1", Name: "read", Text: "an image", Images: []model.Image{{MediaType: "image/png", Data: []byte("data")}}},
+	model.Result{
+		ID: "1", Name: "read", Text: "an image",
+		Images: []model.Image{{MediaType: "image/png", Data: []byte("data")}},
+	},
 	model.Result{ID: "2", Name: "list", Text: "a.png"},
 }}
 
