@@ -28,9 +28,6 @@ const (
 	JSON Format = "json"
 )
 
-// Formats lists all formats.
-func Formats() []Format { return []Format{Native, Claude, OpenCode, TOML, JSON} }
-
 // Foreign reports whether the format is that of another tool, whose files may name what agentls does not have.
 func (f Format) Foreign() bool { return f == Claude || f == OpenCode }
 

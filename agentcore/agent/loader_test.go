@@ -398,11 +398,6 @@ func TestRegistry(t *testing.T) {
 	if d, _ := r.Find("a"); d != project {
 		t.Error("a registry has changed")
 	}
-	if way := agent.NewRegistry(
-		&agent.Definition{Slug: "x", Subagents: []string{"y"}}, &agent.Definition{Slug: "y", Subagents: []string{"x"}},
-	).Cycle(&agent.Definition{Slug: "x", Subagents: []string{"y"}}); !slices.Equal(way, []string{"x", "y", "x"}) {
-		t.Errorf("the cycle is %v", way)
-	}
 	for layer := agent.LayerBuiltin; layer <= agent.LayerRuntime; layer++ {
 		text, err := layer.MarshalText()
 		var again agent.Layer

@@ -100,12 +100,6 @@ func (r *Registry) With(definitions ...*Definition) *Registry {
 	return with
 }
 
-// Cycle returns the slugs on a way of delegations from an agent back to itself, over agents that say whom they delegate
-// to, or nil.
-func (r *Registry) Cycle(d *Definition) []string {
-	return cycle(d, r.lookup)
-}
-
 // Find returns the agent of that slug, id or alias; the case of letters counts only where agents differ by nothing
 // else. The error names the agent that was probably meant, or all agents. It is a [BrokenError] where a definition has
 // that name, and has an error.

@@ -699,11 +699,6 @@ func (f *File) cycleFault(d *Definition, slugs []string) fault {
 	return found
 }
 
-// delegates are the agents that an agent may start as a child, where it says which.
-func delegates(d *Definition) []string {
-	return d.SubagentsAt(1)
-}
-
 // cycle finds a way of delegations from an agent back to itself, over agents that say whom they delegate to. It
 // returns the slugs on it, the first one at its end again; nil for none.
 func cycle(d *Definition, find func(string) *Definition) []string {
@@ -712,7 +707,7 @@ func cycle(d *Definition, find func(string) *Definition) []string {
 	var visit func(at *Definition) bool
 	visit = func(at *Definition) bool {
 		way = append(way, at.Slug)
-		for _, name := range delegates(at) {
+		for _, name := range at.SubagentsAt(1) {
 			next := find(name)
 			if next == nil {
 				continue

@@ -125,8 +125,4 @@ func TestFindDirs(t *testing.T) {
 	if d, err := FindDirs(func(string) string { return "" }, ""); err == nil {
 		t.Errorf("no home: %+v", d)
 	}
-	d := Dirs{State: "/s"}
-	if d.Plans() != "/s/plans" || d.Outputs() != "/s/outputs" {
-		t.Errorf("%s, %s", d.Plans(), d.Outputs())
-	}
 }
