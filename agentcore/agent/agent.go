@@ -128,7 +128,8 @@ type Definition struct {
 	Subagents []string
 	// Permissions names a set of rules: "primary", "planner", "explorer" or "researcher".
 	Permissions string
-	// Rules are permission rules of its own, after those of the set; those of a project's definition only narrow.
+	// Rules are the agent's own permission rules, after the rules of the set. The rules of a project's definition only
+	// narrow.
 	Rules []permission.Rule
 	// PermissionMode is "default", "plan", "accept_edits", "bypass", or empty for the session's. A project's
 	// definition has only the first two.
@@ -139,10 +140,10 @@ type Definition struct {
 	Reminder string
 	// Skills are loaded into the prompt at the start of a run, by name.
 	Skills []string
-	// MCPServers are added to those of the configuration or, for a child, of its parent.
+	// MCPServers are added to the servers of the configuration or, for a child, to the servers of its parent.
 	MCPServers []MCPServer
-	// Hooks are added to those of the configuration. Stop is SubagentStop in a child; PreToolUse is for the calls of
-	// its children, too.
+	// Hooks are added to the hooks of the configuration. Stop is SubagentStop in a child; PreToolUse is for the calls
+	// of its children, too.
 	Hooks   []Hook
 	Aliases []string
 	// Icon is one character for lists, Color a colour's name or "#rrggbb".

@@ -109,7 +109,8 @@ func TestSubagentsAt(t *testing.T) {
 }
 
 func TestSlugBeatsAlias(t *testing.T) {
-	r := NewRegistry(&Definition{Slug: "a", Aliases: []string{"b"}, Categories: []Category{Primary}}, &Definition{Slug: "b", Categories: []Category{Primary}})
+	r := NewRegistry(&Definition{Slug: "a", Aliases: []string{"b"}, Categories: []Category{Primary}},
+		&Definition{Slug: "b", Categories: []Category{Primary}})
 	if d, err := r.Find("b"); err != nil || d.Slug != "b" {
 		t.Errorf("b found %v, %v", d, err)
 	}
@@ -120,9 +121,15 @@ func TestSlugBeatsAlias(t *testing.T) {
 func TestReplacedBuiltin(t *testing.T) {
 	builtin := &Definition{Slug: "explore", Aliases: []string{"Explore", "search"}, Categories: []Category{Subagent}}
 	own := &Definition{Slug: "explore", Categories: []Category{Subagent}, Source: Source{Layer: LayerUser}}
-	other := &Definition{Slug: "finder", Aliases: []string{"search"}, Categories: []Category{Subagent}, Source: Source{Layer: LayerUser}}
+	other := &Definition{
+		Slug: "finder", Aliases: []string{"search"}, Categories: []Category{Subagent},
+		Source: Source{Layer: LayerUser},
+	}
 	r := NewRegistry(builtin, own, other)
-	for name, want := range map[string]*Definition{"explore": own, "Explore": own, "EXPLORE": own, "search": other, "Finder": other, "Search": other} {
+	for name, want := range map[string]*Definition{
+		"explore": own, "Explore": own, "EXPLORE": own, "search": other,
+		"Finder": other, "Search": other,
+	} {
 		if d, err := r.Find(name); d != want {
 			t.Errorf("%s is %v, %v", name, d, err)
 		}
@@ -131,8 +138,12 @@ func TestReplacedBuiltin(t *testing.T) {
 		t.Errorf("search is %v, %v", d, err)
 	}
 	// An earlier definition of the user's own is not that: an alias that was taken out is gone.
-	gone := &Definition{Slug: "explore", Aliases: []string{"scout"}, Categories: []Category{Subagent}, Source: Source{Layer: LayerUser}}
-	if d, err := NewRegistry(gone, &Definition{Slug: "explore", Source: Source{Layer: LayerProject}}).Find("scout"); err == nil {
+	gone := &Definition{
+		Slug: "explore", Aliases: []string{"scout"}, Categories: []Category{Subagent},
+		Source: Source{Layer: LayerUser},
+	}
+	if d, err := NewRegistry(gone,
+		&Definition{Slug: "explore", Source: Source{Layer: LayerProject}}).Find("scout"); err == nil {
 		t.Errorf("scout is %v", d)
 	}
 	// Where letters' case tells agents apart, it counts.
@@ -143,7 +154,9 @@ func TestReplacedBuiltin(t *testing.T) {
 	if d, err := r.Find("BEE"); err == nil {
 		t.Errorf("BEE is %v", d)
 	}
-	f := Parse("agents.toml", "[[agents]]\nname = 'x'\ncategory = 'primary'\ndescription = 'd'\nprompt = 'p'\nsubagents = ['EXPLORE', 'nobody']\n")
+	f := Parse("agents.toml",
+		"[[agents]]\nname = 'x'\ncategory = 'primary'\ndescription = 'd'\nprompt = 'p'\nsubagents = "+
+			"['EXPLORE', 'nobody']\n")
 	f.Validate(Known{Agents: NewRegistry(builtin, own).Names()})
 	if len(f.Problems) != 1 || f.Problems[0].Key != "subagents" || f.Definitions[0].Subagents == nil {
 		t.Errorf("the problems are %v", f.Problems)

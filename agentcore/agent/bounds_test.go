@@ -41,7 +41,8 @@ func TestLostBounds(t *testing.T) {
 					if p.Fix != nil && strings.HasPrefix(p.Fix.Title, "Begin") {
 						lines := strings.SplitAfter(strings.ReplaceAll(text, "\n", end), "\n")
 						line := lines[p.Fix.Span.StartLine]
-						lines[p.Fix.Span.StartLine] = line[:p.Fix.Span.StartColumn] + p.Fix.New + line[p.Fix.Span.EndColumn:]
+						lines[p.Fix.Span.StartLine] = line[:p.Fix.Span.StartColumn] + p.Fix.New +
+							line[p.Fix.Span.EndColumn:]
 						mended := agent.Parse(path, strings.Join(lines, ""))
 						mended.Validate(known())
 						if len(mended.Usable()) != 1 {
@@ -77,14 +78,35 @@ func TestValuesThatNobodyTakes(t *testing.T) {
 	}
 	run(t, ".agentls/agents/x.md", []formatTest{
 		{"the largest temperature", "", head("temperature: 2\n"), is + "temperature=2 | d | Do.\n"},
-		{"a larger one", "", head("temperature: 9\n"), "unusable " + is + "| d | Do.\n5:14-5:15 error temperature: temperature is \"9\"\n"},
-		{"one of inline settings", "", head("model: {provider: openai, model: m, temperature: 2.1}\n"), "unusable " + is + "model=openai/m | d | Do.\n5:50-5:53 error temperature: temperature is \"2.1\"\n"},
+		{
+			"a larger one", "", head("temperature: 9\n"),
+			"unusable " + is + "| d | Do.\n5:14-5:15 error temperature: temperature is \"9\"\n",
+		},
+		{
+			"one of inline settings", "", head("model: {provider: openai, model: m, temperature: 2.1}\n"),
+			"unusable " + is + "model=openai/m | d | Do.\n5:50-5:53 error temperature: temperature is \"2.1\"\n",
+		},
 		{"a color by name", "", head("color: Purple\n"), is + "color=Purple | d | Do.\n"},
 		{"a color in digits", "", head("color: '#8B5CF6'\n"), is + "color=#8B5CF6 | d | Do.\n"},
-		{"no color", "", head("color: plaid\n"), is + "| d | Do.\n5:8-5:13 warning color: color is \"plaid\", which cannot be shown\n"},
-		{"a misspelt color", "", head("color: gren\n"), is + "| d | Do.\n5:8-5:12 warning color: color is \"gren\", which cannot be shown [Replace \"gren\" by \"green\": 5:8-5:12 \"green\"]\n"},
-		{"too few digits", "", head("color: '#8B5'\n"), is + "| d | Do.\n5:8-5:14 warning color: color is \"#8B5\", which cannot be shown\n"},
-		{"a color of another tool's theme", ".opencode/agent/x.md", "---\ndescription: d\nmode: subagent\ncolor: accent\n---\nDo.\n", is + "| d | Do.\n4:8-4:14 information color: color is \"accent\", which cannot be shown\n"},
+		{
+			"no color", "", head("color: plaid\n"),
+			is + "| d | Do.\n5:8-5:13 warning color: color is \"plaid\", which cannot be shown\n",
+		},
+		{
+			"a misspelt color", "", head("color: gren\n"),
+			is +
+				"| d | Do.\n5:8-5:12 warning color: color is \"gren\", which cannot be shown [Replace \"gren\" by " +
+				"\"green\": 5:8-5:12 \"green\"]\n",
+		},
+		{
+			"too few digits", "", head("color: '#8B5'\n"),
+			is + "| d | Do.\n5:8-5:14 warning color: color is \"#8B5\", which cannot be shown\n",
+		},
+		{
+			"a color of another tool's theme", ".opencode/agent/x.md",
+			"---\ndescription: d\nmode: subagent\ncolor: accent\n---\nDo.\n",
+			is + "| d | Do.\n4:8-4:14 information color: color is \"accent\", which cannot be shown\n",
+		},
 	})
 }
 
@@ -97,22 +119,67 @@ func TestWhatIsSaidOfToolsThatAreNotThere(t *testing.T) {
 		return "---\nname: x\ndescription: d\ncategory: subagent\n" + keys + "---\nDo.\n"
 	}
 	run(t, ".agentls/agents/x.md", []formatTest{
-		{"may delegate", "", head("can_delegate: true\ntools: [read, Agent]\n"), is + "tools=[read task] to=[*] | d | Do.\n"},
+		{
+			"may delegate", "", head("can_delegate: true\ntools: [read, Agent]\n"),
+			is + "tools=[read task] to=[*] | d | Do.\n",
+		},
 		{"may delegate with all tools", "", head("can_delegate: true\n"), is + "to=[*] | d | Do.\n"},
-		{"may not, and cannot", "", head("can_delegate: false\ntools: [read]\n"), is + "tools=[read] to=[] | d | Do.\n"},
-		{"may, and cannot", "", head("can_delegate: true\ntools: [read]\n"), is + "tools=[read] to=[*] | d | Do.\n5:15-5:19 warning can_delegate: " + lacks},
-		{"to some, and cannot", "", head("tools: [read]\nsubagents: [tester, explore]\n"), is + "tools=[read] to=[tester explore] | d | Do.\n6:13-6:19 warning subagents: " + lacks},
-		{"taken away", "", head("can_delegate: true\ndisallowed_tools: [Task]\n"), is + "not=[task] to=[*] | d | Do.\n5:15-5:19 warning can_delegate: the agent cannot delegate: task is taken away from its tools\n"},
-		{"without tools", "", head("can_delegate: true\nmode: single_shot\n"), is + "mode=single_shot to=[*] | d | Do.\n5:15-5:19 warning can_delegate: the agent cannot delegate: in the mode single_shot it has no tools\n"},
-		{"of a role", "x.agents.json", `{"RoleId": "x", "SystemPrompt": "p", "CanDelegate": true, "Tools": {"Mode": "OnlyThese", "ToolList": ["read"]}}`, "x for=[primary subagent] tools=[read] to=[*] | x | p\n1:53-1:57 warning CanDelegate: " + lacks},
-		{"options", "", head("tools: [read, grep]\ntool_options: {Read: {output_limit: 9}, gr*: {timeout: 1s}, mcp__a__b: {timeout: 1s}}\n"), is + "tools=[read grep] options=3 | d | Do.\n6:61-6:70 warning tool_options.mcp__a__b: " + idle + "mcp__a__b\n"},
-		{"options of others", "", head("tools: [read]\ntool_options: {bash: {timeout: 1s}, web*: {timeout: 1s}}\n"), is + "tools=[read] options=3 | d | Do.\n6:16-6:20 warning tool_options.bash: " + idle + "bash\n6:37-6:41 warning tool_options.web*: " + idle + "web*\n"},
-		{"options of a server's tool", "", head("tools: [mcp__a__*]\ntool_options: {mcp__a__b: {timeout: 1s}}\n"), is + "tools=[mcp__a__*] options=1 | d | Do.\n"},
-		{"options of all of a server's", "", head("tool_options: {mcp__a__*: {timeout: 1s}}\n"), is + "| d | Do.\n5:16-5:25 warning tool_options.mcp__a__*: " + idle + "mcp__a__*\n"},
+		{
+			"may not, and cannot", "", head("can_delegate: false\ntools: [read]\n"),
+			is + "tools=[read] to=[] | d | Do.\n",
+		},
+		{
+			"may, and cannot", "", head("can_delegate: true\ntools: [read]\n"),
+			is + "tools=[read] to=[*] | d | Do.\n5:15-5:19 warning can_delegate: " + lacks,
+		},
+		{
+			"to some, and cannot", "", head("tools: [read]\nsubagents: [tester, explore]\n"),
+			is + "tools=[read] to=[tester explore] | d | Do.\n6:13-6:19 warning subagents: " + lacks,
+		},
+		{
+			"taken away", "", head("can_delegate: true\ndisallowed_tools: [Task]\n"),
+			is +
+				"not=[task] to=[*] | d | Do.\n5:15-5:19 warning can_delegate: the agent cannot delegate: " +
+				"task is taken " +
+				"away from its tools\n",
+		},
+		{
+			"without tools", "", head("can_delegate: true\nmode: single_shot\n"),
+			is +
+				"mode=single_shot to=[*] | d | Do.\n5:15-5:19 warning can_delegate: the agent cannot " +
+				"delegate: in the " +
+				"mode single_shot it has no tools\n",
+		},
+		{
+			"of a role", "x.agents.json",
+			`{"RoleId": "x", "SystemPrompt": "p", "CanDelegate": true, "Tools": {"Mode": "OnlyThese", "ToolList": ["read"]}}`, "x for=[primary subagent] tools=[read] to=[*] | x | p\n1:53-1:57 warning CanDelegate: " + lacks,
+		},
+		{
+			"options", "",
+			head(
+				"tools: [read, grep]\ntool_options: {Read: {output_limit: 9}, gr*: {timeout: 1s}, mcp__a__b: " +
+					"{timeout: 1s}}\n"), is +
+				"tools=[read grep] options=3 | d | Do.\n6:61-6:70 warning tool_options.mcp__a__b: " + idle +
+				"mcp__a__b\n",
+		},
+		{
+			"options of others", "", head("tools: [read]\ntool_options: {bash: {timeout: 1s}, web*: {timeout: 1s}}\n"),
+			is + "tools=[read] options=3 | d | Do.\n6:16-6:20 warning tool_options.bash: " + idle +
+				"bash\n6:37-6:41 warning tool_options.web*: " + idle + "web*\n",
+		},
+		{
+			"options of a server's tool", "", head("tools: [mcp__a__*]\ntool_options: {mcp__a__b: {timeout: 1s}}\n"),
+			is + "tools=[mcp__a__*] options=1 | d | Do.\n",
+		},
+		{
+			"options of all of a server's", "", head("tool_options: {mcp__a__*: {timeout: 1s}}\n"),
+			is + "| d | Do.\n5:16-5:25 warning tool_options.mcp__a__*: " + idle + "mcp__a__*\n",
+		},
 	})
 	f := agent.Parse("x.md", head("tool_options: {'*': {output_limit: 9}, read: {output_limit: 8}}\n"))
 	f.Validate(known())
-	if o := f.Definitions[0].ToolOptions; len(f.Problems) > 0 || o["grep"].OutputLimit != 9 || o["read"].OutputLimit != 8 {
+	if o := f.Definitions[0].ToolOptions; len(f.Problems) > 0 || o["grep"].OutputLimit != 9 ||
+		o["read"].OutputLimit != 8 {
 		t.Errorf("options of all tools are %v, %v", o, f.Problems)
 	}
 }

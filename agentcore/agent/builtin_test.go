@@ -28,18 +28,51 @@ type row struct {
 }
 
 var builtinRows = map[string]row{
-	"coder":            {"primary subagent", Agentic, 50, 10, 30, 5, "*", "", "*", "tester", "primary", "none", "main build code"},
-	"planner":          {"primary", Planning, 20, 5, 20, 5, "read glob grep list symbols todo task question plan_enter plan_exit", "", "*", "=", "planner", "none", ""},
-	"reviewer":         {"primary subagent", Agentic, 15, 5, 10, 2, "read glob grep list symbols diagnostics report_finding", "", "", "=", "explorer", "none", "code-reviewer"},
-	"explore":          {"subagent", Agentic, 15, 5, 15, 5, "read glob grep list symbols", "", "", "=", "explorer", "none", "Explore"},
-	"general":          {"subagent", Agentic, 20, 5, 20, 5, "*", "task question plan_enter plan_exit", "", "=", "primary", "summary", "general-purpose"},
-	"researcher":       {"subagent", Agentic, 10, 5, 10, 5, "webfetch websearch read", "", "", "=", "researcher", "none", "research"},
-	"plan":             {"subagent", Planning, 15, 3, 15, 3, "read glob grep list symbols todo plan_exit", "", "", "=", "planner", "none", "Plan planner-sub"},
-	"bash":             {"subagent", Agentic, 15, 5, 15, 5, "bash", "", "", "=", "primary", "none", "Bash"},
-	"tester":           {"subagent", Agentic, 20, 3, 20, 3, "read glob grep list edit write patch bash diagnostics", "", "", "=", "primary", "none", "test-runner"},
-	"debugger":         {"subagent", Agentic, 25, 4, 25, 4, "read glob grep list symbols edit bash diagnostics", "", "", "=", "primary", "none", ""},
-	"critic":           {"subagent", Agentic, 5, 2, 5, 2, "read glob grep list diagnostics", "", "", "=", "explorer", "selective", "self-critic"},
-	"guide":            {"subagent", Agentic, 10, 2, 10, 2, "read glob grep list", "", "", "=", "explorer", "none", "claude-code-guide"},
+	"coder": {
+		"primary subagent", Agentic, 50, 10, 30, 5, "*", "", "*", "tester", "primary", "none",
+		"main build code",
+	},
+	"planner": {
+		"primary", Planning, 20, 5, 20, 5,
+		"read glob grep list symbols todo task question plan_enter plan_exit", "", "*", "=", "planner", "none", "",
+	},
+	"reviewer": {
+		"primary subagent", Agentic, 15, 5, 10, 2,
+		"read glob grep list symbols diagnostics report_finding", "", "", "=", "explorer", "none", "code-reviewer",
+	},
+	"explore": {
+		"subagent", Agentic, 15, 5, 15, 5, "read glob grep list symbols", "", "", "=", "explorer",
+		"none", "Explore",
+	},
+	"general": {
+		"subagent", Agentic, 20, 5, 20, 5, "*", "task question plan_enter plan_exit", "", "=",
+		"primary", "summary", "general-purpose",
+	},
+	"researcher": {
+		"subagent", Agentic, 10, 5, 10, 5, "webfetch websearch read", "", "", "=", "researcher",
+		"none", "research",
+	},
+	"plan": {
+		"subagent", Planning, 15, 3, 15, 3, "read glob grep list symbols todo plan_exit", "", "", "=",
+		"planner", "none", "Plan planner-sub",
+	},
+	"bash": {"subagent", Agentic, 15, 5, 15, 5, "bash", "", "", "=", "primary", "none", "Bash"},
+	"tester": {
+		"subagent", Agentic, 20, 3, 20, 3, "read glob grep list edit write patch bash diagnostics", "",
+		"", "=", "primary", "none", "test-runner",
+	},
+	"debugger": {
+		"subagent", Agentic, 25, 4, 25, 4, "read glob grep list symbols edit bash diagnostics", "", "",
+		"=", "primary", "none", "",
+	},
+	"critic": {
+		"subagent", Agentic, 5, 2, 5, 2, "read glob grep list diagnostics", "", "", "=", "explorer",
+		"selective", "self-critic",
+	},
+	"guide": {
+		"subagent", Agentic, 10, 2, 10, 2, "read glob grep list", "", "", "=", "explorer", "none",
+		"claude-code-guide",
+	},
 	"statusline-setup": {"subagent", Agentic, 5, 2, 5, 2, "read statusline", "", "", "=", "primary", "none", ""},
 	"compaction":       {"hidden", SingleShot, 1, 2, 1, 2, "", "", "", "=", "", "", ""},
 	"summary":          {"hidden", SingleShot, 1, 2, 1, 2, "", "", "", "=", "", "", ""},
@@ -60,8 +93,10 @@ func TestBuiltinTable(t *testing.T) {
 		}
 		own, child := d.LimitsAt(0), d.LimitsAt(1)
 		r := row{
-			words(categories), d.Mode, own.MaxTurns, int(own.Timeout / time.Minute), child.MaxTurns, int(child.Timeout / time.Minute),
-			words(d.Tools), words(d.DisallowedTools), words(d.SubagentsAt(0)), words(d.SubagentsAt(1)), d.Permissions, d.ContextMode, words(d.Aliases),
+			words(categories), d.Mode, own.MaxTurns, int(own.Timeout / time.Minute), child.MaxTurns,
+			int(child.Timeout / time.Minute),
+			words(d.Tools), words(d.DisallowedTools), words(d.SubagentsAt(0)), words(d.SubagentsAt(1)), d.Permissions,
+			d.ContextMode, words(d.Aliases),
 		}
 		if d.Tools == nil {
 			r.tools = "*"
@@ -120,20 +155,26 @@ func TestBuiltinAgentsAreSoundTogether(t *testing.T) {
 			t.Errorf("the description of %s is longer than a model sees", d.Slug)
 		}
 		template, problems := ParseTemplate(d.Prompt)
-		if problems = append(problems, template.Unknown(slices.Collect(maps.Keys(d.Variables))...)...); len(problems) > 0 {
+		if problems = append(problems,
+			template.Unknown(slices.Collect(maps.Keys(d.Variables))...)...); len(problems) > 0 {
 			t.Errorf("the prompt of %s: %+v", d.Slug, problems)
 		}
 		// Who may delegate is told when to and when not, and only where it can.
-		told := strings.Contains(template.Expand(map[string]string{"can_delegate": "true", "subagents": "x"}), "Delegat")
+		told := strings.Contains(template.Expand(map[string]string{"can_delegate": "true", "subagents": "x"}),
+			"Delegat")
 		delegates := template.Expand(map[string]string{"can_delegate": "true"})
 		if strings.Contains(delegates, "`task`") != strings.Contains(delegates, "Do not delegate") {
 			t.Errorf("%s is not told when not to delegate", d.Slug)
 		}
-		if may := d.SubagentsAt(0) == nil || len(d.SubagentsAt(0)) > 0; told != may || strings.Contains(template.Expand(map[string]string{"can_delegate": "false"}), "`task`") {
+		if may := d.SubagentsAt(0) == nil || len(d.SubagentsAt(0)) > 0; told != may ||
+			strings.Contains(template.Expand(map[string]string{"can_delegate": "false"}), "`task`") {
 			t.Errorf("%s may delegate: %v, is told so: %v", d.Slug, may, told)
 		}
 		// A prompt names no tool that its agent never has.
-		for _, name := range []string{"edit", "write", "bash", "task", "question", "grep", "glob", "report_finding", "todo", "diagnostics", "plan_exit", "statusline"} {
+		for _, name := range []string{
+			"edit", "write", "bash", "task", "question", "grep", "glob", "report_finding",
+			"todo", "diagnostics", "plan_exit", "statusline",
+		} {
 			if strings.Contains(d.Prompt, "`"+name+"`") && !d.Allows(name) {
 				t.Errorf("the prompt of %s names the tool %s, which it has not", d.Slug, name)
 			}

@@ -8,10 +8,10 @@ import (
 	"slices"
 )
 
-// Including returns a registry with the definitions of files in the place of those that it has from the same paths,
-// also with those that have an error: they are meant to be there; but for those whose name another one of the same
-// file has. Files of other paths lie above all layers, those of one project in one layer, and so do those of none.
-// Problems stay those of r.
+// Including returns a registry in which the definitions of files take the place of the definitions from the same paths.
+// A definition with an error counts, too, since its author means it to be there, but not one whose name an earlier
+// definition of the same file has. A file whose path r does not know lies above all layers: the files of one project
+// form one layer, and the files of no project another. The registry has the problems of r.
 func (r *Registry) Including(files ...*File) *Registry {
 	files = slices.Clone(files)
 	slices.SortStableFunc(files, func(a, b *File) int { return cmp.Compare(a.rank(), b.rank()) })
@@ -86,8 +86,8 @@ func projectOf(path string) string {
 	}
 }
 
-// collisions are what is wrong with the definitions of a file beside others: those of one slug in one layer, and
-// aliases that do not count.
+// collisions finds what is wrong with the definitions of a file beside other definitions: several with one slug in one
+// layer, and aliases that do not count.
 func (r *Registry) collisions(f *File) []fault {
 	var faults []fault
 	for _, d := range f.Usable() {
@@ -103,7 +103,7 @@ func (r *Registry) collisions(f *File) []fault {
 			}
 			faults = append(faults, found)
 		}
-		var layer []*Definition // those of the slug in the layer, of which the first one counts there
+		var layer []*Definition // the definitions of the slug in the layer; the first one counts there
 		for _, other := range append([]*Definition{r.byName[d.Slug]}, r.shadows[d.Slug]...) {
 			if other.Source.Layer == d.Source.Layer {
 				layer = append(layer, other)
@@ -143,7 +143,7 @@ func (r *Registry) place(d *Definition) string {
 	return fmt.Sprintf("%s:%d:%d", d.Source, line+1, column+1)
 }
 
-// rank orders files as their folders are read, of which the later ones count.
+// rank orders files as their folders are read: a later folder counts more.
 func (f *File) rank() int {
 	format := f.Format
 	if home, ok := folderFormat(f.Path); ok {

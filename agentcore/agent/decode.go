@@ -44,7 +44,7 @@ type named struct {
 	name  string
 	key   string
 	place *node
-	// tool, value and at are those of an argument: the tool as it is written, and the value with its place.
+	// tool, value and at describe an argument of a tool: the tool's name as it is written, the value, and its place.
 	tool  string
 	value json.RawMessage
 	at    *node
@@ -213,7 +213,7 @@ func readOrder(p *reader, n *node) {
 	}
 }
 
-// readPermissionMode reads a mode of permissions, of which other tools have one under a longer name.
+// readPermissionMode reads a mode of permissions. Other tools call "bypass" by a longer name.
 func readPermissionMode(p *reader, n *node) {
 	if n.kind == scalar && p.file.loose(p.def) && foldKey(strings.TrimSpace(n.value)) == "bypasspermissions" {
 		p.def.PermissionMode = "bypass"
@@ -332,7 +332,7 @@ func readSubagents(p *reader, n *node) {
 	}
 }
 
-// allIn is a list of agents, of which "*" leaves no other to be named.
+// allIn returns a list of agents, or "*" alone where it is among them, since it stands for all agents.
 func allIn(list []string) []string {
 	if slices.Contains(list, "*") {
 		return []string{"*"}
@@ -531,7 +531,7 @@ func (p *decoder) promptHint() string {
 	return "write it below the frontmatter"
 }
 
-// decode reads the keys of the definition: those of the format first, then native ones.
+// decode reads the keys of the definition: first the keys of the format, then native keys.
 func (p *decoder) decode(special map[string]foreignKey) {
 	written := map[string]*node{}
 	for _, pair := range p.root.pairs {

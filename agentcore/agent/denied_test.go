@@ -10,9 +10,12 @@ import (
 func TestBrokenDefinitionHasNoPower(t *testing.T) {
 	const whole = `{"name": "whole", "description": "d", "prompt": "p", "category": "subagent", "tools": ["read"]}`
 	for name, text := range map[string]string{
-		"a comma is missing": `{"agents": [` + whole + `, {"name": "cut", "description": "d", "prompt": "p", "category": "subagent" "tools": ["read"]}]}`,
-		"it ends":            `{"agents": [` + whole + `, {"name": "cut", "description": "d", "prompt": "p", "category": "subagent",`,
-		"in a list":          `[` + whole + `, {"agent_type": "cut", "when_to_use": "d", "system_prompt": "p"; "tools": ["read"]}]`,
+		"a comma is missing": `{"agents": [` + whole +
+			`, {"name": "cut", "description": "d", "prompt": "p", "category": "subagent" "tools": ["read"]}]}`,
+		"it ends": `{"agents": [` + whole +
+			`, {"name": "cut", "description": "d", "prompt": "p", "category": "subagent",`,
+		"in a list": `[` + whole +
+			`, {"agent_type": "cut", "when_to_use": "d", "system_prompt": "p"; "tools": ["read"]}]`,
 	} {
 		f := Parse("agents.json", text)
 		f.Validate(Known{})

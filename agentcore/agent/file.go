@@ -28,9 +28,6 @@ const (
 	JSON Format = "json"
 )
 
-// Formats lists all formats.
-func Formats() []Format { return []Format{Native, Claude, OpenCode, TOML, JSON} }
-
 // Foreign reports whether the format is that of another tool, whose files may name what agentls does not have.
 func (f Format) Foreign() bool { return f == Claude || f == OpenCode }
 
@@ -46,10 +43,10 @@ type File struct {
 	Fields []Field
 
 	text      *text
-	bad       map[*Definition]bool    // have an error
-	why       map[*Definition]Problem // the first error of those that have one
-	prompts   map[*Definition]place   // where they stand, or the names of their files
-	slugs     map[*Definition]place   // where the names stand
+	bad       map[*Definition]bool    // the definitions that have an error
+	why       map[*Definition]Problem // the first error of each bad definition
+	prompts   map[*Definition]place   // where each prompt stands, or the name of its file
+	slugs     map[*Definition]place   // where each slug stands
 	count     int                     // of definitions in the text
 	named     []named                 // in the order of reading
 	shaped    map[*Definition]*shape  // are in a shape of another tool
@@ -74,7 +71,7 @@ type Field struct {
 	Definition int
 }
 
-// Detect tells whether a path is that of a file of definitions, and of which format: agents/*.md, agents/*.json,
+// Detect tells whether a path names a file of definitions, and the file's format: agents/*.md, agents/*.json,
 // agents/*.toml, agents.toml, agents.json, *.agents.json and appsettings.json of agentls, and .claude/agents/**/*.md,
 // .opencode/agent/**/*.md and .opencode/agents/**/*.md, also with .json. It looks at the path alone, which may have
 // slashes or backslashes.

@@ -24,9 +24,9 @@ type Folders struct {
 	Within string
 }
 
-// StandardFolders are the folders of the documentation: agentls's own below config, with plugins, those of other tools
-// in the home folder, and all of them in each project. config and home may be empty. Only trusted projects may be
-// among projects: definitions act.
+// StandardFolders are the folders that the documentation names: agentls's own folders below config, with its plugins,
+// the folders of other tools in the home folder, and both kinds in each project. config and home may be empty. The
+// caller leaves out projects that the user does not trust, since definitions act.
 func StandardFolders(config, home string, projects ...string) []Folders {
 	var list []Folders
 	if config != "" {
@@ -72,8 +72,8 @@ type found struct {
 	info   fs.FileInfo
 }
 
-// search lists the files of a folder, in the order of their names, files of agentls's own formats behind those of
-// others.
+// search lists the files of a folder in the order of their names: first files in the formats of other tools, then files
+// in agentls's own.
 type search struct {
 	files    []found
 	problems []Problem

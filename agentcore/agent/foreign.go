@@ -15,7 +15,7 @@ type foreignKey struct {
 	native string
 	// doc describes a key without one.
 	doc string
-	// values are those of the key where they are not the native one's.
+	// values are the permitted values of the key, where they are not those of the native key.
 	values []string
 	// set reads a value whose meaning differs; nil reads it as the native key's.
 	set func(*reader, *node)
@@ -132,8 +132,8 @@ var customKeys = map[string]foreignKey{
 	"UpdatedAt":              ignored("When it was changed."),
 }
 
-// typedKeys are those of an [[agents]] table, or an object in JSON, that says agent_type or when_to_use: a shape of
-// other tools whose definitions have no prompt of their own. Ours may stand among them.
+// typedKeys are the keys of an [[agents]] table, or of an object in JSON, that has agent_type or when_to_use. Other
+// tools write definitions without a prompt of their own in this shape. Native keys may stand among them.
 var typedKeys = sync.OnceValue(func() map[string]foreignKey {
 	keys := map[string]foreignKey{
 		"agent_type":        {native: "name"},

@@ -18,13 +18,25 @@ func TestGuessedForms(t *testing.T) {
 		format agent.Format
 		usable string // the categories, "" for none
 	}{
-		"Claude Code's":              {"---\nname: Code Reviewer\ndescription: Reviews: code\ntools: read_file, Fly\nmodel: sonnet\nskills: go-style\n---\nReview it.\n", agent.Claude, "[subagent]"},
-		"Claude Code's, with others": {"---\nname: x\ndescription: d\nversion: 1\nmaxTurns: 3\n---\nDo.\n", agent.Claude, "[subagent]"},
-		"opencode's":                 {"---\ndescription: d\nmode: all\ntools: {write: false}\n---\nDo.\n", agent.OpenCode, "[primary subagent]"},
-		"ours, without a category":   {"---\nname: x\ndescription: d\nreminder: r\n---\nDo.\n", agent.Native, ""},
-		"ours, by its prompt":        {"---\nname: x\ndescription: d\n---\nDo {{task}}.\n", agent.Native, ""},
-		"ours, by its mode":          {"---\nname: x\ndescription: d\nmode: planning\n---\nDo.\n", agent.Native, ""},
-		"ours":                       {"---\nname: x\ndescription: d\ncategory: primary\ntools: read\n---\nDo.\n", agent.Native, "[primary]"},
+		"Claude Code's": {
+			"---\nname: Code Reviewer\ndescription: Reviews: code\ntools: read_file, Fly\nmodel: sonnet\nskills: " +
+				"go-style\n---\nReview it.\n", agent.Claude, "[subagent]",
+		},
+		"Claude Code's, with others": {
+			"---\nname: x\ndescription: d\nversion: 1\nmaxTurns: 3\n---\nDo.\n",
+			agent.Claude, "[subagent]",
+		},
+		"opencode's": {
+			"---\ndescription: d\nmode: all\ntools: {write: false}\n---\nDo.\n",
+			agent.OpenCode, "[primary subagent]",
+		},
+		"ours, without a category": {"---\nname: x\ndescription: d\nreminder: r\n---\nDo.\n", agent.Native, ""},
+		"ours, by its prompt":      {"---\nname: x\ndescription: d\n---\nDo {{task}}.\n", agent.Native, ""},
+		"ours, by its mode":        {"---\nname: x\ndescription: d\nmode: planning\n---\nDo.\n", agent.Native, ""},
+		"ours": {
+			"---\nname: x\ndescription: d\ncategory: primary\ntools: read\n---\nDo.\n",
+			agent.Native, "[primary]",
+		},
 	} {
 		for _, path := range []string{".agentls/agents/x.md", "notes/x.md"} {
 			f := agent.Parse(path, test.text)
@@ -40,7 +52,8 @@ func TestGuessedForms(t *testing.T) {
 			if f.Format != test.format || got != test.usable {
 				t.Errorf("%s, %s: it is of %s, for %q; %v", name, path, f.Format, got, f.Problems)
 			}
-			told := slices.ContainsFunc(f.Problems, func(p agent.Problem) bool { return p.Key == "category" && p.Fix != nil })
+			told := slices.ContainsFunc(f.Problems,
+				func(p agent.Problem) bool { return p.Key == "category" && p.Fix != nil })
 			if told != test.format.Foreign() {
 				t.Errorf("%s, %s: that it was guessed is told: %v; %v", name, path, told, f.Problems)
 			}
@@ -50,7 +63,10 @@ func TestGuessedForms(t *testing.T) {
 
 // TestPromptsBesideDefinitions: a file that a definition takes its prompt from is none itself, in any tool's folder.
 func TestPromptsBesideDefinitions(t *testing.T) {
-	for format, name := range map[agent.Format]string{agent.Native: ".agentls", agent.Claude: ".claude", agent.OpenCode: ".opencode"} {
+	for format, name := range map[agent.Format]string{
+		agent.Native: ".agentls", agent.Claude: ".claude",
+		agent.OpenCode: ".opencode",
+	} {
 		dir := filepath.Join(t.TempDir(), name)
 		agents := filepath.Join(dir, "agents")
 		write := func(name, text string) {
@@ -76,7 +92,8 @@ func TestPromptsBesideDefinitions(t *testing.T) {
 		write("prompts/x.md", "# The prompt\n\nDo it.\n")
 		write("own.md", "---\nname: own\ndescription: d\ncategory: [subagent]\n---\nDo.\n")
 		write("loose.md", "# Nobody's\n\nDo.\n")
-		registry, err := new(agent.Loader).Load(t.Context(), []agent.Folders{{Layer: agent.LayerUser, Dir: dir, Format: format}}, known())
+		registry, err := new(agent.Loader).Load(t.Context(),
+			[]agent.Folders{{Layer: agent.LayerUser, Dir: dir, Format: format}}, known())
 		if err != nil {
 			t.Fatal(err)
 		}

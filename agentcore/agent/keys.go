@@ -15,7 +15,7 @@ type KeyInfo struct {
 	Type string
 	// Doc is a sentence or two of Markdown.
 	Doc string
-	// Values are all values that there are, or nil. For "strings" they are those of the elements.
+	// Values are all values that are permitted, or nil for any. For "strings" they are the values of the elements.
 	Values []string
 	// Names says what the value, or each element, names: "tool", "agent", "skill", "model", or nothing.
 	Names string

@@ -309,7 +309,8 @@ func assemble(builtin []*Definition, files []*File, problems []Problem) *Registr
 		names = append(append(names, d.Slug), d.Aliases...)
 	}
 	for _, f := range files {
-		names = append(names, f.agentNames()...) // also of those that have an error: they are meant to be there
+		// a definition with an error counts, too: its author means it to be there
+		names = append(names, f.agentNames()...)
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)

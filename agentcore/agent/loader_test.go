@@ -106,9 +106,13 @@ func TestLoaderReadsAllLayers(t *testing.T) {
 		"project/.agentls/agents/unknown.md": native("unknown", "tools: [raed]\n"),
 	})
 	var l agent.Loader
-	folders := agent.StandardFolders(filepath.Join(dir, "config"), filepath.Join(dir, "home"), filepath.Join(dir, "project"))
+	folders := agent.StandardFolders(filepath.Join(dir, "config"), filepath.Join(dir, "home"),
+		filepath.Join(dir, "project"))
 	r := load(t, &l, folders)
-	if diff := cmp.Diff([]string{"a project", "b user", "c user", "coder project", "d user", "e user", "f user", "g project", "p plugin"}, own(r)); diff != "" {
+	if diff := cmp.Diff([]string{
+		"a project", "b user", "c user", "coder project", "d user", "e user", "f user",
+		"g project", "p plugin",
+	}, own(r)); diff != "" {
 		t.Errorf("agents (-want +got):\n%s", diff)
 	}
 	if d, err := r.Find("a"); err != nil || d.Title != "Of the project" {
@@ -118,7 +122,10 @@ func TestLoaderReadsAllLayers(t *testing.T) {
 	for _, s := range append(r.Shadows("a"), r.Shadows("coder")...) {
 		hidden = append(hidden, s.Layer.String()+" "+strings.TrimPrefix(s.String(), dir))
 	}
-	if diff := cmp.Diff([]string{"user /config/agents/a.md", "plugin /config/plugins/one/agents/a.md", "builtin built-in"}, hidden); diff != "" {
+	if diff := cmp.Diff([]string{
+		"user /config/agents/a.md", "plugin /config/plugins/one/agents/a.md",
+		"builtin built-in",
+	}, hidden); diff != "" {
 		t.Errorf("what is hidden (-want +got):\n%s", diff)
 	}
 	want := []string{
@@ -211,10 +218,12 @@ func TestLoaderReadsWhatChanged(t *testing.T) {
 func TestLoaderReadsPromptFiles(t *testing.T) {
 	dir := t.TempDir()
 	toml := func(name, file string) string {
-		return fmt.Sprintf("[[agents]]\nname = %q\ndescription = \"d\"\ncategory = \"subagent\"\nprompt_file = %q\n", name, file)
+		return fmt.Sprintf("[[agents]]\nname = %q\ndescription = \"d\"\ncategory = \"subagent\"\nprompt_file = %q\n",
+			name, file)
 	}
 	write(t, dir, map[string]string{
-		"p/.agentls/agents.toml":      toml("a", "prompts/a.md") + toml("up", "../secret") + toml("gone", "gone.md") + toml("empty", "empty.md") + toml("link", "link.md") + toml("wrong", "prompts/b.md"),
+		"p/.agentls/agents.toml": toml("a", "prompts/a.md") + toml("up", "../secret") + toml("gone", "gone.md") +
+			toml("empty", "empty.md") + toml("link", "link.md") + toml("wrong", "prompts/b.md"),
 		"p/.agentls/prompts/a.md":     "Do {{time}}.\r\nNow.\n",
 		"p/.agentls/prompts/b.md":     "Do {{naem}}.\n",
 		"p/.agentls/empty.md":         "\n",
@@ -238,8 +247,10 @@ func TestLoaderReadsPromptFiles(t *testing.T) {
 	}
 	got := strings.Join(wrongs(dir, r), "\n")
 	for _, want := range []string{
-		`agents.toml:10 error the prompt file "../secret" cannot be used: it is not below the folder`, `"gone.md" cannot be used: no such file`,
-		`"empty.md" cannot be used: it is empty`, `"link.md" cannot be used: path escapes`, "agents/out.md:1 error it cannot be read: path escapes",
+		`agents.toml:10 error the prompt file "../secret" cannot be used: it is not below the folder`,
+		`"gone.md" cannot be used: no such file`,
+		`"empty.md" cannot be used: it is empty`, `"link.md" cannot be used: path escapes`,
+		"agents/out.md:1 error it cannot be read: path escapes",
 		"agents/dangle.md:1 error it cannot be read: no such file", "there is no variable naem",
 	} {
 		if !strings.Contains(got, want) {
@@ -274,10 +285,14 @@ func TestLoaderSeesAgentsBesideEachOther(t *testing.T) {
 		"user/agents/x2.md":     native("x", "aliases: [e, tester]\n"),
 		"user/agents/notask.md": native("notask", "subagents: [notask]\ndisallowed_tools: [task]\n"),
 	})
-	folders := []agent.Folders{{Layer: agent.LayerUser, Dir: filepath.Join(dir, "user"), Format: agent.Native}, {Layer: agent.LayerProject, Dir: filepath.Join(dir, "project"), Format: agent.Native}}
+	folders := []agent.Folders{
+		{Layer: agent.LayerUser, Dir: filepath.Join(dir, "user"), Format: agent.Native},
+		{Layer: agent.LayerProject, Dir: filepath.Join(dir, "project"), Format: agent.Native},
+	}
 	var l agent.Loader
 	r := load(t, &l, folders)
-	if diff := cmp.Diff([]string{"a user", "b user", "e user", "notask user", "root user", "x user"}, own(r)); diff != "" {
+	if diff := cmp.Diff([]string{"a user", "b user", "e user", "notask user", "root user", "x user"},
+		own(r)); diff != "" {
 		t.Errorf("agents (-want +got):\n%s", diff)
 	}
 	want := []string{
@@ -286,10 +301,13 @@ func TestLoaderSeesAgentsBesideEachOther(t *testing.T) {
 		"user/agents/d.md:5 error there is no agent \"nobody\"",
 		"user/agents/notask.md:5 warning the agent cannot delegate: task is taken away from its tools",
 		"user/agents/self.md:5 error the delegation never ends: self → self",
-		"user/agents/x1.md:2 warning x is also defined in " + filepath.Join(dir, "user/agents/x2.md") + ":2:7, which counts, so this definition is not used",
-		"user/agents/x2.md:2 information the alias e of x stands for the agent e (" + filepath.Join(dir, "user/agents/e.md") + ":2:7)",
+		"user/agents/x1.md:2 warning x is also defined in " + filepath.Join(dir, "user/agents/x2.md") +
+			":2:7, which counts, so this definition is not used",
+		"user/agents/x2.md:2 information the alias e of x stands for the agent e (" +
+			filepath.Join(dir, "user/agents/e.md") + ":2:7)",
 		"user/agents/x2.md:2 information the alias tester of x stands for the agent tester (built-in)",
-		"user/agents/x2.md:2 information x is also defined in " + filepath.Join(dir, "user/agents/x1.md") + ":2:7, which is not used, since this one counts",
+		"user/agents/x2.md:2 information x is also defined in " + filepath.Join(dir, "user/agents/x1.md") +
+			":2:7, which is not used, since this one counts",
 	}
 	if diff := cmp.Diff(want, wrongs(dir, r)); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)
@@ -303,10 +321,12 @@ func TestLoaderEndsWithItsContext(t *testing.T) {
 	why := errors.New("enough")
 	cancel(why)
 	var l agent.Loader
-	if _, err := l.Load(ctx, []agent.Folders{{Layer: agent.LayerUser, Dir: dir, Format: agent.Native}}, agent.Known{}); !errors.Is(err, why) {
+	if _, err := l.Load(ctx, []agent.Folders{{Layer: agent.LayerUser, Dir: dir, Format: agent.Native}},
+		agent.Known{}); !errors.Is(err, why) {
 		t.Errorf("the error is %v", err)
 	}
-	if got := own(load(t, &l, []agent.Folders{{Layer: agent.LayerUser, Dir: dir, Format: agent.Native}})); len(got) != 1 {
+	if got := own(load(t, &l,
+		[]agent.Folders{{Layer: agent.LayerUser, Dir: dir, Format: agent.Native}})); len(got) != 1 {
 		t.Errorf("afterwards there are %v", got)
 	}
 }
@@ -324,13 +344,19 @@ func TestLoaderRefusesOddFiles(t *testing.T) {
 	var l agent.Loader
 	r := load(t, &l, []agent.Folders{
 		{Layer: agent.LayerUser, Dir: dir, Format: agent.Native},
-		{Layer: agent.LayerProject, Dir: filepath.Join(dir, "outside", ".agentls"), Format: agent.Native, Within: filepath.Join(dir, "agents")},
+		{
+			Layer: agent.LayerProject, Dir: filepath.Join(dir, "outside", ".agentls"), Format: agent.Native,
+			Within: filepath.Join(dir, "agents"),
+		},
 	})
 	if got := own(r); !slices.Equal(got, []string{"below user", "ok user"}) {
 		t.Errorf("the agents are %v", got)
 	}
 	got := strings.Join(wrongs(dir, r), "\n")
-	for _, want := range []string{"agents/large.md:1 error it cannot be read: it has 1048577 bytes", "this folder lies too deep", "outside/.agentls:1 error it cannot be read: it is not in"} {
+	for _, want := range []string{
+		"agents/large.md:1 error it cannot be read: it has 1048577 bytes",
+		"this folder lies too deep", "outside/.agentls:1 error it cannot be read: it is not in",
+	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in\n%s", want, got)
 		}
@@ -339,7 +365,10 @@ func TestLoaderRefusesOddFiles(t *testing.T) {
 
 func TestRegistry(t *testing.T) {
 	in := func(layer agent.Layer, slug string, aliases ...string) *agent.Definition {
-		return &agent.Definition{ID: "id-" + slug, Slug: slug, Categories: []agent.Category{agent.Primary}, Aliases: aliases, Source: agent.Source{Layer: layer, Path: layer.String() + "/" + slug}}
+		return &agent.Definition{
+			ID: "id-" + slug, Slug: slug, Categories: []agent.Category{agent.Primary},
+			Aliases: aliases, Source: agent.Source{Layer: layer, Path: layer.String() + "/" + slug},
+		}
 	}
 	user, project := in(agent.LayerUser, "a", "z"), in(agent.LayerProject, "a", "z")
 	hidden := in(agent.LayerUser, "h")
@@ -369,11 +398,6 @@ func TestRegistry(t *testing.T) {
 	if d, _ := r.Find("a"); d != project {
 		t.Error("a registry has changed")
 	}
-	if way := agent.NewRegistry(
-		&agent.Definition{Slug: "x", Subagents: []string{"y"}}, &agent.Definition{Slug: "y", Subagents: []string{"x"}},
-	).Cycle(&agent.Definition{Slug: "x", Subagents: []string{"y"}}); !slices.Equal(way, []string{"x", "y", "x"}) {
-		t.Errorf("the cycle is %v", way)
-	}
 	for layer := agent.LayerBuiltin; layer <= agent.LayerRuntime; layer++ {
 		text, err := layer.MarshalText()
 		var again agent.Layer
@@ -398,7 +422,10 @@ func thousand(b *testing.B) []agent.Folders {
 		if i%5 == 0 {
 			description = "Use this agent when: needed. <example>\nContext: a\nuser: \"b: c\"\n</example>" // no YAML
 		}
-		files[fmt.Sprintf(".claude/agents/a%d.md", i)] = fmt.Sprintf("---\nname: a%d\ndescription: %s\ntools: Read, Grep, Bash\nmodel: sonnet\ncolor: blue\n---\n\n%s", i, description, strings.Repeat("You are an expert in many things, and do them well.\n", 60))
+		files[fmt.Sprintf(".claude/agents/a%d.md",
+			i)] = fmt.Sprintf(
+			"---\nname: a%d\ndescription: %s\ntools: Read, Grep, Bash\nmodel: sonnet\ncolor: blue\n---\n\n%s", i,
+			description, strings.Repeat("You are an expert in many things, and do them well.\n", 60))
 	}
 	write(b, dir, files)
 	for name := range files {
@@ -439,7 +466,8 @@ func BenchmarkLoadOneChanged(b *testing.B) {
 	load(b, &l, folders)
 	path := filepath.Join(folders[0].Dir, "agents", "a7.md")
 	for i := 0; b.Loop(); i++ {
-		if err := os.WriteFile(path, fmt.Appendf(nil, "---\nname: a7\ndescription: d%d\n---\nDo.\n", i), 0o644); err != nil {
+		if err := os.WriteFile(path, fmt.Appendf(nil, "---\nname: a7\ndescription: d%d\n---\nDo.\n", i),
+			0o644); err != nil {
 			b.Fatal(err)
 		}
 		if d, err := load(b, &l, folders).Find("a7"); err != nil || d.Description != fmt.Sprintf("d%d", i) {
@@ -492,15 +520,20 @@ func TestReadFileFollowsLinksAsFoldersDo(t *testing.T) {
 	write(t, dir, files)
 	folders := agent.StandardFolders(filepath.Join(dir, "config"), "", filepath.Join(dir, "p"))
 	listed := load(t, new(agent.Loader), folders).Problems()
-	for folder, refused := range map[string]string{"p/.agentls/agents": "out link", "config/agents": "", "p/loose": "out project"} {
+	for folder, refused := range map[string]string{
+		"p/.agentls/agents": "out link", "config/agents": "",
+		"p/loose": "out project",
+	} {
 		for _, name := range []string{"beside", "project", "out", "link"} {
 			full := filepath.Join(dir, filepath.FromSlash(folder), name+".json")
 			file, _ := agent.ReadFile(full, folders)
 			want := slices.Contains(strings.Fields(refused), name)
-			if agent.Failed(file.Problems) != want || want && !strings.Contains(file.Problems[0].Message, "path escapes") {
+			if agent.Failed(file.Problems) != want ||
+				want && !strings.Contains(file.Problems[0].Message, "path escapes") {
 				t.Errorf("%s in %s alone has %v", name, folder, file.Problems)
 			}
-			inFolders := slices.ContainsFunc(listed, func(p agent.Problem) bool { return p.File == full && p.Severity == "error" })
+			inFolders := slices.ContainsFunc(listed,
+				func(p agent.Problem) bool { return p.File == full && p.Severity == "error" })
 			if folder != "p/loose" && inFolders != want {
 				t.Errorf("of %s in %s the folders say %v", name, folder, listed)
 			}
@@ -512,16 +545,24 @@ func TestReadFileFollowsLinksAsFoldersDo(t *testing.T) {
 func TestReadFileKnowsWhereNothingIsRead(t *testing.T) {
 	dir := t.TempDir()
 	toml := "agent_type = \"t\"\nwhen_to_use = \"d\"\nsystem_prompt = \"Do.\"\n"
-	write(t, dir, map[string]string{".claude/agents/t.toml": toml, ".opencode/agent/k.yaml": "name: k\n", ".agentls/agents/n.yml": "name: n\n", ".agentls/agents/t.toml": toml, "t.toml": toml})
+	write(t, dir, map[string]string{
+		".claude/agents/t.toml": toml, ".opencode/agent/k.yaml": "name: k\n",
+		".agentls/agents/n.yml": "name: n\n", ".agentls/agents/t.toml": toml, "t.toml": toml,
+	})
 	var l agent.Loader
 	listed := load(t, &l, agent.StandardFolders("", "", dir)).Problems()
-	for name, want := range map[string]bool{".claude/agents/t.toml": true, ".opencode/agent/k.yaml": true, ".agentls/agents/n.yml": true, ".agentls/agents/t.toml": false, "t.toml": false} {
+	for name, want := range map[string]bool{
+		".claude/agents/t.toml": true, ".opencode/agent/k.yaml": true,
+		".agentls/agents/n.yml": true, ".agentls/agents/t.toml": false, "t.toml": false,
+	} {
 		full := filepath.Join(dir, filepath.FromSlash(name))
 		file, _ := agent.ReadFile(full, nil)
-		if got := slices.ContainsFunc(file.Problems, agent.Problem.Unread); got != want || want != (len(file.Usable()) == 0) {
+		if got := slices.ContainsFunc(file.Problems, agent.Problem.Unread); got != want ||
+			want != (len(file.Usable()) == 0) {
 			t.Errorf("%s alone has %v", name, file.Problems)
 		}
-		if got := slices.ContainsFunc(listed, func(p agent.Problem) bool { return p.File == full && p.Unread() }); got != want {
+		if got := slices.ContainsFunc(listed,
+			func(p agent.Problem) bool { return p.File == full && p.Unread() }); got != want {
 			t.Errorf("of %s the folders say %v", name, listed)
 		}
 	}

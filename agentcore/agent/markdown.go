@@ -174,11 +174,12 @@ func (p *decoder) reportGuess() {
 // usualKeys are what people add to the frontmatter of other tools' files, without a meaning to these.
 var usualKeys = []string{"version", "author", "license", "tags", "metadata", "priority"}
 
-// toolNames are those of the tools whose files agentls reads.
+// toolNames are the names of the tools whose files agentls reads.
 var toolNames = map[Format]string{Claude: "Claude Code", OpenCode: "opencode"}
 
-// guessForm takes a file of ours that lacks what each of ours has for one of another tool, whose keys it has; false
-// where it has not. A prompt with braces is more likely one of ours, of which the category was forgotten.
+// guessForm decides that a file is another tool's: it lacks a key that every native definition has, and it has only
+// keys of that tool. It returns false where the file stays a native one. A file whose prompt has braces is more likely
+// a native one whose category was forgotten.
 func (f *File) guessForm(root *node, body string) bool {
 	fits := func(format Format) bool {
 		return !slices.ContainsFunc(root.pairs, func(p pair) bool {

@@ -111,7 +111,7 @@ func (n *node) get(key string) *node {
 // like returns the value of a key whose case of letters does not count, or nil.
 func (n *node) like(key string) *node { return n.spelt([]string{key}).get(key) }
 
-// spelt is a table in which those of the keys are written so that it has in another case of letters.
+// spelt returns a table in which a key that differs from one of keys only by the case of letters is written as in keys.
 func (n *node) spelt(keys []string) *node {
 	if n.kind != table {
 		return n

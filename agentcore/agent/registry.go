@@ -15,10 +15,10 @@ type Registry struct {
 	sorted   []*Definition
 	byName   map[string]*Definition
 	shadows  map[string][]*Definition
-	owner    map[*Definition]*File // of those that come from files
+	owner    map[*Definition]*File // the file of each definition that comes from one
 	problems []Problem
 	prompts  map[string]bool    // the paths of files that definitions take their prompts from
-	broken   map[string]Problem // what is wrong with those that were left out, by slug
+	broken   map[string]Problem // what is wrong with each definition that was left out, by slug
 }
 
 // BrokenError says that an agent was left out, since its definition has an error.
@@ -93,22 +93,16 @@ func (r *Registry) lookup(name string) *Definition {
 	return found
 }
 
-// With returns a registry with further definitions. Problems stay those of r.
+// With returns a registry with further definitions. It has the problems of r.
 func (r *Registry) With(definitions ...*Definition) *Registry {
 	with := NewRegistry(append(slices.Clone(r.all), definitions...)...)
 	with.problems, with.broken, with.owner, with.prompts = r.problems, r.broken, r.owner, r.prompts
 	return with
 }
 
-// Cycle returns the slugs on a way of delegations from an agent back to itself, over agents that say whom they delegate
-// to, or nil.
-func (r *Registry) Cycle(d *Definition) []string {
-	return cycle(d, r.lookup)
-}
-
 // Find returns the agent of that slug, id or alias; the case of letters counts only where agents differ by nothing
-// else. The error names the one that was probably meant, or all; it is a [BrokenError] where there is a definition of
-// that name that has an error.
+// else. The error names the agent that was probably meant, or all agents. It is a [BrokenError] where a definition has
+// that name, and has an error.
 func (r *Registry) Find(name string) (*Definition, error) {
 	if why, ok := r.broken[name]; ok && r.byName[name] == nil {
 		return nil, &BrokenError{name, why}

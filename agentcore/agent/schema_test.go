@@ -16,7 +16,10 @@ import (
 var update = flag.Bool("update", false, "write the schemas of definitions anew")
 
 func TestSchemasAreFresh(t *testing.T) {
-	for name, make := range map[string]func() ([]byte, error){"definition.schema.json": agent.Schema, "agents.schema.json": agent.AgentsSchema} {
+	for name, make := range map[string]func() ([]byte, error){
+		"definition.schema.json": agent.Schema,
+		"agents.schema.json":     agent.AgentsSchema,
+	} {
 		want, err := make()
 		if err != nil {
 			t.Fatal(err)
@@ -78,8 +81,11 @@ func TestSchemaAcceptsWhatTheReaderAccepts(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
-		`{"category": ["primary"]}`, `{"name": "x"}`, `{"name": "x", "category": ["primry"]}`, `{"name": "x", "category": "primary", "tolls": []}`,
-		`{"name": "x", "category": "primary", "max_turns": 0}`, `{"name": "x", "category": "primary", "timeout": "soon"}`, `{"name": "x", "category": "primary", "as_child": {"max_turn": 3}}`,
+		`{"category": ["primary"]}`, `{"name": "x"}`, `{"name": "x", "category": ["primry"]}`,
+		`{"name": "x", "category": "primary", "tolls": []}`,
+		`{"name": "x", "category": "primary", "max_turns": 0}`,
+		`{"name": "x", "category": "primary", "timeout": "soon"}`,
+		`{"name": "x", "category": "primary", "as_child": {"max_turn": 3}}`,
 	} {
 		if err := resolved.Validate(decoded(t, text)); err == nil {
 			t.Errorf("the schema accepts %s", text)
@@ -100,7 +106,7 @@ func decoded(t *testing.T, text string) any {
 }
 
 func TestEveryKeyIsDocumented(t *testing.T) {
-	for _, format := range agent.Formats() {
+	for _, format := range []agent.Format{agent.Native, agent.Claude, agent.OpenCode, agent.TOML, agent.JSON} {
 		for _, k := range agent.KeysOf(format) {
 			if k.Doc == "" || k.Type == "" {
 				t.Errorf("%s: %s has no documentation or type", format, k.Name)

@@ -18,15 +18,24 @@ func TestServersThatCannotBeCalled(t *testing.T) {
 		callable []string
 		want     string
 	}{
-		"a list without its tools":      {"category: [primary]\ntools: [read]\n" + server, []string{}, "cannot call the MCP server docs: its list of tools"},
-		"a named one":                   {"category: [primary]\ntools: [read]\nmcp_servers: [docs]\n", []string{}, "cannot call the MCP server docs: its list of tools"},
-		"a list with them":              {"category: [primary]\ntools: [read, mcp__docs]\n" + server, []string{}, ""},
-		"all tools":                     {"category: [primary]\n" + server, []string{}, ""},
-		"a subagent":                    {"category: [primary, subagent]\n" + server, []string{}, asked},
-		"a subagent, other rules":       {"category: [subagent]\n" + server, []string{"bash", "mcp__other__*"}, asked},
-		"a subagent with a rule":        {"category: [subagent]\n" + server, []string{"mcp__docs__*"}, ""},
-		"a subagent with a wider rule":  {"category: [subagent]\n" + server, []string{"mcp__*"}, ""},
-		"a subagent with its own rule":  {"category: [subagent]\nrules: [{tool: mcp__docs__*, action: allow}]\n" + server, []string{}, ""},
+		"a list without its tools": {
+			"category: [primary]\ntools: [read]\n" + server,
+			[]string{},
+			"cannot call the MCP server docs: its list of tools",
+		},
+		"a named one": {
+			"category: [primary]\ntools: [read]\nmcp_servers: [docs]\n",
+			[]string{},
+			"cannot call the MCP server docs: its list of tools",
+		},
+		"a list with them":             {"category: [primary]\ntools: [read, mcp__docs]\n" + server, []string{}, ""},
+		"all tools":                    {"category: [primary]\n" + server, []string{}, ""},
+		"a subagent":                   {"category: [primary, subagent]\n" + server, []string{}, asked},
+		"a subagent, other rules":      {"category: [subagent]\n" + server, []string{"bash", "mcp__other__*"}, asked},
+		"a subagent with a rule":       {"category: [subagent]\n" + server, []string{"mcp__docs__*"}, ""},
+		"a subagent with a wider rule": {"category: [subagent]\n" + server, []string{"mcp__*"}, ""},
+		"a subagent with its own rule": {"category: [subagent]\nrules: [{tool: mcp__docs__*, action: allow}]\n" +
+			server, []string{}, ""},
 		"a subagent that is asked for":  {"category: [subagent]\n" + server, []string{"*"}, ""},
 		"a subagent, nobody knows more": {"category: [subagent]\n" + server, nil, ""},
 	} {

@@ -12,7 +12,7 @@ import (
 
 // shape is how another tool writes a definition as a table of TOML or JSON. It is immutable.
 type shape struct {
-	// keys returns the keys, those of ours among them where the shape has them.
+	// keys returns the keys of the shape, with the native keys that the shape has, too.
 	keys func() map[string]foreignKey
 	// complete fills in what the shape leaves open.
 	complete func(*reader)
@@ -22,7 +22,7 @@ type shape struct {
 	anyCase bool
 }
 
-// cased is a table whose keys are written as those of the shape are, where the case of letters does not count.
+// cased returns a table with its keys spelt as the shape spells them, if the shape ignores the case of letters.
 func (s *shape) cased(n *node) *node {
 	if s == nil || !s.anyCase {
 		return n
@@ -89,8 +89,8 @@ func (p *reader) format() Format {
 	return p.file.Format
 }
 
-// specKeys are those of an object with systemPrompt, and of one by which Claude Code is told of an agent: ours, also in
-// the spelling of JavaScript.
+// specKeys are the keys of an object with systemPrompt, and of the object that tells Claude Code of an agent. They are
+// the native keys, also in the spelling of JavaScript.
 var specKeys = sync.OnceValue(func() map[string]foreignKey {
 	keys := map[string]foreignKey{
 		"systemPrompt":   {native: "prompt"},
@@ -117,7 +117,7 @@ func camel(name string) string {
 	return strings.Join(parts, "")
 }
 
-// profileKeys are those of the list {"Agents": […]}: those of {"Agents": {"Custom": […]}}, and a few of its own.
+// profileKeys are the keys in the list {"Agents": […]}: the keys of {"Agents": {"Custom": […]}}, and a few more.
 var profileKeys = sync.OnceValue(func() map[string]foreignKey {
 	keys := maps.Clone(customKeys)
 	maps.Copy(keys, map[string]foreignKey{

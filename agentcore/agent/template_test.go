@@ -8,7 +8,10 @@ import (
 )
 
 func TestExpand(t *testing.T) {
-	values := map[string]string{"a": "A", "b": "B {{a}}", "no": "", "off": "false", "on": "true", "max_depth": "3", "depth": "0"}
+	values := map[string]string{
+		"a": "A", "b": "B {{a}}", "no": "", "off": "false", "on": "true",
+		"max_depth": "3", "depth": "0",
+	}
 	for _, c := range []struct{ name, text, want string }{
 		{"plain", "no braces, { one } and }}\n", "no braces, { one } and }}\n"},
 		{"variable", "x {{a}} y {{ a }}{{a}}", "x A y AA"},
@@ -17,7 +20,10 @@ func TestExpand(t *testing.T) {
 		{"empty value", "[{{no}}]", "[]"},
 		{"unknown stays", "{{nobody}} {{a}}", "{{nobody}} A"},
 		{"escaped", `\{{a}} {{a}} \\{{a}}`, `{{a}} A \{{a}}`},
-		{"not ours", "${{ github.ref }} {{.Field}} {{}} {{{a}}} {{ a", "${{ github.ref }} {{.Field}} {{}} {{{a}}} {{ a"},
+		{
+			"not ours", "${{ github.ref }} {{.Field}} {{}} {{{a}}} {{ a",
+			"${{ github.ref }} {{.Field}} {{}} {{{a}}} {{ a",
+		},
 		{"tag over lines", "{{a\n}}", "{{a\n}}"},
 		{"true", "x{{#if on}}1{{else}}2{{/if}}y", "x1y"},
 		{"nought", "x{{#if depth}}1{{else}}2{{/if}}y", "x2y"},
@@ -31,7 +37,10 @@ func TestExpand(t *testing.T) {
 		{"tags one below the other", "{{#if on}}\n{{#if on}}\nx\n{{/if}}\n{{/if}}", "x\n"},
 		{"behind an escape", "\\{{\n {{#if on}}\nx\n{{/if}}\n", "{{\nx\n"},
 		{"not alone on the line", "- {{#if on}}\nx{{/if}}\n", "- \nx\n"},
-		{"unknown section stays", "a\n{{#if foo}}\n{{a}}\n{{else}}\n{{b}}\n{{/if}}\nz", "a\n{{#if foo}}\nA\n{{else}}\nB {{a}}\n{{/if}}\nz"},
+		{
+			"unknown section stays", "a\n{{#if foo}}\n{{a}}\n{{else}}\n{{b}}\n{{/if}}\nz",
+			"a\n{{#if foo}}\nA\n{{else}}\nB {{a}}\n{{/if}}\nz",
+		},
 		{"unfinished", "{{#if on}}1{{else}}{{a}}", "{{#if on}}1{{else}}A"},
 		{"ends nothing", "1{{/if}}{{else}}2", "1{{/if}}{{else}}2"},
 		{"other blocks", "{{#each x}}{{a}}{{/each}}", "{{#each x}}A{{/each}}"},
@@ -59,7 +68,10 @@ func TestTemplateProblems(t *testing.T) {
 		{"{{my name}} {{1st}}", [][2]string{{"{{my name}}", "no name"}, {"{{1st}}", "no name"}}},
 		{"{{/a}} {{a/}}", [][2]string{{"{{/a}}", "no tag"}}},
 		{`\{{#each a}} \{{my name}}`, nil},
-		{strings.Repeat("{{#if a}}", maxSections+1) + strings.Repeat("{{/if}}", maxSections), [][2]string{{"{{#if a}}", "deep"}}},
+		{
+			strings.Repeat("{{#if a}}", maxSections+1) + strings.Repeat("{{/if}}", maxSections),
+			[][2]string{{"{{#if a}}", "deep"}},
+		},
 	} {
 		_, problems := ParseTemplate(c.text)
 		if len(problems) != len(c.want) {
@@ -84,7 +96,8 @@ func TestTemplateNames(t *testing.T) {
 		t.Errorf("names (-want +got):\n%s", diff)
 	}
 	unknown := tpl.Unknown("a", "b", "team")
-	if len(unknown) != 1 || text[unknown[0].Offset:unknown[0].End] != "{{can_delegat}}" || !strings.Contains(unknown[0].Hint, "can_delegate?") {
+	if len(unknown) != 1 || text[unknown[0].Offset:unknown[0].End] != "{{can_delegat}}" ||
+		!strings.Contains(unknown[0].Hint, "can_delegate?") {
 		t.Errorf("unknown names: %+v", unknown)
 	}
 	if all := tpl.Unknown(); len(all) != 5 {
@@ -94,8 +107,10 @@ func TestTemplateNames(t *testing.T) {
 
 // TestNamesOfOtherProducts has a prompt with the names that other products' prompts have for what a child is told.
 func TestNamesOfOtherProducts(t *testing.T) {
-	tpl, problems := ParseTemplate("{{ROLE}} {{DEPTH}}/{{MAX_DEPTH}} {{PARENT_ROLE}} {{TASK}} {{CRITERIA}} {{MAX_ITERATIONS}} {{MAX_DURATION}} " +
-		"{{CAN/CANNOT}} {{#IF CAN_DELEGATE}}{{ALLOWED_DELEGATIONS}}{{/IF}} {{current_time}} {{working_directory}}")
+	tpl,
+		problems := ParseTemplate(
+		"{{ROLE}} {{DEPTH}}/{{MAX_DEPTH}} {{PARENT_ROLE}} {{TASK}} {{CRITERIA}} {{MAX_ITERATIONS}} {{MAX_DURATION}} " +
+			"{{CAN/CANNOT}} {{#IF CAN_DELEGATE}}{{ALLOWED_DELEGATIONS}}{{/IF}} {{current_time}} {{working_directory}}")
 	if problems = append(problems, tpl.Unknown()...); len(problems) > 0 {
 		t.Errorf("there are problems: %+v", problems)
 	}
@@ -113,8 +128,10 @@ func TestBuiltinVariablesAreDocumented(t *testing.T) {
 
 func FuzzTemplate(f *testing.F) {
 	for _, seed := range []string{
-		"", "plain", "{{a}}", `\{{a}}`, "{{#if a}}\n{{b}}\n{{else}}\r\n x {{/if}}\n", "{{#if b}}", "{{/if}}{{else}}", "{{{{a}}}}", `{{\{{}}`,
-		"{{#if a}}{{else}}{{#if b}}\n {{else}} \n{{/if}}", "a {{ b", "{{#if a}}{{#if a}}{{else}}{{/if}}", "\\", "{{", "\n  {{/if}}  \n",
+		"", "plain", "{{a}}", `\{{a}}`, "{{#if a}}\n{{b}}\n{{else}}\r\n x {{/if}}\n", "{{#if b}}", "{{/if}}{{else}}",
+		"{{{{a}}}}", `{{\{{}}`,
+		"{{#if a}}{{else}}{{#if b}}\n {{else}} \n{{/if}}", "a {{ b", "{{#if a}}{{#if a}}{{else}}{{/if}}", "\\", "{{",
+		"\n  {{/if}}  \n",
 	} {
 		f.Add(seed)
 	}

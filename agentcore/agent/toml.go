@@ -49,7 +49,7 @@ func (f *File) parseTOML() {
 	}
 }
 
-// tomlAgents reads the definitions of a document's table, or the one that it is.
+// tomlAgents reads the definitions in a document's table, or the one definition that the table itself is.
 func (f *File) tomlAgents(root *node) {
 	if root.get("agents") == nil && f.isOne(root) && !agentsHeader.MatchString(f.text.string) {
 		f.definition(root, nil)

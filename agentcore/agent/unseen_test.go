@@ -27,7 +27,8 @@ func unseenProblems(name, text string) []agent.Problem {
 func TestHiddenCharacters(t *testing.T) {
 	for text, want := range map[string]string{
 		"You work.\n": "", "You work 👩\u200d💻 ❤\ufe0f.\n": "", "\ttabs\r\nare fine\n": "",
-		"You work.\U000e0052\U000e0075\U000e006e\n": "You work.\n", "safe \u202e elif\n": "safe  elif\n", "zero\u200bwidth\n": "zerowidth\n", "back\bspace\n": "backspace\n",
+		"You work.\U000e0052\U000e0075\U000e006e\n": "You work.\n", "safe \u202e elif\n": "safe  elif\n",
+		"zero\u200bwidth\n": "zerowidth\n", "back\bspace\n": "backspace\n",
 	} {
 		list := unseenProblems("x.md", unseenHead+text)
 		if len(list) > 1 || (len(list) == 1) != (want != "") {
@@ -38,7 +39,8 @@ func TestHiddenCharacters(t *testing.T) {
 			continue
 		}
 		p := list[0]
-		if p.Hint == "" || p.Fix == nil || p.Fix.New != "" || p.Span != p.Fix.Span || p.Span.StartLine != 5 || p.Span.EndLine != 5 {
+		if p.Hint == "" || p.Fix == nil || p.Fix.New != "" || p.Span != p.Fix.Span || p.Span.StartLine != 5 ||
+			p.Span.EndLine != 5 {
 			t.Errorf("%q: %+v", text, p)
 			continue
 		}
@@ -63,10 +65,14 @@ func TestHiddenCharacters(t *testing.T) {
 // TestHiddenCharactersOfAProject: what a project's definitions hide from their reader reaches no model; the user's own
 // stay as they are.
 func TestHiddenCharactersOfAProject(t *testing.T) {
-	const text = "---\nname: x\ndescription: Do\u200bes.\ncategory: primary\nprompt_file: p.txt\nreminder: Re\u202emember.\nvariables:\n  a: b\U000e0041\n---\n"
+	const text = "---\nname: x\ndescription: Do\u200bes.\ncategory: primary\nprompt_file: p.txt\nreminder: " +
+		"Re\u202emember.\nvariables:\n  a: b\U000e0041\n---\n"
 	for _, layer := range []agent.Layer{agent.LayerProject, agent.LayerUser} {
 		dir := t.TempDir()
-		for name, content := range map[string]string{"agents/x.md": text, "agents/p.txt": "You work.\U000e0052\U000e0075\U000e006e"} {
+		for name, content := range map[string]string{
+			"agents/x.md":  text,
+			"agents/p.txt": "You work.\U000e0052\U000e0075\U000e006e",
+		} {
 			if err := os.MkdirAll(filepath.Join(dir, "agents"), 0o700); err != nil {
 				t.Fatal(err)
 			}
@@ -75,7 +81,8 @@ func TestHiddenCharactersOfAProject(t *testing.T) {
 			}
 		}
 		var loader agent.Loader
-		registry, err := loader.Load(t.Context(), []agent.Folders{{Layer: layer, Dir: dir, Format: agent.Native}}, agent.Known{})
+		registry, err := loader.Load(t.Context(), []agent.Folders{{Layer: layer, Dir: dir, Format: agent.Native}},
+			agent.Known{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,7 +90,8 @@ func TestHiddenCharactersOfAProject(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v; %v", err, registry.Problems())
 		}
-		clean := d.Description == "Does." && d.Prompt == "You work." && d.Reminder == "Remember." && d.Variables["a"] == "b"
+		clean := d.Description == "Does." && d.Prompt == "You work." && d.Reminder == "Remember." &&
+			d.Variables["a"] == "b"
 		if clean != (layer == agent.LayerProject) {
 			t.Errorf("%s: %+q %+q %+q %+q", layer, d.Description, d.Prompt, d.Reminder, d.Variables)
 		}

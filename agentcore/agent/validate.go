@@ -25,8 +25,8 @@ type Known struct {
 	Tool func(string) tool.Tool
 	// Skills, Presets, Providers are names of the configuration; Agents are slugs, ids and aliases.
 	Skills, Presets, Providers, Agents []string
-	// Models are what providers that can be used serve, as "provider/model", and Keyless those of providers without
-	// their key. A model that ends in * stands for all that begin so.
+	// Models are the models of providers that can be used, as "provider/model". Keyless are the models of providers
+	// that lack their key. A name that ends in * stands for all models that begin so.
 	Models, Keyless []string
 	// Locked are the variables that hold no key though one is needed, by "provider/", and by the presets of such
 	// providers.
@@ -228,7 +228,8 @@ func (v *validator) server(n named) {
 		f.message = fmt.Sprintf("as a subagent it cannot call the MCP server %s, since nobody is asked for subagents",
 			short(n.name))
 		f.hint = fmt.Sprintf(
-			`allow it in config.toml by a rule with tool = "%s", or be asked by subagent_ask = "bubble"`, mcpname.All(n.name))
+			`allow it in config.toml by a rule with tool = "%s", or be asked by subagent_ask = "bubble"`,
+			mcpname.All(n.name))
 	}
 	v.reportOf(d, f)
 }
@@ -293,7 +294,7 @@ func (f *File) unknownFault(n named, what string, known []string) fault {
 	return found
 }
 
-// listed are names in their order, of those that differ by the case of letters alone the first of those given.
+// listed returns names in their order. Of names that differ only by the case of letters it keeps the first.
 func listed(known []string) []string {
 	var list []string
 	for _, name := range known {
@@ -539,7 +540,7 @@ func (v *validator) locked(n named, name string) {
 	v.noModel(n, f)
 }
 
-// Serving are those of models, as Known has them, that a name without a provider may stand for.
+// Serving returns the models that a name without a provider may stand for. models are written as in [Known].
 func Serving(models []string, name string) []string {
 	var found []string
 	for _, full := range models {
@@ -647,7 +648,7 @@ func (f *File) agentProblems(known []string) []agentProblem {
 	return list
 }
 
-// hiddenNames are those of the built-in agents that nobody can delegate to.
+// hiddenNames are the names of the built-in agents that nobody can delegate to.
 var hiddenNames = sync.OnceValue(func() []string {
 	var names []string
 	builtin, _ := Builtin() // a test reads them
@@ -698,11 +699,6 @@ func (f *File) cycleFault(d *Definition, slugs []string) fault {
 	return found
 }
 
-// delegates are the agents that an agent may start as a child, where it says which.
-func delegates(d *Definition) []string {
-	return d.SubagentsAt(1)
-}
-
 // cycle finds a way of delegations from an agent back to itself, over agents that say whom they delegate to. It
 // returns the slugs on it, the first one at its end again; nil for none.
 func cycle(d *Definition, find func(string) *Definition) []string {
@@ -711,7 +707,7 @@ func cycle(d *Definition, find func(string) *Definition) []string {
 	var visit func(at *Definition) bool
 	visit = func(at *Definition) bool {
 		way = append(way, at.Slug)
-		for _, name := range delegates(at) {
+		for _, name := range at.SubagentsAt(1) {
 			next := find(name)
 			if next == nil {
 				continue

@@ -18,7 +18,10 @@ func TestVariants(t *testing.T) {
 		{"description: 'Reviews it''s code'", "Reviews it's code"},
 		{"description: Use this agent when: code is ready", "when: code is ready"},
 		{"description: Use it. Examples: <example>Context: a. user: \"b\" assistant: \"c\"</example>", "Context: a."},
-		{"description: Use it. <example>\nContext: new code\nuser: \"Review: this\"\nassistant: \"ok\"\n</example>", "Review: this"},
+		{
+			"description: Use it. <example>\nContext: new code\nuser: \"Review: this\"\nassistant: \"ok\"\n</example>",
+			"Review: this",
+		},
 		{"description: >\n  Reviews\n  code", "Reviews code"},
 		{"description: |\n  Reviews: code\n  well", "Reviews: code\nwell"},
 		{"description: Reviews\n  code over\n  lines", "code over lines"},
@@ -55,7 +58,8 @@ func TestVariants(t *testing.T) {
 				for i, end := range ends {
 					count++
 					other := others[count%len(others)]
-					text := "---\nname: some-agent\n" + d.text + "\n" + w.text + "\n" + other + "\n---\n\nYou are: an agent.\n\n- {{do}} it\n"
+					text := "---\nname: some-agent\n" + d.text + "\n" + w.text + "\n" + other +
+						"\n---\n\nYou are: an agent.\n\n- {{do}} it\n"
 					text = strings.ReplaceAll(strings.ReplaceAll(text, "\n\nmodel", "\nmodel"), "\n", end)
 					if i == 1 && count%2 == 0 {
 						text = "\uFEFF" + text
@@ -105,10 +109,12 @@ func shownAll(f *agent.File) []string {
 // TestFixesMend applies each fix alone, and sees that its problem is gone and no error has come.
 func TestFixesMend(t *testing.T) {
 	texts := map[string]string{
-		"x/.agentls/agents/x.md":  "---\nname: My Agent\ndescription: d\ncategory: [primry]\nmode: agentik\ntools: [raed, 'grpe', \"bsah\"]\ntimeout: 30\ntolls: 3\nsubagents: [explor]\nmodel: openia/x\n---\nDo.\n",
-		".claude/agents/x.md":     "---\nname: x\ndescription: a: b: \"c\" \\ d\ntools: Raed, Grep\n---\nDo.\n",
-		".opencode/agent/x.md":    "---\ndescription: d\nmode: subagnet\n---\nDo.\n",
-		".agentls/agents.toml":    "[[agents]]\nname = \"My Agent\"\ncategory = [\"primry\"]\ntools = ['raed']\ntimeout = 30\nprompt = \"p\"\n",
+		"x/.agentls/agents/x.md": "---\nname: My Agent\ndescription: d\ncategory: [primry]\nmode: agentik\ntools: " +
+			"[raed, 'grpe', \"bsah\"]\ntimeout: 30\ntolls: 3\nsubagents: [explor]\nmodel: openia/x\n---\nDo.\n",
+		".claude/agents/x.md":  "---\nname: x\ndescription: a: b: \"c\" \\ d\ntools: Raed, Grep\n---\nDo.\n",
+		".opencode/agent/x.md": "---\ndescription: d\nmode: subagnet\n---\nDo.\n",
+		".agentls/agents.toml": "[[agents]]\nname = \"My Agent\"\ncategory = [\"primry\"]\ntools = " +
+			"['raed']\ntimeout = 30\nprompt = \"p\"\n",
 		"a.agents.json":           `{"name": "My Agent", "category": "primry", "tools": ["raed"], "timeout": 30, "prompt": "p", "tolls": []}`,
 		"x/.agentls/agents/y.md":  "---\ncategory: [primary]\n---\nDo.\n",
 		".claude/agents/other.md": "---\ndescription: d\n\nDo.\n",
@@ -133,7 +139,8 @@ func TestFixesMend(t *testing.T) {
 				}
 				return n
 			}
-			if errors(after) > errors(before) || slices.ContainsFunc(after.Problems, func(o agent.Problem) bool { return o.Message == p.Message }) {
+			if errors(after) > errors(before) ||
+				slices.ContainsFunc(after.Problems, func(o agent.Problem) bool { return o.Message == p.Message }) {
 				t.Errorf("%s: %q does not mend %q:\n%s\n%v", path, p.Fix.Title, p.Message, mended, after.Problems)
 			}
 		}
@@ -183,7 +190,8 @@ func sound(t *testing.T, format agent.Format, text string) {
 		within("a value", field.ValueSpan.StartLine, field.ValueSpan.StartColumn)
 		within("a value's end", field.ValueSpan.EndLine, field.ValueSpan.EndColumn)
 	}
-	if len(f.Definitions) == 0 && len(f.Problems) == 0 && strings.TrimSpace(text) != "" && (format == agent.Native || format == agent.Claude) {
+	if len(f.Definitions) == 0 && len(f.Problems) == 0 && strings.TrimSpace(text) != "" &&
+		(format == agent.Native || format == agent.Claude) {
 		t.Errorf("%q was skipped silently", text)
 	}
 	for _, d := range f.Usable() {
@@ -207,7 +215,8 @@ func seeds(f *testing.F, texts ...string) {
 	}
 }
 
-const seedHead = "---\nname: x\ndescription: d: e\ntools: [Read, 'raed']\ncategory: [subagent]\nhooks: {Stop: [{command: a}]}\nas_child: {max_turns: 1}\n---\nDo {{time}}.\n"
+const seedHead = "---\nname: x\ndescription: d: e\ntools: [Read, 'raed']\ncategory: [subagent]\nhooks: {Stop: " +
+	"[{command: a}]}\nas_child: {max_turns: 1}\n---\nDo {{time}}.\n"
 
 func FuzzNative(f *testing.F) {
 	seeds(f, seedHead, "---\n", "", "---\na: &a [*a]\n---\n", "---\r\nname: |\r\n  a\r\n---\r\n")
@@ -215,27 +224,35 @@ func FuzzNative(f *testing.F) {
 }
 
 func FuzzClaude(f *testing.F) {
-	seeds(f, seedHead, "---\ndescription: <example>\nuser: a: b\n</example>\nmcpServers: [a, {b: {url: c}}]\n---\nDo.", "Do.", "---\ntools:\n\t- Read\n---\nx")
+	seeds(f, seedHead, "---\ndescription: <example>\nuser: a: b\n</example>\nmcpServers: [a, {b: {url: c}}]\n---\nDo.",
+		"Do.", "---\ntools:\n\t- Read\n---\nx")
 	f.Fuzz(func(t *testing.T, text string) { sound(t, agent.Claude, text) })
 }
 
 func FuzzOpenCode(f *testing.F) {
-	seeds(f, seedHead, "---\ntools: {\"*\": false, read: true}\npermission: {bash: {a: ask}}\nprompt: \"{file:a}\"\n---\n")
+	seeds(f, seedHead,
+		"---\ntools: {\"*\": false, read: true}\npermission: {bash: {a: ask}}\nprompt: \"{file:a}\"\n---\n")
 	f.Fuzz(func(t *testing.T, text string) { sound(t, agent.OpenCode, text) })
 }
 
 func FuzzTOML(f *testing.F) {
-	seeds(f, "[[agents]]\nname = \"x\"\nprompt = '''a'''\ncategory = [\"primary\"]\n[agents.as_child]\nbudget.cost = 1.5\n[[agents.rules]]\ntool=\"bash\"\naction=\"ask\"", "[[agents]]\nname=\"x\n[[agents]]\n", "agents=[{a={b.c=1}}]", "a=1979-05-27 07:32:00")
+	seeds(f,
+		"[[agents]]\nname = \"x\"\nprompt = '''a'''\ncategory = [\"primary\"]\n[agents.as_child]\nbudget.cost = "+
+			"1.5\n[[agents.rules]]\ntool=\"bash\"\naction=\"ask\"", "[[agents]]\nname=\"x\n[[agents]]\n",
+		"agents=[{a={b.c=1}}]", "a=1979-05-27 07:32:00")
 	f.Fuzz(func(t *testing.T, text string) { sound(t, agent.TOML, text) })
 }
 
 func FuzzJSON(f *testing.F) {
-	seeds(f, `{"agents": [{"name": "x", "category": "primary", "prompt": "p", "mcp_servers": [{"a": null}]}]}`, `{"AgentRoles": {"DefaultMaxIterations": 1, "Roles": [{"RoleId": "a b", "SystemPrompt": "p"}]}}`, `{"Agents": {"Custom": [{"Slug": "x", "SystemPrompt": "p", "Tools": {"Mode": "None"}, "Timeout": "1.00:00:01"}]}}`, `[{`, "\uFEFF{}")
+	seeds(f, `{"agents": [{"name": "x", "category": "primary", "prompt": "p", "mcp_servers": [{"a": null}]}]}`,
+		`{"AgentRoles": {"DefaultMaxIterations": 1, "Roles": [{"RoleId": "a b", "SystemPrompt": "p"}]}}`,
+		`{"Agents": {"Custom": [{"Slug": "x", "SystemPrompt": "p", "Tools": {"Mode": "None"}, "Timeout": "1.00:00:01"}]}}`, `[{`, "\uFEFF{}")
 	f.Fuzz(func(t *testing.T, text string) { sound(t, agent.JSON, text) })
 }
 
 func ExampleParse() {
-	f := agent.Parse(".agentls/agents/reviewer.md", "---\nname: go-reviewer\ndescription: Reviews Go.\ncategory: [subagent]\ntools: [raed]\n---\nReview it.\n")
+	f := agent.Parse(".agentls/agents/reviewer.md",
+		"---\nname: go-reviewer\ndescription: Reviews Go.\ncategory: [subagent]\ntools: [raed]\n---\nReview it.\n")
 	f.Validate(agent.Known{Tools: []string{"read", "grep"}})
 	for _, p := range f.Problems {
 		fmt.Println(p)

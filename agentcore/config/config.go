@@ -160,8 +160,8 @@ func (p Provider) Key(getenv func(string) string) (string, bool) {
 	return key, key != ""
 }
 
-// Unlisted are the providers, by name, of which no model is known and none is named in the configuration, and that
-// nothing finds by a key or on this machine: no run takes one by itself.
+// Unlisted returns the names of the providers that no run takes by itself: no model of theirs is known, the
+// configuration names none, and neither a key nor a server on this machine leads to them.
 func (c *Config) Unlisted() []string {
 	named := map[string]bool{}
 	name := func(model string) {
@@ -216,8 +216,8 @@ type Price struct {
 	Written *float64
 }
 
-// Price returns the price that is set for a model, and whether there is one: that of its own name, else that of the
-// longest name with a * at its end that fits.
+// Price returns the price that is set for a model, and whether there is one. The price of the model's own name comes
+// first, then that of the longest name with a * at its end that fits.
 func (c *Config) Price(model string) (Price, bool) { return byName(c.Prices, model) }
 
 // Model is what is known of a model: [models."PROVIDER/MODEL"].

@@ -77,9 +77,3 @@ func FindDirs(getenv func(string) string, home string) (Dirs, error) {
 	}
 	return dirs, nil
 }
-
-// Plans is the folder of plan files, in State.
-func (d Dirs) Plans() string { return filepath.Join(d.State, "plans") }
-
-// Outputs is the folder of runs' outputs and of tool outputs that were cut, in State.
-func (d Dirs) Outputs() string { return filepath.Join(d.State, "outputs") }

@@ -50,7 +50,7 @@ type field struct {
 	shape   shape
 	names   []string   // the permitted names of named fields, nil for any
 	entries []field    // keys of one entry
-	oneOf   []string   // keys of which an entry has exactly one
+	oneOf   []string   // an entry has exactly one of these keys
 	entry   func() any // returns a pointer to a new entry
 	each    func(*Config) iter.Seq2[string, any]
 	merge   func(*loader, *field, node)

@@ -55,7 +55,8 @@ func TestFilesThatAreNotUsed(t *testing.T) {
 			if c.MaxDepth != 3 {
 				t.Error("the file was used")
 			}
-			if len(problems) != 1 || problems[0].Severity != test.severity || !strings.Contains(problems[0].Message, test.message) ||
+			if len(problems) != 1 || problems[0].Severity != test.severity ||
+				!strings.Contains(problems[0].Message, test.message) ||
 				problems[0].File != test.file || !problems[0].Whole || problems[0].Line != 1 || problems[0].Hint == "" {
 				t.Errorf("problems = %v", problems)
 			}
@@ -96,10 +97,25 @@ func TestFindDirs(t *testing.T) {
 		home string
 		want Dirs
 	}{
-		"home":     {nil, "/home/u", Dirs{"/home/u/.config/agentls", "/home/u/.local/state/agentls", "/home/u/.config/agentls/config.toml"}},
-		"XDG":      {map[string]string{"XDG_CONFIG_HOME": "/c", "XDG_STATE_HOME": "/s"}, "", Dirs{"/c/agentls", "/s/agentls", "/c/agentls/config.toml"}},
-		"relative": {map[string]string{"XDG_CONFIG_HOME": "c", "XDG_STATE_HOME": "s"}, "/h", Dirs{"/h/.config/agentls", "/h/.local/state/agentls", "/h/.config/agentls/config.toml"}},
-		"own":      {map[string]string{"AGENTLS_CONFIG": "/x/y.toml", "AGENTLS_STATE": "/z"}, "/h", Dirs{"/h/.config/agentls", "/z", "/x/y.toml"}},
+		"home": {nil, "/home/u", Dirs{
+			"/home/u/.config/agentls", "/home/u/.local/state/agentls",
+			"/home/u/.config/agentls/config.toml",
+		}},
+		"XDG": {
+			map[string]string{"XDG_CONFIG_HOME": "/c", "XDG_STATE_HOME": "/s"},
+			"",
+			Dirs{"/c/agentls", "/s/agentls", "/c/agentls/config.toml"},
+		},
+		"relative": {
+			map[string]string{"XDG_CONFIG_HOME": "c", "XDG_STATE_HOME": "s"},
+			"/h",
+			Dirs{"/h/.config/agentls", "/h/.local/state/agentls", "/h/.config/agentls/config.toml"},
+		},
+		"own": {
+			map[string]string{"AGENTLS_CONFIG": "/x/y.toml", "AGENTLS_STATE": "/z"},
+			"/h",
+			Dirs{"/h/.config/agentls", "/z", "/x/y.toml"},
+		},
 	} {
 		got, err := FindDirs(func(k string) string { return test.env[k] }, test.home)
 		if err != nil || got != test.want {
@@ -108,9 +124,5 @@ func TestFindDirs(t *testing.T) {
 	}
 	if d, err := FindDirs(func(string) string { return "" }, ""); err == nil {
 		t.Errorf("no home: %+v", d)
-	}
-	d := Dirs{State: "/s"}
-	if d.Plans() != "/s/plans" || d.Outputs() != "/s/outputs" {
-		t.Errorf("%s, %s", d.Plans(), d.Outputs())
 	}
 }

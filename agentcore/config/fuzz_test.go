@@ -44,7 +44,9 @@ func FuzzSettings(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		c, problems := Load(Sources{Settings: json.RawMessage(text), Flags: []string{text}})
 		for _, p := range problems {
-			if p.Source == "" || p.Message == "" || (p.Key == "" && p.Line == 0 && p.Source == "editor settings" && p.Message != "more problems are not shown") {
+			if p.Source == "" || p.Message == "" ||
+				(p.Key == "" && p.Line == 0 && p.Source == "editor settings" &&
+					p.Message != "more problems are not shown") {
 				t.Errorf("a problem without a place: %+v", p)
 			}
 		}

@@ -41,8 +41,8 @@ const maxProblems = 100
 // Load merges the layers. It always returns a valid configuration; what was wrong is in the problems, in the order of
 // the layers. It keeps nothing of its argument, and reads files, so it does not belong on a dispatch path.
 //
-// A source of which nothing could be used gives a Problem that is Whole. Who loads again after a change should then
-// keep the configuration that it has, as the new one lacks the user's deny rules and hooks.
+// A source that could not be used at all gives a Problem that is Whole. A caller that loads again after a change should
+// then keep its present configuration, since the new one lacks the user's deny rules and hooks.
 func Load(s Sources) (*Config, []Problem) {
 	l := newLoader(s)
 	if s.UserFile != "" {

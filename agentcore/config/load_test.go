@@ -72,8 +72,10 @@ func TestDefaults(t *testing.T) {
 	want := map[string]string{
 		"default_agent": `"coder"`, "default_model": `""`, "max_depth": "3", "max_children_per_session": "8",
 		"max_children_per_machine": "16", "default_max_turns": "30", "default_timeout": `"5m"`, "budget.tokens": "0",
-		"budget.cost": "0", "subagent_ask": `"deny"`, "ask_timeout": `"5m"`, "code_lens": "false", "inlay_status": "true",
-		"statusline": `""`, "sandbox": `"auto"`, "sandbox_network": "false", "session_titles": `"auto"`, "small_model": `""`, "retention.days": "90",
+		"budget.cost": "0", "subagent_ask": `"deny"`, "ask_timeout": `"5m"`, "code_lens": "false",
+		"inlay_status": "true",
+		"statusline":   `""`, "sandbox": `"auto"`, "sandbox_network": "false", "session_titles": `"auto"`,
+		"small_model": `""`, "retention.days": "90",
 		"retention.size": `"1GiB"`, "retry.max_attempts": "6", "retry.max_elapsed": `"90s"`, "network.allow": "[]",
 		"websearch.kind": `""`, "websearch.base_url": `""`, "websearch.key_env": `""`,
 		"providers.anthropic.kind": `"anthropic"`, "providers.anthropic.base_url": `"https://api.anthropic.com"`,
@@ -96,12 +98,17 @@ func TestDefaults(t *testing.T) {
 
 func TestLayers(t *testing.T) {
 	s := sources{
-		user:    "max_depth = 4\ndefault_agent = 'a'\ncode_lens = true\n[budget]\ntokens = 10\n[retry]\nmax_attempts = 2\nmax_elapsed = '10s'\n",
+		user: "max_depth = 4\ndefault_agent = 'a'\ncode_lens = true\n[budget]\ntokens = 10\n[retry]\nmax_attempts " +
+			"= 2\nmax_elapsed = '10s'\n",
 		project: "default_agent = 'b'\nmax_depth = 5\ncode_lens = false\nretry.max_attempts = 3\n",
-		env:     map[string]string{"AGENTLS_MAX_DEPTH": "6", "AGENTLS_DEFAULT_AGENT": "c", "AGENTLS_NETWORK_ALLOW": "a.example, b.example:80", "AGENTLS_INLAY_STATUS": "false", "AGENTLS_BUDGET_COST": "1.5", "AGENTLS_RETENTION_SIZE": "2MiB"},
-		init:    `{"trusted": true, "max_depth": 7, "default_agent": "d", "ask_timeout": null}`,
-		editor:  `{"default_agent": "e", "budget.tokens": 12, "retry": {"max_elapsed": "11s"}}`,
-		flags:   []string{"default_agent=f", "budget.cost = 2"},
+		env: map[string]string{
+			"AGENTLS_MAX_DEPTH": "6", "AGENTLS_DEFAULT_AGENT": "c",
+			"AGENTLS_NETWORK_ALLOW": "a.example, b.example:80", "AGENTLS_INLAY_STATUS": "false",
+			"AGENTLS_BUDGET_COST": "1.5", "AGENTLS_RETENTION_SIZE": "2MiB",
+		},
+		init:   `{"trusted": true, "max_depth": 7, "default_agent": "d", "ask_timeout": null}`,
+		editor: `{"default_agent": "e", "budget.tokens": 12, "retry": {"max_elapsed": "11s"}}`,
+		flags:  []string{"default_agent=f", "budget.cost = 2"},
 	}
 	c := s.clean(t)
 	got := values(c)
@@ -126,7 +133,8 @@ func TestLayers(t *testing.T) {
 		t.Errorf("typed fields differ: %+v", c)
 	}
 	s.flags, s.editor, s.init, s.env, s.project = nil, "", "", nil, ""
-	if o := s.clean(t).Origin("retry.max_attempts"); o.String() != "~/.config/agentls/config.toml:7" || o.Layer != LayerUser || o.Line != 7 {
+	if o := s.clean(t).Origin("retry.max_attempts"); o.String() != "~/.config/agentls/config.toml:7" ||
+		o.Layer != LayerUser || o.Line != 7 {
 		t.Errorf("origin = %v (%+v)", o, o)
 	}
 }
@@ -179,7 +187,10 @@ command = "true"
 		}
 		keys = append(keys, p.Key)
 	}
-	want := []string{"sandbox", "sandbox_network", "statusline", "subagent_ask", "network.allow", "max_children_per_machine", "retention.days", "budget.cost", "providers", "mcp.notes", "permission[1]"}
+	want := []string{
+		"sandbox", "sandbox_network", "statusline", "subagent_ask", "network.allow",
+		"max_children_per_machine", "retention.days", "budget.cost", "providers", "mcp.notes", "permission[1]",
+	}
 	slices.Sort(want)
 	slices.Sort(keys)
 	if diff := cmp.Diff(want, keys); diff != "" {
@@ -187,13 +198,16 @@ command = "true"
 	}
 	if c.Sandbox != SandboxAuto || c.SandboxNetwork || c.SubagentAsk != AskDeny || len(c.NetworkAllow) != 0 ||
 		c.MaxChildrenPerMachine != 16 || c.RetentionDays != 90 || c.BudgetCost != 5 ||
-		c.Providers["openai"].BaseURL != "https://api.openai.com/v1" || c.MCP["notes"].URL != "https://notes.example/mcp" {
+		c.Providers["openai"].BaseURL != "https://api.openai.com/v1" ||
+		c.MCP["notes"].URL != "https://notes.example/mcp" {
 		t.Errorf("a project widened: %+v", c)
 	}
-	if c.MCP["own"].Command != "server" || c.MCP["own"].Origin.Layer != LayerProject || c.MCP["notes"].Origin.Layer != LayerUser {
+	if c.MCP["own"].Command != "server" || c.MCP["own"].Origin.Layer != LayerProject ||
+		c.MCP["notes"].Origin.Layer != LayerUser {
 		t.Errorf("mcp = %+v", c.MCP)
 	}
-	if len(c.Permissions) != 2 || c.Permissions[1].Tool != "webfetch" || c.Permissions[1].Origin.Layer != LayerProject || c.Permissions[0].Origin.Layer != LayerUser {
+	if len(c.Permissions) != 2 || c.Permissions[1].Tool != "webfetch" ||
+		c.Permissions[1].Origin.Layer != LayerProject || c.Permissions[0].Origin.Layer != LayerUser {
 		t.Errorf("permissions = %+v", c.Permissions)
 	}
 	if h := c.Hooks["PreToolUse"]; len(h) != 2 || h[0].Origin.Layer != LayerUser || h[1].Origin.Layer != LayerProject {
@@ -201,7 +215,10 @@ command = "true"
 	}
 
 	// Narrower values are taken.
-	c = sources{user: "sandbox = 'off'\nbudget.cost = 5\n", project: "sandbox = 'auto'\nbudget.cost = 1\nbudget.tokens = 7\n"}.clean(t)
+	c = sources{
+		user:    "sandbox = 'off'\nbudget.cost = 5\n",
+		project: "sandbox = 'auto'\nbudget.cost = 1\nbudget.tokens = 7\n",
+	}.clean(t)
 	if c.Sandbox != SandboxAuto || c.BudgetCost != 1 || c.BudgetTokens != 7 {
 		t.Errorf("narrower values were not taken: %+v", c)
 	}
@@ -226,18 +243,25 @@ key_env = "WORK_KEY"
 `,
 		env: map[string]string{
 			"OPENAI_BASE_URL": "http://127.0.0.1:1/v1", "ANTHROPIC_BASE_URL": "http://127.0.0.1:2",
-			"AGENTLS_PROVIDERS_ANTHROPIC_BASE_URL": "http://127.0.0.1:3", "GOOGLE_GEMINI_BASE_URL": "http://127.0.0.1:4",
+			"AGENTLS_PROVIDERS_ANTHROPIC_BASE_URL": "http://127.0.0.1:3",
+			"GOOGLE_GEMINI_BASE_URL":               "http://127.0.0.1:4",
 		},
 		flags: []string{`providers.openai.headers={X-B = "three"}`},
 	}.clean(t)
 	want := map[string]Provider{
-		"openai":    {Kind: "openai", API: "chat", BaseURL: "http://127.0.0.1:1/v1", KeyEnv: "OPENAI_API_KEY", Headers: map[string]string{"X-A": "one", "X-B": "three"}},
+		"openai": {
+			Kind: "openai", API: "chat", BaseURL: "http://127.0.0.1:1/v1", KeyEnv: "OPENAI_API_KEY",
+			Headers: map[string]string{"X-A": "one", "X-B": "three"},
+		},
 		"anthropic": {Kind: "anthropic", BaseURL: "http://127.0.0.1:3", KeyEnv: "ANTHROPIC_API_KEY"},
 		"gemini":    {Kind: "gemini", BaseURL: "http://127.0.0.1:4", KeyEnv: "GEMINI_API_KEY"},
 		// Another address does not get the vendor's key unless the user says so.
 		"local":  {Kind: "openai", API: "chat", BaseURL: "http://localhost:11434/v1", Models: []string{"m"}},
 		"second": {Kind: "anthropic", BaseURL: "https://api.anthropic.com", KeyEnv: "ANTHROPIC_API_KEY"},
-		"work":   {Kind: "openai", API: "responses", BaseURL: "https://user:pass@work.example/v1?key=s3cret", KeyEnv: "WORK_KEY"},
+		"work": {
+			Kind: "openai", API: "responses", BaseURL: "https://user:pass@work.example/v1?key=s3cret",
+			KeyEnv: "WORK_KEY",
+		},
 	}
 	if diff := cmp.Diff(want, c.Providers); diff != "" {
 		t.Errorf("providers (-want +got):\n%s", diff)
@@ -283,7 +307,10 @@ headers = { A = "s3cret" }
 	if strings.Contains(string(text), "s3cret") || !strings.Contains(string(text), "TOKEN: ***") {
 		t.Errorf("values: %s", text)
 	}
-	_, problems := sources{user: "[mcp.a]\ncommand = 'x'\nenv = { A = ['s3cret'] }\n[providers.openai]\nkey_env = 'sk-s3cret'\nbase_url = 's3cret'\n"}.load()
+	_, problems := sources{
+		user: "[mcp.a]\ncommand = 'x'\nenv = { A = ['s3cret'] }\n[providers.openai]\nkey_env = 'sk-s3cret'\nbase_url " +
+			"= 's3cret'\n",
+	}.load()
 	if len(problems) != 3 {
 		t.Errorf("want 3 problems, got %v", problems)
 	}
@@ -315,7 +342,10 @@ action = "deny"
 	for i, p := range c.Permissions {
 		got[i] = p.Rule()
 	}
-	want := []permission.Rule{{Tool: "bash", Pattern: "rm *", Action: permission.Deny}, {Tool: "edit", Action: permission.Ask}}
+	want := []permission.Rule{
+		{Tool: "bash", Pattern: "rm *", Action: permission.Deny},
+		{Tool: "edit", Action: permission.Ask},
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("permissions (-want +got):\n%s", diff)
 	}
@@ -338,9 +368,13 @@ team = "core"
 `,
 		editor: `{"agentls": {"presets": {"gpt-4.1": {"max_tokens": 5.0}}}, "agentls.prompt.variables": {"a b": "c"}, "presets.\"x.y\".model": "z"}`,
 		env:    map[string]string{"AGENTLS_PERMISSION": `[{tool = "bash", action = "ask"}]`},
-		flags:  []string{`hooks.Stop=[{command = ["a", "b"]}]`, "prompt.variables.team=other", "mcp.m={url='http://h/x'}"},
+		flags: []string{
+			`hooks.Stop=[{command = ["a", "b"]}]`, "prompt.variables.team=other",
+			"mcp.m={url='http://h/x'}",
+		},
 	}.clean(t)
-	if p := c.Presets["gpt-4.1"]; p.Model != "openai/gpt-4.1" || p.Temperature == nil || *p.Temperature != 0 || p.MaxTokens != 5 {
+	if p := c.Presets["gpt-4.1"]; p.Model != "openai/gpt-4.1" || p.Temperature == nil || *p.Temperature != 0 ||
+		p.MaxTokens != 5 {
 		t.Errorf("preset = %+v", p)
 	}
 	got := values(c)
@@ -381,42 +415,157 @@ func TestProblems(t *testing.T) {
 		in   sources
 		want string // the only problem
 	}{
-		"unknown key":         {sources{user: "\n  max_dept = 3\n"}, userFile + ":2:3: warning: max_dept: unknown key, ignored (did you mean max_depth?)"},
-		"without its table":   {sources{user: "tokens = 3\n"}, userFile + ":1:1: warning: tokens: unknown key, ignored (did you mean budget.tokens?)"},
-		"camel case":          {sources{editor: `{"defaultModel": "x"}`}, "editor settings: warning: defaultModel: unknown key, ignored (did you mean default_model?)"},
-		"unknown far":         {sources{user: "zzzzzz = 3\n"}, userFile + ":1:1: warning: zzzzzz: unknown key, ignored (agentls config lists the known keys)"},
-		"unknown in table":    {sources{user: "[retry]\nmax_atempts = 3\n"}, userFile + ":2:1: warning: retry.max_atempts: unknown key, ignored (did you mean retry.max_attempts?)"},
-		"unknown in provider": {sources{user: "[providers.openai]\nbaseurl = 'http://x'\n"}, userFile + ":2:1: warning: providers.openai.baseurl: unknown key, ignored (did you mean base_url?)"},
-		"unknown event":       {sources{user: "[[hooks.PreTolUse]]\ncommand = 'x'\n"}, userFile + ":1:3: warning: hooks.PreTolUse: unknown key, ignored (did you mean PreToolUse?)"},
-		"type":                {sources{user: "max_depth = '3'\n"}, userFile + ":1:1: error: max_depth: expected a whole number, found a string"},
-		"date":                {sources{user: "max_depth = 2020-01-01 07:00:00\n"}, userFile + ":1:1: error: max_depth: expected a whole number, found a date or time"},
-		"small":               {sources{user: "max_depth = 0\n"}, userFile + ":1:1: error: max_depth: 0 is too small: the least is 1"},
-		"large":               {sources{editor: `{"max_depth": 1e3}`}, "editor settings: error: max_depth: 1000 is too large: the most is 64"},
-		"nan":                 {sources{user: "budget.cost = nan\n"}, userFile + ":1:1: error: budget.cost: expected a finite number"},
-		"duration":            {sources{user: "ask_timeout = 90\n"}, userFile + `:1:1: error: ask_timeout: expected a duration in quotes, found a whole number (write a duration like "90s" or "5m")`},
-		"bad duration":        {sources{env: map[string]string{"AGENTLS_ASK_TIMEOUT": "soon"}}, `environment AGENTLS_ASK_TIMEOUT: error: ask_timeout: "soon" is not a duration (write a duration like "90s" or "5m")`},
-		"short":               {sources{user: "ask_timeout = '1ms'\n"}, userFile + ":1:1: error: ask_timeout: 1ms is too small: the least is 1s"},
-		"size":                {sources{user: "retention.size = '1 GiBB'\n"}, userFile + `:1:1: error: retention.size: "1 GiBB" is not a size (write a size like "512MiB" or "1GiB")`},
-		"size overflow":       {sources{user: "retention.size = '9000000000TiB'\n"}, userFile + `:1:1: error: retention.size: the size "9000000000TiB" is out of range (write a size like "512MiB" or "1GiB")`},
-		"enum":                {sources{flags: []string{"sandbox=on"}}, `flag: error: sandbox: expected "auto" or "off", found "on"`},
-		"element":             {sources{user: "network.allow = [\n 'a',\n 'https://b/',\n]\n"}, userFile + ":3:2: error: network.allow: expected host or host:port, with no scheme, path or wildcard"},
-		"table wanted":        {sources{user: "budget = 3\n"}, userFile + ":1:1: error: budget: expected a table, found a whole number"},
-		"flag without value":  {sources{flags: []string{"max_depth"}}, `flag: error: "max_depth" is not key=value (write for instance max_depth=2)`},
-		"bool":                {sources{env: map[string]string{"AGENTLS_CODE_LENS": "maybe"}}, `environment AGENTLS_CODE_LENS: error: code_lens: expected true or false, found "maybe"`},
-		"syntax":              {sources{user: "max_depth = 4\nx = \n"}, userFile + `:2:5: error: not valid TOML: expected value but found '\n' instead (nothing of this file is used until it is corrected)`},
-		"JSON syntax":         {sources{editor: "{\n \"a\": }"}, "editor settings:2:7: error: not valid JSON: invalid character '}' looking for beginning of value"},
-		"JSON array":          {sources{editor: "[1]"}, "editor settings:1:1: error: expected an object with settings, found a list"},
-		"JSON tail":           {sources{editor: "{} {}"}, "editor settings:1:4: error: not valid JSON: text after the value"},
-		"provider kind":       {sources{user: "\n[providers.local]\nbase_url = 'http://x'\n"}, userFile + `:2:1: error: providers.local: not used: it is not known what this provider speaks (add kind = "openai", "anthropic" or "gemini")`},
-		"mcp neither":         {sources{user: "[mcp.a]\nargs = []\n"}, userFile + ":1:2: error: mcp.a: a server has either command or url"},
-		"mcp both":            {sources{user: "[mcp.a]\ncommand = 'x'\nurl = 'http://x'\n"}, userFile + ":1:2: error: mcp.a: a server has either command or url"},
-		"hook command":        {sources{user: "[[hooks.Stop]]\ntimeout = '1s'\n"}, userFile + ":1:3: error: hooks.Stop[0]: command is missing"},
-		"hook matcher":        {sources{user: "[[hooks.Stop]]\ncommand = 'x'\nmatcher = 'a|(b'\n"}, userFile + ":3:1: error: hooks.Stop[0].matcher: \"a|(b\" is neither a name nor a regular expression: error parsing regexp: missing closing ): `a|(b`"},
-		"deep":                {sources{user: "x = " + strings.Repeat("[", 1<<18)}, userFile + ":1:38: error: nested more than 32 levels deep (no key of agentls needs that)"},
-		"deep tables":         {sources{user: "x = " + strings.Repeat("{a=", 1<<18)}, userFile + ":1:104: error: nested more than 32 levels deep (no key of agentls needs that)"},
-		"deep key":            {sources{user: strings.Repeat("a.", 1<<18) + "b = 1"}, userFile + ":1:1: error: nested more than 32 levels deep (no key of agentls needs that)"},
-		"BOM":                 {sources{user: "\uFEFFmax_dept = 3\n"}, userFile + ":1:1: warning: max_dept: unknown key, ignored (did you mean max_depth?)"},
-		"CRLF":                {sources{user: "# x\r\nmax_dept = 3\r\n"}, userFile + ":2:1: warning: max_dept: unknown key, ignored (did you mean max_depth?)"},
+		"unknown key": {
+			sources{user: "\n  max_dept = 3\n"},
+			userFile + ":2:3: warning: max_dept: unknown key, ignored (did you mean max_depth?)",
+		},
+		"without its table": {
+			sources{user: "tokens = 3\n"},
+			userFile + ":1:1: warning: tokens: unknown key, ignored (did you mean budget.tokens?)",
+		},
+		"camel case": {
+			sources{editor: `{"defaultModel": "x"}`},
+			"editor settings: warning: defaultModel: unknown key, ignored (did you mean default_model?)",
+		},
+		"unknown far": {
+			sources{user: "zzzzzz = 3\n"},
+			userFile + ":1:1: warning: zzzzzz: unknown key, ignored (agentls config lists the known keys)",
+		},
+		"unknown in table": {
+			sources{user: "[retry]\nmax_atempts = 3\n"},
+			userFile + ":2:1: warning: retry.max_atempts: unknown key, ignored (did you mean retry.max_attempts?)",
+		},
+		"unknown in provider": {
+			sources{user: "[providers.openai]\nbaseurl = 'http://x'\n"},
+			userFile + ":2:1: warning: providers.openai.baseurl: unknown key, ignored (did you mean base_url?)",
+		},
+		"unknown event": {
+			sources{user: "[[hooks.PreTolUse]]\ncommand = 'x'\n"},
+			userFile + ":1:3: warning: hooks.PreTolUse: unknown key, ignored (did you mean PreToolUse?)",
+		},
+		"type": {
+			sources{user: "max_depth = '3'\n"},
+			userFile + ":1:1: error: max_depth: expected a whole number, found a string",
+		},
+		"date": {
+			sources{user: "max_depth = 2020-01-01 07:00:00\n"},
+			userFile + ":1:1: error: max_depth: expected a whole number, found a date or time",
+		},
+		"small": {
+			sources{user: "max_depth = 0\n"},
+			userFile + ":1:1: error: max_depth: 0 is too small: the least is 1",
+		},
+		"large": {
+			sources{editor: `{"max_depth": 1e3}`},
+			"editor settings: error: max_depth: 1000 is too large: the most is 64",
+		},
+		"nan": {
+			sources{user: "budget.cost = nan\n"},
+			userFile + ":1:1: error: budget.cost: expected a finite number",
+		},
+		"duration": {
+			sources{user: "ask_timeout = 90\n"},
+			userFile +
+				`:1:1: error: ask_timeout: expected a duration in quotes, found a whole number (write a duration like "90s" or "5m")`,
+		},
+		"bad duration": {
+			sources{env: map[string]string{"AGENTLS_ASK_TIMEOUT": "soon"}},
+			`environment AGENTLS_ASK_TIMEOUT: error: ask_timeout: "soon" is not a duration (write a duration like "90s" or "5m")`,
+		},
+		"short": {
+			sources{user: "ask_timeout = '1ms'\n"},
+			userFile + ":1:1: error: ask_timeout: 1ms is too small: the least is 1s",
+		},
+		"size": {
+			sources{user: "retention.size = '1 GiBB'\n"},
+			userFile + `:1:1: error: retention.size: "1 GiBB" is not a size (write a size like "512MiB" or "1GiB")`,
+		},
+		"size overflow": {
+			sources{user: "retention.size = '9000000000TiB'\n"},
+			userFile +
+				`:1:1: error: retention.size: the size "9000000000TiB" is out of range (write a size like "512MiB" or "1GiB")`,
+		},
+		"enum": {
+			sources{flags: []string{"sandbox=on"}},
+			`flag: error: sandbox: expected "auto" or "off", found "on"`,
+		},
+		"element": {
+			sources{user: "network.allow = [\n 'a',\n 'https://b/',\n]\n"},
+			userFile + ":3:2: error: network.allow: expected host or host:port, with no scheme, path or wildcard",
+		},
+		"table wanted": {
+			sources{user: "budget = 3\n"},
+			userFile + ":1:1: error: budget: expected a table, found a whole number",
+		},
+		"flag without value": {
+			sources{flags: []string{"max_depth"}},
+			`flag: error: "max_depth" is not key=value (write for instance max_depth=2)`,
+		},
+		"bool": {
+			sources{env: map[string]string{"AGENTLS_CODE_LENS": "maybe"}},
+			`environment AGENTLS_CODE_LENS: error: code_lens: expected true or false, found "maybe"`,
+		},
+		"syntax": {
+			sources{user: "max_depth = 4\nx = \n"},
+			userFile +
+				`:2:5: error: not valid TOML: expected value but found '\n' instead (nothing of this file is used until it is corrected)`,
+		},
+		"JSON syntax": {
+			sources{editor: "{\n \"a\": }"},
+			"editor settings:2:7: error: not valid JSON: invalid character '}' looking for beginning of value",
+		},
+		"JSON array": {
+			sources{editor: "[1]"},
+			"editor settings:1:1: error: expected an object with settings, found a list",
+		},
+		"JSON tail": {
+			sources{editor: "{} {}"},
+			"editor settings:1:4: error: not valid JSON: text after the value",
+		},
+		"provider kind": {
+			sources{user: "\n[providers.local]\nbase_url = 'http://x'\n"},
+			userFile +
+				`:2:1: error: providers.local: not used: it is not known what this provider speaks (add kind = "openai", "anthropic" or "gemini")`,
+		},
+		"mcp neither": {
+			sources{user: "[mcp.a]\nargs = []\n"},
+			userFile + ":1:2: error: mcp.a: a server has either command or url",
+		},
+		"mcp both": {
+			sources{user: "[mcp.a]\ncommand = 'x'\nurl = 'http://x'\n"},
+			userFile + ":1:2: error: mcp.a: a server has either command or url",
+		},
+		"hook command": {
+			sources{user: "[[hooks.Stop]]\ntimeout = '1s'\n"},
+			userFile + ":1:3: error: hooks.Stop[0]: command is missing",
+		},
+		"hook matcher": {
+			sources{user: "[[hooks.Stop]]\ncommand = 'x'\nmatcher = 'a|(b'\n"},
+			userFile +
+				":3:1: error: hooks.Stop[0].matcher: \"a|(b\" is neither a name nor a regular expression: " +
+				"error parsing " +
+				"regexp: missing closing ): `a|(b`",
+		},
+		"deep": {
+			sources{user: "x = " + strings.Repeat("[", 1<<18)},
+			userFile + ":1:38: error: nested more than 32 levels deep (no key of agentls needs that)",
+		},
+		"deep tables": {
+			sources{user: "x = " + strings.Repeat("{a=", 1<<18)},
+			userFile + ":1:104: error: nested more than 32 levels deep (no key of agentls needs that)",
+		},
+		"deep key": {
+			sources{user: strings.Repeat("a.", 1<<18) + "b = 1"},
+			userFile + ":1:1: error: nested more than 32 levels deep (no key of agentls needs that)",
+		},
+		"BOM": {
+			sources{user: "\uFEFFmax_dept = 3\n"},
+			userFile + ":1:1: warning: max_dept: unknown key, ignored (did you mean max_depth?)",
+		},
+		"CRLF": {
+			sources{user: "# x\r\nmax_dept = 3\r\n"},
+			userFile + ":2:1: warning: max_dept: unknown key, ignored (did you mean max_depth?)",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, problems := test.in.load()
@@ -435,7 +584,8 @@ func TestWrongValueKeepsLowerLayer(t *testing.T) {
 		user: "max_depth = 4\n[mcp.a]\ncommand = 'x'\n",
 		env:  map[string]string{"AGENTLS_MAX_DEPTH": "0", "AGENTLS_MCP": "{a = {url = 3}}"},
 	}.load()
-	if c.MaxDepth != 4 || c.Origin("max_depth").Layer != LayerUser || c.MCP["a"].Command != "x" || c.Origin("mcp.a.command").Layer != LayerUser {
+	if c.MaxDepth != 4 || c.Origin("max_depth").Layer != LayerUser || c.MCP["a"].Command != "x" ||
+		c.Origin("mcp.a.command").Layer != LayerUser {
 		t.Errorf("max_depth = %d from %s, mcp = %+v", c.MaxDepth, c.Origin("max_depth"), c.MCP)
 	}
 	if len(problems) != 2 {
@@ -446,7 +596,8 @@ func TestWrongValueKeepsLowerLayer(t *testing.T) {
 func TestProblemsAreBounded(t *testing.T) {
 	var text strings.Builder
 	for i := range 30000 {
-		text.WriteString("unknown_key_" + string(rune('a'+i%26)) + strings.Repeat("x", i/26%40) + time.Duration(i).String() + " = 1\n")
+		text.WriteString("unknown_key_" + string(rune('a'+i%26)) + strings.Repeat("x", i/26%40) +
+			time.Duration(i).String() + " = 1\n")
 	}
 	_, problems := sources{user: strings.ReplaceAll(text.String(), "µs", "us"), flags: []string{"max_depth=0"}}.load()
 	if len(problems) != maxProblems+1 || problems[maxProblems-1].Message != "more problems are not shown" {
@@ -456,7 +607,8 @@ func TestProblemsAreBounded(t *testing.T) {
 
 func TestNamedFileMustExist(t *testing.T) {
 	_, problems := sources{env: map[string]string{"AGENTLS_CONFIG": userFile}}.load()
-	if len(problems) != 1 || problems[0].Severity != SeverityWarning || problems[0].File != userFile || !problems[0].Whole {
+	if len(problems) != 1 || problems[0].Severity != SeverityWarning || problems[0].File != userFile ||
+		!problems[0].Whole {
 		t.Errorf("problems = %v", problems)
 	}
 }
@@ -504,10 +656,13 @@ func TestUnlistedProviders(t *testing.T) {
 		"it is a vendor's":         {"max_depth = 1\n[providers.openai]\nbase_url = 'http://x'\nkey_env = ''\n", false},
 	} {
 		told := Check([]byte(test.text), LayerUser, "f")
-		if (len(told) == 1) != test.want || len(told) > 1 || test.want && (told[0].Key != "providers.box" || told[0].Line != 2 || told[0].Severity != SeverityWarning || told[0].Hint == "") {
+		if (len(told) == 1) != test.want || len(told) > 1 || test.want &&
+			(told[0].Key != "providers.box" || told[0].Line != 2 || told[0].Severity != SeverityWarning ||
+				told[0].Hint == "") {
 			t.Errorf("%s: %v", name, told)
 		}
-		if cfg, p := (sources{user: test.text}).load(); len(p) > 0 || slices.Equal(cfg.Unlisted(), []string{"box"}) != test.want {
+		if cfg, p := (sources{user: test.text}).load(); len(p) > 0 ||
+			slices.Equal(cfg.Unlisted(), []string{"box"}) != test.want {
 			t.Errorf("%s: loaded, these are unlisted: %v; %v", name, cfg.Unlisted(), p)
 		}
 	}
@@ -515,7 +670,8 @@ func TestUnlistedProviders(t *testing.T) {
 
 func BenchmarkLoad(b *testing.B) {
 	s := sources{
-		user:    "max_depth = 4\n[providers.local]\nkind = 'openai'\nbase_url = 'http://localhost:1/v1'\n[[permission]]\ntool = 'bash'\npattern = 'git status*'\naction = 'allow'\n",
+		user: "max_depth = 4\n[providers.local]\nkind = 'openai'\nbase_url = " +
+			"'http://localhost:1/v1'\n[[permission]]\ntool = 'bash'\npattern = 'git status*'\naction = 'allow'\n",
 		project: "default_agent = 'reviewer'\n[retry]\nmax_attempts = 3\n",
 		editor:  `{"budget": {"tokens": 5}}`,
 	}
@@ -526,8 +682,12 @@ func BenchmarkLoad(b *testing.B) {
 
 // TestBrokenMatcher keeps a hook that may keep agents from something.
 func TestBrokenMatcher(t *testing.T) {
-	c, problems := sources{user: "[[hooks.PreToolUse]]\ncommand = 'x'\nmatcher = '('\n[[hooks.PostToolUse]]\ncommand = 'x'\nmatcher = '('\n"}.load()
-	if len(problems) != 2 || len(c.Hooks["PreToolUse"]) != 1 || c.Hooks["PreToolUse"][0].Matcher != "" || len(c.Hooks["PostToolUse"]) != 0 {
+	c, problems := sources{
+		user: "[[hooks.PreToolUse]]\ncommand = 'x'\nmatcher = '('\n[[hooks.PostToolUse]]\ncommand = " +
+			"'x'\nmatcher = '('\n",
+	}.load()
+	if len(problems) != 2 || len(c.Hooks["PreToolUse"]) != 1 || c.Hooks["PreToolUse"][0].Matcher != "" ||
+		len(c.Hooks["PostToolUse"]) != 0 {
 		t.Errorf("the hooks are %+v, the problems %v", c.Hooks, problems)
 	}
 }
@@ -544,11 +704,18 @@ func trustedDirs(trusted bool) []string {
 func TestSeveralFolders(t *testing.T) {
 	one, two := filepath.FromSlash("/w/one"), filepath.FromSlash("/w/two")
 	files := map[string]string{
-		filepath.Join(one, filepath.FromSlash(ProjectFile)): "[[permission]]\ntool = \"edit\"\npattern = \"a/**\"\naction = \"deny\"\n[budget]\ntokens = 500\n" +
-			"[prompt.variables]\nx = \"one\"\n[[hooks.PreToolUse]]\ncommand = [\"one\"]\n[mcp.same]\ncommand = \"one\"\n[mcp.own]\ncommand = \"one\"\n",
+		filepath.Join(one,
+			filepath.FromSlash(
+				ProjectFile)): "[[permission]]\ntool = \"edit\"\npattern = \"a/**\"\naction = " +
+			"\"deny\"\n[budget]\ntokens = 500\n" +
+			"[prompt.variables]\nx = \"one\"\n[[hooks.PreToolUse]]\ncommand = [\"one\"]\n[mcp.same]\ncommand = " +
+			"\"one\"\n[mcp.own]\ncommand = \"one\"\n",
 		filepath.Join(one, ProjectServers): `{"mcpServers": {"json": {"command": "one"}}}`,
-		filepath.Join(two, filepath.FromSlash(ProjectFile)): "[[permission]]\ntool = \"bash\"\naction = \"deny\"\n[budget]\ntokens = 300\n" +
-			"[prompt.variables]\nx = \"two\"\ny = \"two\"\n[[hooks.PreToolUse]]\ncommand = [\"two\"]\n[mcp.same]\ncommand = \"two\"\n",
+		filepath.Join(two,
+			filepath.FromSlash(
+				ProjectFile)): "[[permission]]\ntool = \"bash\"\naction = \"deny\"\n[budget]\ntokens = 300\n" +
+			"[prompt.variables]\nx = \"two\"\ny = \"two\"\n[[hooks.PreToolUse]]\ncommand = " +
+			"[\"two\"]\n[mcp.same]\ncommand = \"two\"\n",
 		filepath.Join(two, ProjectServers): `{"mcpServers": {"json": {"command": "two"}, "more": {"command": "two"}}}`,
 	}
 	load := func(dirs ...string) (*Config, []Problem) {
@@ -563,10 +730,12 @@ func TestSeveralFolders(t *testing.T) {
 	if len(c.Permissions) != 2 || c.Permissions[0].Origin.Folder() != one || c.Permissions[1].Origin.Folder() != two {
 		t.Errorf("the rules are %+v", c.Permissions)
 	}
-	if hooks := c.Hooks["PreToolUse"]; len(hooks) != 2 || hooks[1].Command[0] != "two" || hooks[1].Origin.Folder() != two {
+	if hooks := c.Hooks["PreToolUse"]; len(hooks) != 2 || hooks[1].Command[0] != "two" ||
+		hooks[1].Origin.Folder() != two {
 		t.Errorf("the hooks are %+v", hooks)
 	}
-	if len(c.MCP) != 4 || c.MCP["same"].Command != "one" || c.MCP["json"].Command != "one" || c.MCP["more"].Origin.Folder() != two {
+	if len(c.MCP) != 4 || c.MCP["same"].Command != "one" || c.MCP["json"].Command != "one" ||
+		c.MCP["more"].Origin.Folder() != two {
 		t.Errorf("the servers are %+v", c.MCP)
 	}
 	if c.BudgetTokens != 300 || c.PromptVariables["x"] != "one" || c.PromptVariables["y"] != "two" {
@@ -574,7 +743,8 @@ func TestSeveralFolders(t *testing.T) {
 	}
 	told := map[string]bool{}
 	for _, p := range problems {
-		if strings.Contains(p.Message, filepath.Join(one, ".agentls")) || strings.Contains(p.Message, filepath.Join(one, ProjectServers)) {
+		if strings.Contains(p.Message, filepath.Join(one, ".agentls")) ||
+			strings.Contains(p.Message, filepath.Join(one, ProjectServers)) {
 			told[p.Key] = true
 		}
 	}

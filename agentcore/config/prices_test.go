@@ -28,11 +28,13 @@ input = 1
 	for _, p := range problems {
 		told = append(told, p.String())
 	}
-	if len(told) != 2 || !strings.Contains(told[0], "output is missing") || !strings.Contains(told[1], "a project may not set this") {
+	if len(told) != 2 || !strings.Contains(told[0], "output is missing") ||
+		!strings.Contains(told[1], "a project may not set this") {
 		t.Errorf("problems: %q", told)
 	}
 	for name, want := range map[string]float64{
-		"openai/gpt-5": 2, "openai/gpt-5-mini": -1, "local/small": 0, "local/big-one": 1, "local/half": 0, "editor": 3, "locally/x": -1,
+		"openai/gpt-5": 2, "openai/gpt-5-mini": -1, "local/small": 0, "local/big-one": 1, "local/half": 0, "editor": 3,
+		"locally/x": -1,
 	} {
 		p, ok := c.Price(name)
 		if ok != (want >= 0) || ok && *p.Input != want {

@@ -138,13 +138,17 @@ func TestStructDocs(t *testing.T) {
 		if s, ok := spec.Type.(*ast.StructType); ok {
 			for _, f := range s.Fields.List {
 				for _, name := range f.Names {
-					docs[spec.Name.Name+"."+name.Name] = strings.Join(strings.Fields(f.Doc.Text()), " ") // lines end anywhere
+					// lines end anywhere
+					docs[spec.Name.Name+"."+name.Name] = strings.Join(strings.Fields(f.Doc.Text()), " ")
 				}
 			}
 		}
 		return true
 	})
-	used := map[string]bool{"Permission.Origin": true, "Hook.Origin": true, "MCPServer.Origin": true, "Config.origins": true}
+	used := map[string]bool{
+		"Permission.Origin": true, "Hook.Origin": true, "MCPServer.Origin": true,
+		"Config.origins": true,
+	}
 	check := func(f *field, owner any) {
 		name := structField(owner, f.at(owner))
 		used[name] = true
@@ -169,7 +173,8 @@ func TestStructDocs(t *testing.T) {
 func structField(owner, pointer any) string {
 	v := reflect.ValueOf(owner).Elem()
 	for i := range v.NumField() {
-		if f := v.Field(i).Addr(); f.Pointer() == reflect.ValueOf(pointer).Pointer() && f.Type() == reflect.TypeOf(pointer) {
+		if f := v.Field(i).Addr(); f.Pointer() == reflect.ValueOf(pointer).Pointer() &&
+			f.Type() == reflect.TypeOf(pointer) {
 			return v.Type().Name() + "." + v.Type().Field(i).Name
 		}
 	}

@@ -20,9 +20,10 @@ import (
 )
 
 // The JSONL form of a session: an object a line, told apart by `type`. The first line is the session; then the system
-// prompts of its runs; then each run, its messages, and behind each message the calls that it makes. `parent` of a run
-// is the run that started it, of a message the one that it follows (of a summary, the last one that it stands for):
-// both stand in earlier lines. A reader ignores members and types that it does not know.
+// prompts of its runs; then each run, its messages, and behind each message the calls that it makes. The
+// `parent` of a run is the run that started it. The `parent` of a message is the message that it follows, and that of a
+// summary is the last message that the summary replaces. A parent stands in an earlier line. A reader ignores members
+// and types that it does not know.
 const (
 	jsonlFormat  = "agentls-session"
 	jsonlVersion = 1
@@ -100,12 +101,12 @@ type messageLine struct {
 	Tokens int64           `json:"tokens,omitzero"`
 	// DurationMs is how long the model took for it.
 	DurationMs int64 `json:"durationMs,omitzero"`
-	// Model is who answered, and Usage what that one request used; absent for what no model said.
+	// Model is who answered, and Usage what that one request used; absent for a message that no model said.
 	Model string       `json:"model,omitzero"`
 	Usage *event.Usage `json:"usage,omitempty"`
 }
 
-// usageOf is what the request used that a message is the answer of; nil for one that no model said.
+// usageOf returns what the request used that the message answers; nil for a message that no model said.
 func usageOf(m store.Message) *event.Usage {
 	if m.Model == "" {
 		return nil
@@ -113,7 +114,7 @@ func usageOf(m store.Message) *event.Usage {
 	return &m.Usage
 }
 
-// used is what a line says of that; a line is anybody's.
+// used reads the usage of a message from its line. Anybody may have written the line, so its counts are bounded.
 func (l messageLine) used() event.Usage {
 	if l.Usage == nil {
 		return event.Usage{}
@@ -228,7 +229,7 @@ func (h *Reader) Import(ctx context.Context, r io.Reader,
 	return h.keepCopy(ctx, rec)
 }
 
-// moveTo puts a session on other folders, of which the first one takes the place of those that it was on.
+// moveTo puts a session on other folders. The first of them takes the place of all folders that the session was on.
 func (r *record) moveTo(roots []string) {
 	former := r.session.Roots
 	if slices.Equal(former, roots) || len(roots) == 0 {
@@ -257,7 +258,8 @@ type reading struct {
 	known  map[event.MessageID]bool  // messages so far
 	calls  map[event.CallID]struct{} // calls so far
 	depths map[event.RunID]int       // of the runs so far
-	// prompts are the ids by those of the file: a prompt has another one where a secret was taken out of it since.
+	// prompts maps the ids of prompts in the file to their ids here. They differ where a secret was taken out of a
+	// prompt since.
 	prompts map[store.PromptID]store.PromptID
 	narrow  func(json.RawMessage) json.RawMessage // as in Options
 }

@@ -35,7 +35,7 @@ func (h *Reader) Findings(ctx context.Context, session event.SessionID) ([]event
 // Ask is a stored question.
 type Ask struct {
 	store.Ask
-	// Agent is that of the run which asks.
+	// Agent is the agent of the run which asks.
 	Agent string
 }
 

@@ -18,10 +18,11 @@ import (
 // permissions stay with the session.
 type record struct {
 	session store.Session
-	// runs are those of the session but for agentls's own, in the order of their creation, behind those of other
-	// sessions that they go on with. A parent comes before its children, and a message before those that follow it.
+	// runs are the runs of the session, without agentls's own, in the order of their creation. Before them come the
+	// runs of other sessions that they go on with. A parent comes before its children, and a message before the
+	// messages that follow it.
 	runs []recordedRun
-	// prompts are those of the runs.
+	// prompts are the system prompts of the runs.
 	prompts []store.Prompt
 }
 

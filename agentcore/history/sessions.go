@@ -46,7 +46,7 @@ func New(o Options) *Reader {
 // Session is what a listing says of a stored session, of whatever process.
 type Session struct {
 	store.Session
-	// Status is that of the latest root run; pending where there is none.
+	// Status is the status of the latest root run; pending where there is none.
 	Status event.Status
 	// Runs counts the runs, children included, but for agentls's own.
 	Runs int
@@ -58,7 +58,7 @@ type Session struct {
 
 // Filter narrows a listing of sessions.
 type Filter struct {
-	// Roots are the absolute paths of folders of which a session has one; none means all sessions.
+	// Roots are absolute paths of folders. Listed are the sessions on at least one of them; none means all sessions.
 	Roots []string
 	// Before is the last session of the page before; empty for the first page.
 	Before event.SessionID

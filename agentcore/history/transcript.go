@@ -46,7 +46,7 @@ type Call struct {
 	Status event.CallStatus
 	// Output is what the model was told.
 	Output string
-	// ExitCode is that of the command that it ran to its end; nil for none.
+	// ExitCode is the exit code of the command that the call ran to its end; nil for none.
 	ExitCode *int
 	Duration time.Duration // 0 while it has not ended
 	// Child is the run that the call started, empty for none.
@@ -226,7 +226,7 @@ func (r recordedRun) linkCalls() error {
 	return nil
 }
 
-// byMessage sorts the calls by the message that makes them; "" has those of which that is not known.
+// byMessage sorts the calls by the message that makes them. The key "" has the calls whose message is not known.
 func (r recordedRun) byMessage() map[event.MessageID][]store.ToolCall {
 	calls := map[event.MessageID][]store.ToolCall{}
 	for _, c := range r.calls {

@@ -6,8 +6,8 @@ import (
 	"github.com/agentls/agentls/agentcore/store"
 )
 
-// Usage sums up the stored runs, those of other processes too. A session or run that is not stored is an Error of the
-// kind not_found. It waits until what was submitted so far is durable.
+// Usage sums up the stored runs, also the runs of other processes. A session or run that is not stored is an Error of
+// the kind not_found. It waits until what was submitted so far is durable.
 func (h *Reader) Usage(ctx context.Context, filter store.UsageFilter) (store.UsageReport, error) {
 	if err := h.flush(ctx); err != nil {
 		return store.UsageReport{}, err

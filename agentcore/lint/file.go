@@ -2,8 +2,6 @@ package lint
 
 import (
 	"cmp"
-	"go/ast"
-	"go/token"
 	"iter"
 	"path"
 	"regexp"
@@ -11,7 +9,7 @@ import (
 	"strings"
 )
 
-// File is a text that rules look at. It is not changed once it is made, but for the two fields that its maker sets.
+// File is a text that rules look at. It is not changed once it is made.
 type File struct {
 	path     string
 	Language Language
@@ -19,22 +17,12 @@ type File struct {
 	text string
 	// starts are the byte offsets where the lines begin.
 	starts []int
-	// Today is the date of the run, "2006-01-02", or empty.
-	Today string
-	// Whole is false if lines are missing or cut; then nothing is said that depends on the rest.
-	Whole bool
-
 	lexed
-
-	// goSyntax is nil for other languages and for invalid Go.
-	goSyntax *goFile
-	// logical are the logical lines of Python.
-	logical []logicalLine
 }
 
 // NewFile prepares a text for the rules. Its line endings are \n, and there is none behind the last line.
 func NewFile(name, text string) *File {
-	f := &File{path: name, Language: LanguageOf(name), text: text, starts: []int{0}, Whole: true}
+	f := &File{path: name, Language: LanguageOf(name), text: text, starts: []int{0}}
 	for i := range len(text) {
 		if text[i] == '\n' {
 			f.starts = append(f.starts, i+1)
@@ -44,22 +32,22 @@ func NewFile(name, text string) *File {
 		f.Language = interpreter(f.Line(1))
 	}
 	f.lexed = lex(f.Language, text)
-	switch f.Language {
-	case Go:
-		f.goSyntax = parseGo(name, text)
-	case Python:
-		f.logical = logicalLines(f)
-	}
 	return f
 }
 
-// CodeLine returns a line of the code, without comments and what stands in strings.
-func (f *File) CodeLine(number int) string {
+// CodeLine returns a line of the code, counted from 1, without comments and what stands in strings.
+func (f *File) CodeLine(number int) string { return f.lineOf(f.code, number) }
+
+// Line returns the text of a line, counted from 1, without its ending.
+func (f *File) Line(number int) string { return f.lineOf(f.text, number) }
+
+// lineOf returns a line of the file's text or of its code.
+func (f *File) lineOf(text string, number int) string {
 	start := f.starts[number-1]
 	if number < len(f.starts) {
-		return f.code[start : f.starts[number]-1]
+		return text[start : f.starts[number]-1]
 	}
-	return f.code[start:]
+	return text[start:]
 }
 
 // linesWith yields the numbers of the lines whose code has one of the words in it.
@@ -69,34 +57,11 @@ func (f *File) linesWith(words ...string) iter.Seq[int] { return f.containing(f.
 // or its code. Looking for plain words first keeps regular expressions away from most lines.
 func (f *File) containing(text string, words []string) iter.Seq[int] {
 	return func(yield func(int) bool) {
-		next := make([]int, len(words))
-		for i := range next {
-			next[i] = -1
-		}
-		for at := 0; at < len(text); {
-			first := len(text)
-			for i, word := range words {
-				if next[i] < at {
-					found := strings.Index(text[at:], word)
-					if found < 0 {
-						next[i] = len(text)
-					} else {
-						next[i] = at + found
-					}
-				}
-				first = min(first, next[i])
-			}
-			if first == len(text) {
+		for number := 1; number <= len(f.starts); number++ {
+			has := func(word string) bool { return strings.Contains(f.lineOf(text, number), word) }
+			if slices.ContainsFunc(words, has) && !yield(number) {
 				return
 			}
-			number := f.lineAt(first)
-			if !yield(number) {
-				return
-			}
-			if number == len(f.starts) {
-				return
-			}
-			at = f.starts[number]
 		}
 	}
 }
@@ -130,22 +95,8 @@ func interpreter(line string) Language {
 // Lines is how many lines there are; an empty text has one.
 func (f *File) Lines() int { return len(f.starts) }
 
-// GoSyntax is the parsed file and the places in it; nil for other languages and for Go that is not valid.
-func (f *File) GoSyntax() (*ast.File, *token.File) {
-	if f.goSyntax == nil {
-		return nil, nil
-	}
-	return f.goSyntax.syntax, f.goSyntax.tokens
-}
-
-// Line returns the text of a line, counted from 1, without its ending.
-func (f *File) Line(number int) string {
-	start := f.starts[number-1]
-	if number < len(f.starts) {
-		return f.text[start : f.starts[number]-1]
-	}
-	return f.text[start:]
-}
+// indent is how many blanks and tabs a line begins with.
+func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }
 
 // lineAt returns the number of the line, from 1, that holds a byte offset.
 func (f *File) lineAt(offset int) int {
@@ -203,17 +154,6 @@ func (f *File) removeLines(first, last int) *edit {
 		e.start-- // the last line goes with the line ending before it
 	}
 	return e
-}
-
-// removeStatement is the edit that takes away the lines of a statement, or nil if something else stands on them.
-func (f *File) removeStatement(start, end int) *edit {
-	first, last := f.lineAt(start), f.lineAt(end)
-	before := f.text[f.starts[first-1]:start]
-	behind := f.text[end : f.starts[last-1]+len(f.Line(last))]
-	if strings.TrimSpace(before) != "" || strings.Trim(behind, " \t;") != "" {
-		return nil
-	}
-	return f.removeLines(first, last)
 }
 
 // fixContext is how many lines around an edit are taken in to make its old_string unique.

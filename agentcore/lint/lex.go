@@ -14,8 +14,8 @@ type lexed struct {
 	// code is as long as the text. Comments and here-documents are blanks in it, and what stands in strings is
 	// underscores, line endings included; quotes stay. All line endings outside of strings are there.
 	code string
-	// comments and strings are in order; a string's span includes its quotes.
-	comments, strings []span
+	// comments are in order.
+	comments []span
 }
 
 // lexerNames are the languages whose texts are code, as the lexer knows them.
@@ -36,15 +36,13 @@ func lex(of Language, text string) lexed {
 	var l lexed
 	code := []byte(text)
 	for _, t := range lexer.Of(name, "").Scan(text) {
-		switch place := (span{t.Start, t.End}); t.Kind {
+		switch t.Kind {
 		case lexer.LineComment, lexer.BlockComment:
-			l.comments = append(l.comments, place)
+			l.comments = append(l.comments, span{t.Start, t.End})
 			blank(code[t.Start:t.End])
 		case lexer.Document:
-			l.strings = append(l.strings, place)
 			blank(code[t.Start:t.End])
 		default:
-			l.strings = append(l.strings, place)
 			fill(code[t.Start+t.Open : t.End-t.Close])
 		}
 	}

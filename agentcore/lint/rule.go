@@ -1,6 +1,7 @@
 // Package lint finds mistakes in texts by rules, without compiling or running them: secrets, merge conflicts, dropped
-// errors, code that is never reached, calls that invite injection. It does not say what the programs that own a
-// language say as well: where one of them has reported the same thing, [Combine] keeps its words.
+// errors, calls that invite injection. It goes line by line, by what the lexer calls code. What go vet, ruff,
+// shellcheck and eslint report without being asked to, it leaves to them, since the tool diagnostics runs them. Where
+// one of them has said the same as a rule, [Combine] keeps its words.
 package lint
 
 import (
@@ -48,8 +49,7 @@ var languages = map[string]Language{
 	".sh": Shell, ".bash": Shell, ".bats": Shell, ".ksh": Shell,
 	".md": Prose, ".markdown": Prose, ".txt": Prose, ".rst": Prose, ".adoc": Prose,
 	".json": Data, ".jsonc": Data, ".yaml": Data, ".yml": Data, ".toml": Data, ".ini": Data, ".cfg": Data,
-	".conf":       Data,
-	".properties": Data, ".env": Data,
+	".conf": Data, ".properties": Data, ".env": Data,
 }
 
 // LanguageOf goes by the file's name alone; it is Other where that tells nothing.
@@ -58,30 +58,6 @@ func LanguageOf(name string) Language {
 		return found
 	}
 	return Other
-}
-
-// IsScript reports whether it is JavaScript or TypeScript.
-func (l Language) IsScript() bool { return l&scripts != 0 }
-
-// String is how a sentence names one language.
-func (l Language) String() string {
-	switch l {
-	case Go:
-		return "Go"
-	case JavaScript:
-		return "JavaScript"
-	case TypeScript:
-		return "TypeScript"
-	case Python:
-		return "Python"
-	case Shell:
-		return "shell script"
-	case Prose:
-		return "text"
-	case Data:
-		return "data or settings"
-	}
-	return "a file of a kind that the rules do not know"
 }
 
 // Rule is one kind of mistake that is looked for.
@@ -99,7 +75,7 @@ type Rule struct {
 
 // Rules lists the rules in the order of their diagnostics on one line.
 func Rules() []Rule {
-	return slices.Concat(textRules, secretRules, goRules, scriptRules, pythonRules, shellRules, callRules)
+	return slices.Concat(textRules, secretRules, goRules, scriptRules, pythonRules, callRules, printRules)
 }
 
 // lines makes the check of a rule for each line of code that an expression fits and that has one of the words in it.
@@ -188,19 +164,12 @@ func sortByLine(list []Diagnostic) {
 	slices.SortStableFunc(list, func(a, b Diagnostic) int { return cmp.Compare(a.Line, b.Line) })
 }
 
-// Combine puts the checkers' diagnostics and those of the rules together, each thing once, sorted by line. Where both
-// say the same, the checker's words stay and get the rule's fix.
+// Combine puts the checkers' diagnostics and those of the rules together, sorted by line. Where both say the same, the
+// checker's words stay and get the rule's fix.
 func Combine(checked, own []Diagnostic) []Diagnostic {
-	var out []Diagnostic
-	for _, d := range checked {
-		if !slices.ContainsFunc(out,
-			func(o Diagnostic) bool { return o.Line == d.Line && sameWords(o.Message, d.Message) }) {
-			out = append(out, d)
-		}
-	}
-	from := len(out)
+	out := slices.Clone(checked)
 	for _, d := range own {
-		twin := slices.IndexFunc(out[:from], func(o Diagnostic) bool {
+		twin := slices.IndexFunc(out[:len(checked)], func(o Diagnostic) bool {
 			return o.Line >= d.Line && (o.Line <= d.EndLine || o.Line == d.Line) && d.means(o)
 		})
 		switch {
@@ -220,11 +189,4 @@ func (d Diagnostic) means(checked Diagnostic) bool {
 		return strings.EqualFold(checked.Rule, word) || len(word) > 6 &&
 			strings.Contains(strings.ToLower(checked.Message), word)
 	})
-}
-
-// sameWords compares messages of two checkers, one of which may have passed on the other's.
-func sameWords(a, b string) bool {
-	plain := func(s string) string { return strings.ToLower(strings.Trim(s, " .")) }
-	a, b = plain(a), plain(b)
-	return a == b || strings.HasSuffix(a, ": "+b) || strings.HasSuffix(b, ": "+a)
 }

@@ -8,32 +8,21 @@ import (
 	"github.com/agentls/agentls/agentcore/lazyregexp"
 )
 
-const (
-	sqlMessage = "The query is put together from text and values, which invites SQL injection. Use placeholders and " +
-		"pass the values "
-	shellMessage = "A shell gets a command that is put together from values, which invites injection. "
-)
+const shellMessage = "A shell gets a command that is put together from values, which invites injection. "
 
 // callRules are about calls that get a text which is put together from values, where the values should be given apart.
 var callRules = []Rule{
 	{
-		Name: "sql-concatenation", Languages: Go, Severity: Warning, Message: sqlMessage + "as arguments.",
-		same:  []string{"G201", "G202"},
-		check: shipped(built{call: goQuery, by: goBuilt, words: sqlWords, sql: true}.hits),
-	},
-	{
-		Name: "sql-concatenation", Languages: Python, Severity: Warning, Message: sqlMessage + "as parameters.",
-		same:  []string{"S608"},
-		check: shipped(built{call: pyQuery, by: pyBuilt, words: sqlWords, sql: true}.hits),
-	},
-	{
-		Name: "sql-concatenation", Languages: scripts, Severity: Warning, Message: sqlMessage + "as parameters.",
-		check: shipped(built{call: jsQuery, by: jsBuilt, words: sqlWords, sql: true}.hits),
+		Name: "sql-concatenation", Languages: Go | Python | scripts, Severity: Warning,
+		Message: "The query is put together from text and values, which invites SQL injection. Use placeholders and " +
+			"pass the values as arguments.",
+		same:  []string{"G201", "G202", "S608"},
+		check: shipped(built{call: query, words: sqlWords, sql: true}.hits),
 	},
 	{
 		Name: "shell-injection", Languages: Go, Severity: Warning,
 		Message: shellMessage + "Run the program directly with its arguments.",
-		same:    []string{"G204"}, check: shipped(built{call: goShell, by: goBuilt, words: []string{"os/exec"}}.hits),
+		same:    []string{"G204"}, check: shipped(built{call: goShell, words: []string{"os/exec"}}.hits),
 	},
 	{
 		Name: "shell-injection", Languages: Python, Severity: Warning,
@@ -44,7 +33,19 @@ var callRules = []Rule{
 		Name: "shell-injection", Languages: scripts, Severity: Warning,
 		Message: shellMessage + "Use execFile or spawn with a list of arguments.",
 		// Without the import, exec is the name of something else.
-		check: shipped(built{call: jsExec, by: jsBuilt, words: []string{"child_process"}}.hits),
+		check: shipped(built{call: jsExec, words: []string{"child_process"}}.hits),
+	},
+	{
+		Name: "download-to-shell", Languages: Shell, Severity: Warning, check: lines(download, "curl", "wget"),
+		Message: "What is downloaded runs at once, unseen and even when it is cut off half-way. Download it to a " +
+			"file, verify it, then run it.",
+	},
+	{
+		Name: "insecure-tls", Languages: Go | scripts | Python, Severity: Warning,
+		Message: "The server's certificate is not verified, so anybody in between can read and change what is sent. " +
+			"Name the right authorities instead: RootCAs, ca or verify.",
+		same:  []string{"G402", "S501"},
+		check: shipped(lines(unverified, "InsecureSkipVerify", "verif", "rejectUnauthorized", "NODE_TLS_REJECT")),
 	},
 }
 
@@ -52,8 +53,6 @@ var callRules = []Rule{
 type built struct {
 	// call fits the text of a call up to that argument.
 	call func() *regexp.Regexp
-	// by fits the code of an argument that puts text and values together.
-	by func() *regexp.Regexp
 	// with fits what has to stand behind the argument, if anything.
 	with func() *regexp.Regexp
 	// words are those of which a text with such calls has one; looking for them keeps expressions away from most texts.
@@ -65,29 +64,33 @@ type built struct {
 var sqlWords = []string{"SELECT", "select ", "INSERT", "insert ", "UPDATE", "update ", "DELETE", "delete "}
 
 var (
-	goQuery = lazyregexp.New(
-		`\.(?:(?:Query|QueryRow|Exec|Prepare)\(|(?:Query|QueryRow|Exec|Prepare)Context\([^,()]*(?:\(\))?,)`)
-	pyQuery = lazyregexp.New(`\.(?:execute|executemany|executescript)\(`)
 	// A template with a tag is no such query, since its tag makes the placeholders.
-	jsQuery = lazyregexp.New(
-		`\.(?:query|execute|exec|run|all|get|prepare|raw|unsafe|\$queryRawUnsafe|\$executeRawUnsafe)\(`)
+	query = lazyregexp.New(`\.(?:(?:Query|QueryRow|Exec|Prepare)Context\([^,()]*(?:\(\))?,|` +
+		`(?:Query|QueryRow|Exec|Prepare|execute|executemany|executescript|query|exec|run|all|get|prepare|raw|unsafe|` +
+		`\$queryRawUnsafe|\$executeRawUnsafe)\()`)
 
 	goShell = lazyregexp.New(
-		`\bexec\.Command(?:Context)?\((?:[^,()"]*(?:\(\))?,)?\s*"(?:/[\w/]*/)?(?:(?:ba|z|da)?sh|cmd)",\s*"(?:-c|/[cC])",`)
+		`\bexec\.Command(?:Context)?\((?:[^,()"]*(?:\(\))?,)?\s*"(?:/[\w/]*/)?(?:(?:ba|z|da)?sh|cmd)",` +
+			`\s*"(?:-c|/[cC])",`)
 	// pyCommand hands its first argument to a shell, pyProcess does so if it is told.
 	pyCommand = lazyregexp.New(`\b(?:os\.system|os\.popen|subprocess\.(?:getoutput|getstatusoutput))\(`)
 	pyProcess = lazyregexp.New(`\b(?:subprocess\.)?(?:run|call|check_call|check_output|Popen)\(`)
 	withShell = lazyregexp.New(`\bshell\s*=\s*True\b`)
 	jsExec    = lazyregexp.New(`(?:^|[^\w.$])(?:child_process\.|cp\.|childProcess\.)?(?:exec|execSync)\(`)
 
-	goBuilt = lazyregexp.New("[\"`]\\s*\\+\\s*\\w|\\w[)\\]]?\\s*\\+\\s*[\"`]|\\bfmt\\.Sprintf\\(")
-	pyBuilt = lazyregexp.New(`\b[rR]?[fF][rR]?["']|["']\s*%\s*[\w(]|["']\s*\+|\+\s*[rb]?["']|["']\.format\(`)
-	jsBuilt = lazyregexp.New("[\"'`]\\s*\\+\\s*[\\w$(]|[\\w$)\\]]\\s*\\+\\s*[\"'`]|`_*\\$\\{")
+	download   = lazyregexp.New(`\b(?:curl|wget)\b[^|;&]*\|\s*(?:sudo\s+(?:-\w+\s+)*)?(?:ba|z|da)?sh\b`)
+	unverified = lazyregexp.New(`\bInsecureSkipVerify\s*[:=]\s*true\b|\bverify=False\b|` +
+		`\bssl\._create_unverified_context\b|(?:^|[{,])\s*rejectUnauthorized\s*:\s*false\b|` +
+		`\bNODE_TLS_REJECT_UNAUTHORIZED["'\]]*\s*=\s*["']?_*0?["']?`)
+
+	// assembled fits the code of an argument that puts text and values together.
+	assembled = lazyregexp.New("[\"'`]\\s*\\+\\s*[\\w$(]|[\\w$)\\]]\\s*\\+\\s*[rb]?[\"'`]|`_*\\$\\{|" +
+		"\\bfmt\\.Sprintf\\(|\\b[rR]?[fF][rR]?[\"']|[\"']\\s*%\\s*[\\w(]|[\"']\\.format\\(")
 )
 
 func pyShell(f *File) []hit {
-	hits := built{call: pyCommand, by: pyBuilt, words: []string{"os.", "subprocess"}}.hits(f)
-	return append(hits, built{call: pyProcess, by: pyBuilt, with: withShell, words: []string{"shell"}}.hits(f)...)
+	hits := built{call: pyCommand, words: []string{"os.", "subprocess"}}.hits(f)
+	return append(hits, built{call: pyProcess, with: withShell, words: []string{"shell"}}.hits(f)...)
 }
 
 // hits looks for the calls in the text, since some are told by a text in them, and at the argument in the code.
@@ -101,7 +104,7 @@ func (b built) hits(f *File) []hit {
 			continue // it is a comment, or within a string
 		}
 		end := argumentEnd(f.code, at[1])
-		if !b.by().MatchString(f.code[at[1]:end]) || !b.putsIn(f.text[at[1]:end]) {
+		if !assembled().MatchString(f.code[at[1]:end]) || !b.putsIn(f.text[at[1]:end]) {
 			continue
 		}
 		if b.with != nil && !b.with().MatchString(f.code[end:argumentsEnd(f.code, end)]) {
@@ -114,7 +117,8 @@ func (b built) hits(f *File) []hit {
 
 var (
 	sqlStart = lazyregexp.New(
-		"(?is)^(?:[rbf]{0,2}|fmt\\.Sprintf\\()[\\s(\"'`]*(?:select\\b.+\\bfrom\\b|insert\\s+into\\b|update\\b.+\\bset\\b|delete\\s+from\\b)")
+		"(?is)^(?:[rbf]{0,2}|fmt\\.Sprintf\\()[\\s(\"'`]*" +
+			"(?:select\\b.+\\bfrom\\b|insert\\s+into\\b|update\\b.+\\bset\\b|delete\\s+from\\b)")
 	// tableName is a place in a query where only a name can stand, which no placeholder can take.
 	tableName = lazyregexp.New(
 		"(?i)\\b(?:from|into|update|table|join)\\s+(?:[\"'`]?(?:\\$?\\{[^{}]*\\}|%s)|[\"'`]\\s*[+%]\\s*[\\w.]+)")
@@ -124,8 +128,8 @@ var (
 	// numeric is a format that takes numbers alone.
 	numeric = lazyregexp.New(`%[-+ 0-9.]*[dxfgeEX]`)
 	// structural are the names of what is no value: parts of queries.
-	structural = lazyregexp.New(
-		`(?i)table|column|field|where|order|placeholder|schema|clause|sql|query|join|limit|cond|stmt|part|prefix|suffix|cols|marks|set`)
+	structural = lazyregexp.New(`(?i)table|column|field|where|order|placeholder|schema|clause|sql|query|join|limit|` +
+		`cond|stmt|part|prefix|suffix|cols|marks|set`)
 )
 
 // putsIn reports whether values are put into a text. In a query neither tables nor names of constants count, and the

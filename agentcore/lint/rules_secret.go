@@ -23,6 +23,9 @@ var secretRules = []Rule{
 	},
 }
 
+// secretName is how names that speak of secrets look, as a group of an expression.
+const secretName = `([\w.-]*(?:passw(?:or)?d|secret|token|(?:api|access|private|auth)_?-?key)[\w.-]*)`
+
 var (
 	secretNames = []string{
 		"assword", "ASSWORD", "asswd", "ASSWD", "ecret", "ECRET", "oken", "OKEN", "Key", "_key",
@@ -30,13 +33,16 @@ var (
 	}
 
 	// secretAssignment fits a name that speaks of a secret with a literal value.
-	secretAssignment = lazyregexp.New(
-		"(?i)(?:^|[^\\w:/.-])([\\w.-]*(?:passw(?:or)?d|secret|token|api_?-?key|access_?-?key|private_?-?key|auth_?-?key)[\\w.-]*)[\"']?\\]?\\s*(?::\\s*(?:string|str)\\s*)?(?::=|=>|=|:)\\s*[bru]?[\"'`]([^\"'`\\s]{8,200})[\"'`]")
+	secretAssignment = lazyregexp.New(`(?i)(?:^|[^\w:/.-])` + secretName +
+		"[\"']?\\]?\\s*(?::\\s*(?:string|str)\\s*)?(?::=|=>|=|:)\\s*[bru]?[\"'`]([^\"'`\\s]{8,200})[\"'`]")
 	// secretSetting is the same without quotes, for settings and scripts.
-	secretSetting = lazyregexp.New(
-		`(?i)^\s*(?:export\s+)?([\w.-]*(?:passw(?:or)?d|secret|token|api_?-?key|access_?-?key|private_?-?key|auth_?-?key)[\w.-]*)\s*[=:]\s*([A-Za-z0-9+/=_.~!@#%^&*-]{12,200})\s*$`)
+	secretSetting = lazyregexp.New(`(?i)^\s*(?:export\s+)?` + secretName +
+		`\s*[=:]\s*([A-Za-z0-9+/=_.~!@#%^&*-]{12,200})\s*$`)
+	// placeholder fits what stands for a value, and UUIDs, which name something.
 	placeholder = lazyregexp.New(
-		`(?i)example|sample|dummy|placeholder|change.?me|replace|insert|your|xxx|test|fake|mock|todo|secret|passw|redacted|1234|abcd|foobar|not.?set|undefined|default|null|none|\.\.\.|\*\*\*`)
+		`(?i)example|sample|dummy|placeholder|change.?me|replace|insert|your|xxx|test|fake|mock|todo|secret|passw|` +
+			`redacted|1234|abcd|foobar|not.?set|undefined|default|null|none|\.\.\.|\*\*\*|` +
+			`^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$`)
 )
 
 // secrets looks for known keys everywhere, and for random values under names that speak of secrets.
@@ -79,9 +85,6 @@ func isRandom(name, value string) bool {
 		strings.Contains(value, "://") || strings.HasPrefix(value, "/") || strings.HasPrefix(value, "./") {
 		return false
 	}
-	if uuid().MatchString(value) {
-		return false // the name of something
-	}
 	letters, digits, others := 0, 0, 0
 	for _, c := range value {
 		switch {
@@ -99,8 +102,6 @@ func isRandom(name, value string) bool {
 	}
 	return len(value) >= 16 && letters >= 4 && digits >= 3 && entropy(value) >= 3.4 && others*4 <= len(value)
 }
-
-var uuid = lazyregexp.New(`(?i)^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
 // entropy is in bits for each character, by the frequencies in the text itself.
 func entropy(text string) float64 {

@@ -54,7 +54,6 @@ func TestRules(t *testing.T) {
 	for name, x := range fixtures(t) {
 		t.Run(name, func(t *testing.T) {
 			f := NewFile(name, x.text)
-			f.Today = "2026-03-01"
 			found := f.Check()
 			f.Fix(found)
 			var got []string
@@ -90,7 +89,9 @@ func TestRules(t *testing.T) {
 		if own := family(r.Languages); own != 0 && !hits[fmt.Sprintf("%s %d", r.Name, own)] {
 			t.Errorf("the fixtures have no hit of %s in the languages %d", r.Name, own)
 		}
-		if own := family(r.Languages); own == 0 && !slices.ContainsFunc([]Language{Go, scripts, Python, Shell, Prose, Data}, func(l Language) bool { return hits[fmt.Sprintf("%s %d", r.Name, l)] }) {
+		if own := family(r.Languages); own == 0 &&
+			!slices.ContainsFunc([]Language{Go, scripts, Python, Shell, Prose, Data},
+				func(l Language) bool { return hits[fmt.Sprintf("%s %d", r.Name, l)] }) {
 			t.Errorf("the fixtures have no hit of %s", r.Name)
 		}
 	}
@@ -125,9 +126,15 @@ func TestFixes(t *testing.T) {
 	for _, c := range []struct{ name, before, after string }{
 		{"a.md", "the the cat\nof of it", "the cat\nof it"},
 		{"b.md", "the the cat\nthe the cat\nof of it", "the the cat\nthe cat\nof it"},
-		{"a.py", "def f(a):\n    if a == None:\n        print(\"DEBUG\")\n        return a\n", "def f(a):\n    if a is None:\n        return a\n"},
+		{
+			"a.py", "def f(a):\n    if a == None:\n        print(\"DEBUG\")\n        return a\n",
+			"def f(a):\n    if a is None:\n        return a\n",
+		},
 		{"a.js", "f();\ndebugger;\ng();\ndebugger;\ng();\n", "f();\ng();\ng();\n"},
-		{"a.go", "package p\n\nimport \"fmt\"\n\nfunc f() {\n\tfmt.Println(\"DEBUG\")\n\tfmt.Print(1)\n}\n", "package p\n\nimport \"fmt\"\n\nfunc f() {\n\tfmt.Print(1)\n}\n"},
+		{
+			"a.go", "package p\n\nimport \"fmt\"\n\nfunc f() {\n\tfmt.Println(\"DEBUG\")\n\tfmt.Print(1)\n}\n",
+			"package p\n\nimport \"fmt\"\n\nfunc f() {\n\tfmt.Print(1)\n}\n",
+		},
 		{"b.js", "debugger;", "debugger;"}, // nothing around it makes an empty text of it
 	} {
 		text := strings.TrimSuffix(c.before, "\n")
@@ -186,7 +193,7 @@ func FuzzCheck(f *testing.F) {
 // BenchmarkCheck reviews a file of 10,000 lines in each language.
 func BenchmarkCheck(b *testing.B) {
 	for name, x := range fixtures(b) {
-		if !slices.Contains([]string{"calls.go", "calls.js", "calls.py", "remove.sh", "note.md"}, name) {
+		if !slices.Contains([]string{"calls.go", "calls.js", "calls.py", "download.sh", "note.md"}, name) {
 			continue
 		}
 		lines := strings.Count(x.text, "\n") + 1
@@ -217,12 +224,16 @@ func TestTokens(t *testing.T) {
 	letters := func(n int) string { return "Zq8" + strings.Repeat("a1B2c3D4e5F6g7H8", n/16+1)[:n-3] }
 	begin := "-----BEGIN RSA PRIVATE " + "KEY-----\\n"
 	for token, rule := range map[string]string{
-		"sk-ant-" + letters(40): "secret", "sk-proj-" + letters(40): "secret", "sk-svcacct-" + letters(40): "secret", "sk-admin-" + letters(40): "secret",
-		"ghp_" + letters(36): "secret", "github_pat_" + letters(60): "secret", "glpat-" + letters(20): "secret", "xoxb-" + letters(24): "secret",
-		"xoxe-" + letters(24): "secret", "sk_live_" + letters(24): "secret", "rk_live_" + letters(24): "secret", "AIza" + letters(35): "secret",
+		"sk-ant-" + letters(40): "secret", "sk-proj-" + letters(40): "secret", "sk-svcacct-" + letters(40): "secret",
+		"sk-admin-" + letters(40): "secret",
+		"ghp_" + letters(36):      "secret", "github_pat_" + letters(60): "secret", "glpat-" + letters(20): "secret",
+		"xoxb-" + letters(24): "secret",
+		"xoxe-" + letters(24): "secret", "sk_live_" + letters(24): "secret", "rk_live_" + letters(24): "secret",
+		"AIza" + letters(35): "secret",
 		"npm_" + letters(36): "secret", "pypi-" + letters(60): "secret", "hf_" + letters(34): "secret",
 		"AKIA" + strings.ToUpper(letters(16)): "secret", "SG." + letters(22) + "." + letters(43): "secret",
-		begin + letters(64): "private-key", begin + letters(64) + "\\n-----END RSA PRIVATE " + "KEY-----": "private-key",
+		begin + letters(64): "private-key", begin + letters(64) + "\\n-----END RSA PRIVATE " +
+			"KEY-----": "private-key",
 	} {
 		found := NewFile("settings.yaml", "a: 1\nb: \""+token+"\"\nc: 2").Check()
 		if len(found) != 1 || found[0].Rule != rule || found[0].Line != 2 {
@@ -240,22 +251,21 @@ func TestCombine(t *testing.T) {
 		name, text, source, code string
 		line                     int
 	}{
-		{"a.py", "try:\n    f()\nexcept:\n    g()\n", "ruff", "E722", 3},
-		{"a.py", "assert (a, 'b')\n", "ruff", "F631", 1},
-		{"a.py", "a = {'b': 1, 'c': 2,\n     'b': 3}\n", "ruff", "F601", 2},
+		{"a.py", "if a == None:\n    f()\n", "ruff", "E711", 1},
+		{"a.py", "eval(a)\n", "ruff", "S307", 1},
 		{"a.py", "f()\nprint('DEBUG')\n", "ruff", "T201", 2},
 		{"a.py", "def f(a=[]):\n    a.append(1)\n", "ruff", "B006", 1},
-		{"a.sh", "#!/bin/sh\ndeclare -a list\n", "shellcheck", "SC3044", 2},
-		{"a.sh", "#!/bin/sh\nfunction f {\n  g\n}\n", "shellcheck", "SC2112", 2},
-		{"a.sh", "cd build\nrm -rf out\n", "shellcheck", "SC2164", 1},
-		{"a.go", "package p\n\nimport \"fmt\"\n\nfunc f() {\n\tfmt.Sprintf(\"a\")\n}\n", "go vet", "unusedresult", 6},
+		{"a.go", "package p\n\nfunc f() {\n\tos.Rename(a, b)\n}\n", "golangci-lint", "errcheck", 4},
 		{"a.js", "f();\ndebugger;\n", "eslint", "no-debugger", 2},
 	} {
 		own := NewFile(c.name, strings.TrimSuffix(c.text, "\n")).Check()
 		if len(own) != 1 || own[0].Line != c.line {
 			t.Errorf("%s: the rules say %+v of %q", c.code, own, c.text)
 		}
-		checked := []Diagnostic{{Line: c.line, EndLine: c.line, Severity: Warning, Rule: c.code, Source: c.source, Message: "It says so."}}
+		checked := []Diagnostic{{
+			Line: c.line, EndLine: c.line, Severity: Warning, Rule: c.code, Source: c.source,
+			Message: "It says so.",
+		}}
 		if got := Combine(checked, own); len(got) != 1 || got[0].Source != c.source {
 			t.Errorf("%s: together they are %+v", c.code, got)
 		}

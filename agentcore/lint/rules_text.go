@@ -20,16 +20,8 @@ var textRules = []Rule{
 			"other than it runs. Remove them, or write them as escapes.",
 	},
 	{
-		Name: "todo", Languages: code, Severity: Hint, check: todos,
-		Message: "A task is left open here.",
-	},
-	{
 		Name: "doubled-word", Languages: code | Prose, Severity: Hint, check: doubledWords,
 		Message: "A word stands here twice.",
-	},
-	{
-		Name: "unclosed-fence", Languages: Prose, Severity: Warning, check: unclosedFences,
-		Message: "This code block is not closed, so the rest of the document is shown as code. Add the closing fence.",
 	},
 }
 
@@ -66,58 +58,9 @@ func bidiControls(f *File) []hit {
 	return hits
 }
 
-var (
-	openTask = lazyregexp.New(`^\W*(TODO|FIXME|XXX|HACK)\b(?:\(([^()]*)\)| ?@([\w-]+))?[:,]?\s*(.*)`)
-	isoDate  = lazyregexp.New(`\b20\d\d-[01]\d-[0-3]\d\b`)
-	person   = lazyregexp.New(`^@?([A-Za-z][\w.-]*)`)
-)
-
-// todos looks for tasks in comments that are somebody's, or whose date is past.
-func todos(f *File) []hit {
-	var hits []hit
-	for _, comment := range f.comments {
-		text := f.text[comment.start:comment.end]
-		if !strings.Contains(text, "TODO") && !strings.Contains(text, "FIXME") && !strings.Contains(text, "XXX") &&
-			!strings.Contains(text, "HACK") {
-			continue
-		}
-		number := f.lineAt(comment.start)
-		for line := range strings.Lines(text) {
-			match := openTask().FindStringSubmatch(line)
-			number++
-			if match == nil {
-				continue
-			}
-			owner := ""
-			if found := person().FindStringSubmatch(match[2]); found != nil {
-				owner = found[1]
-			} else {
-				owner = match[3]
-			}
-			date := isoDate().FindString(match[2] + " " + match[4])
-			switch {
-			case date != "" && f.Today != "" && date < f.Today:
-				whose := ""
-				if owner != "" {
-					whose = " of " + owner
-				}
-				hits = append(hits,
-					hit{
-						line: number - 1, severity: Information,
-						message: fmt.Sprintf("This %s%s was due on %s. Do it, or set a new date.",
-							match[1], whose, date),
-					})
-			case owner != "":
-				hits = append(hits,
-					hit{line: number - 1, message: fmt.Sprintf("This %s is %s's and still open.", match[1], owner)})
-			}
-		}
-	}
-	return hits
-}
-
 var wordPair = lazyregexp.New(
-	`\b(?:([Tt]he) the|([Aa]) a|([Aa]n) an|([Oo]f) of|([Tt]o) to|(and) and|([Ww]ith) with|([Ff]or) for|([Aa]re) are|([Bb]e) be|([Aa]t) at|([Ww]e) we|([Ww]ill) will|([Tt]his) this)\b`)
+	`\b(?:[Tt]he the|[Aa] a|[Aa]n an|[Oo]f of|[Tt]o to|and and|[Ww]ith with|[Ff]or for|[Aa]re are|[Bb]e be|[Aa]t at|` +
+		`[Ww]e we|[Ww]ill will|[Tt]his this)\b`)
 
 // doubledWords looks for words that never stand twice, in comments and prose.
 func doubledWords(f *File) []hit {
@@ -154,28 +97,4 @@ func aloneInProse(text string, start, end int) bool {
 	left := start == 0 || strings.ContainsRune(" \t\n(", before)
 	right := end == len(text) || strings.ContainsRune(" \t\n,.;:!?)", after)
 	return left && right
-}
-
-// unclosedFences looks for a fence that is open at the end of the text.
-func unclosedFences(f *File) []hit {
-	if !f.Whole || !strings.HasSuffix(strings.ToLower(f.path), "md") &&
-		!strings.HasSuffix(strings.ToLower(f.path), "markdown") {
-		return nil
-	}
-	open, fence := 0, ""
-	for number := 1; number <= len(f.starts); number++ {
-		line := strings.TrimLeft(f.Line(number), " \t>")
-		switch opened := fenceOf(line); {
-		case fence != "":
-			if closes(line, fence) {
-				fence = ""
-			}
-		case opened != "" && !strings.Contains(line[len(opened):], opened[:1]): // or a span of code, closed on its line
-			open, fence = number, opened
-		}
-	}
-	if fence == "" {
-		return nil
-	}
-	return []hit{{line: open}}
 }

@@ -35,7 +35,7 @@ const (
 type Result struct {
 	// Text is for models, without what its reader does not see.
 	Text string
-	// Failed says that the tool calls it an error.
+	// Failed says that the tool calls its result an error.
 	Failed bool
 	Images []Image
 }
@@ -47,10 +47,10 @@ type Image struct {
 	Data []byte
 }
 
-// ErrChanged is returned by Call where the tool is not as it was allowed any more.
+// ErrChanged is returned by Call where the tool has changed since the user allowed it.
 var ErrChanged = errors.New("the server has changed the tool since the call was allowed")
 
-// ErrUnknownOutcome is wrapped by errors of calls of which nobody knows whether they had an effect.
+// ErrUnknownOutcome is wrapped by the error of a call if nobody knows whether the call had an effect.
 var ErrUnknownOutcome = errors.New("whether the call had an effect is not known")
 
 // ready waits a moment for a server that is being started again.

@@ -37,9 +37,9 @@ type Tool struct {
 	Title string
 	// Description is for models, without what its reader does not see.
 	Description string
-	// Schema is the JSON Schema of its arguments, which is one of an object.
+	// Schema is the JSON Schema of the tool's arguments. It describes an object.
 	Schema json.RawMessage
-	// Version is a hash of all that the server says of it. Whoever has allowed the tool has allowed this version.
+	// Version is a hash of all that the server says of the tool. A permission for the tool is one for this version.
 	Version string
 }
 
@@ -61,12 +61,12 @@ type Argument struct {
 
 // Catalog is what a server offers. It is immutable.
 type Catalog struct {
-	// Server is the name and version that it gives itself, for people.
+	// Server is the name and version that the server gives itself, for people.
 	Server    string
 	Tools     []Tool
 	Prompts   []Prompt
 	Resources bool // it has resources to list and read
-	// Problems are what of it is left out, and why, for people.
+	// Problems say which offers of the server are left out, and why, for people.
 	Problems []string
 }
 
@@ -198,7 +198,7 @@ func toolOf(server string, t *sdk.Tool) (Tool, error) {
 		Name: mcpname.Tool(server, t.Name), Original: t.Name, Title: line(t.Title),
 		Description: text(t.Description, maxDescription), Schema: schema,
 	}
-	// Of what was cut off, a change is one as well.
+	// A change in the part that was cut off makes another version, too.
 	one.Version = digest(strings.Join([]string{t.Name, t.Title, t.Description, string(schema), string(whole)}, "\x00"))
 	return one, nil
 }

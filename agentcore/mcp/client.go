@@ -38,7 +38,7 @@ const protocolVersion = "2025-11-25"
 const (
 	// maxFailures is how often in a row a connection is tried before the client waits to be woken.
 	maxFailures = 5
-	// settled is how long a connection must have held for the failures before it not to count.
+	// settled is how long a connection must hold before the failures before it no longer count.
 	settled = time.Minute
 	// maxPause is the longest time between two tries.
 	maxPause = 10 * time.Second
@@ -46,7 +46,7 @@ const (
 	maxProblem = 1000
 	// listPause is the time between two looks at what a server offers.
 	listPause = 250 * time.Millisecond
-	// listPatience is how long it may take to list all of it.
+	// listPatience is how long a server may take to list all that it offers.
 	listPatience = 30 * time.Second
 )
 
@@ -91,7 +91,7 @@ type Client struct {
 	problem error // why it is not ready
 	link    *link // nil where it is not ready
 	changed chan struct{}
-	// listening are the calls that hear of their progress, by token.
+	// listening has, by token, the function that tells a call of its progress.
 	listening map[string]func(string)
 }
 
@@ -359,7 +359,7 @@ func (c *Client) attend(l *link) error {
 			return err
 		}
 		c.set(func() { l.catalog = catalog })
-		// What says all the time that it has changed is looked at now and then.
+		// A server that says all the time that its lists have changed is asked only now and then.
 		timer := time.NewTimer(listPause)
 		select {
 		case <-timer.C:

@@ -130,16 +130,20 @@ func TestGoodServer(t *testing.T) {
 		if result, err := call(t, c, "fail", `{}`); err != nil || !result.Failed || result.Text != "it did not work" {
 			t.Errorf("fail: %+v, %v", result, err)
 		}
-		if result, err := call(t, c, "image", `{}`); err != nil || len(result.Images) != 1 || result.Images[0].MIME != "image/png" {
+		if result, err := call(t, c, "image", `{}`); err != nil || len(result.Images) != 1 ||
+			result.Images[0].MIME != "image/png" {
 			t.Errorf("image: %+v, %v", result, err)
 		}
-		if result, err := c.Resources(bounded(t), ""); err != nil || !strings.Contains(result.Text, "docs://one") || !strings.Contains(result.Text, "docs://page/{n}") {
+		if result, err := c.Resources(bounded(t), ""); err != nil || !strings.Contains(result.Text, "docs://one") ||
+			!strings.Contains(result.Text, "docs://page/{n}") {
 			t.Errorf("resources: %+v, %v", result, err)
 		}
-		if result, err := c.ReadResource(bounded(t), "docs://page/3"); err != nil || result.Text != "the text of docs://page/3" {
+		if result, err := c.ReadResource(bounded(t), "docs://page/3"); err != nil ||
+			result.Text != "the text of docs://page/3" {
 			t.Errorf("resource: %+v, %v", result, err)
 		}
-		if _, err := c.ReadResource(bounded(t), "docs://none/3"); err == nil || !strings.Contains(err.Error(), "refused") {
+		if _, err := c.ReadResource(bounded(t), "docs://none/3"); err == nil ||
+			!strings.Contains(err.Error(), "refused") {
 			t.Errorf("a resource that is not there: %v", err)
 		}
 		text, err := c.Expand(bounded(t), "mcp__srv__summary", map[string]string{"file": "a.go", "style": "short"})
@@ -215,7 +219,8 @@ func TestChangedTool(t *testing.T) {
 				t.Fatal("the change was not seen")
 			}
 		}
-		if _, err := c.Call(bounded(t), before.Name, before.Version, json.RawMessage(`{"text":"a"}`), nil); !errors.Is(err, ErrChanged) {
+		if _, err := c.Call(bounded(t), before.Name, before.Version, json.RawMessage(`{"text":"a"}`),
+			nil); !errors.Is(err, ErrChanged) {
 			t.Errorf("the call of the former version ended with %v", err)
 		}
 		if result, err := call(t, c, "echo", `{"text":"a"}`); err != nil || result.Text != `changed: {"text":"a"}` {
@@ -243,7 +248,8 @@ func TestServerDies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := call(t, c, "die", `{}`); !errors.Is(err, ErrUnknownOutcome) || !strings.Contains(err.Error(), "ended, or the connection to it broke") {
+	if _, err := call(t, c, "die", `{}`); !errors.Is(err, ErrUnknownOutcome) ||
+		!strings.Contains(err.Error(), "ended, or the connection to it broke") {
 		t.Fatalf("the call that ended the server says %v", err)
 	}
 	if why := <-ended; !strings.Contains(why, "exit status 7: my last words") {
@@ -272,7 +278,11 @@ func TestHTTPServerDies(t *testing.T) {
 	first, second := mcptest.Handler(t), mcptest.Handler(t)
 	gone := http.Handler(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
 	now.Store(&first)
-	c := connect(t, Options{URL: mcptest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*now.Load()).ServeHTTP(w, r) }))})
+	c := connect(t,
+		Options{
+			URL: mcptest.Serve(t,
+				http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*now.Load()).ServeHTTP(w, r) })),
+		})
 	if _, err := c.Await(bounded(t)); err != nil {
 		t.Fatal(err)
 	}
@@ -302,10 +312,11 @@ func TestGivesUp(t *testing.T) {
 	var tries atomic.Int32
 	changed := make(chan struct{}, 1000)
 	start := starter(t, "gone")
-	c := connect(t, Options{Changed: func() { changed <- struct{}{} }, Open: func(ctx context.Context) (*process.Live, error) {
-		tries.Add(1)
-		return start(ctx)
-	}})
+	c := connect(t,
+		Options{Changed: func() { changed <- struct{}{} }, Open: func(ctx context.Context) (*process.Live, error) {
+			tries.Add(1)
+			return start(ctx)
+		}})
 	gaveUp := func() bool {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -324,7 +335,8 @@ func TestGivesUp(t *testing.T) {
 	if n := tries.Load(); n != maxFailures {
 		t.Errorf("it was tried %d times", n)
 	}
-	if _, err := c.Await(bounded(t)); err == nil || !strings.Contains(err.Error(), "exit status 3: I have no configuration") {
+	if _, err := c.Await(bounded(t)); err == nil ||
+		!strings.Contains(err.Error(), "exit status 3: I have no configuration") {
 		t.Errorf("it says %v", err)
 	}
 	c.Wake()
@@ -332,7 +344,11 @@ func TestGivesUp(t *testing.T) {
 	if n := tries.Load(); n != 2*maxFailures {
 		t.Errorf("after it was woken it was tried %d times in all", n)
 	}
-	useless := connect(t, Options{Open: func(context.Context) (*process.Live, error) { return nil, Permanent(fmt.Errorf("no such program")) }})
+	useless := connect(t,
+		Options{Open: func(context.Context) (*process.Live, error) {
+			return nil,
+				Permanent(fmt.Errorf("no such program"))
+		}})
 	if _, err := useless.Await(bounded(t)); err == nil || err.Error() != "no such program" {
 		t.Errorf("a program that is not there: %v", err)
 	}

@@ -46,7 +46,8 @@ func TestHostileServers(t *testing.T) {
 			names := map[string]bool{}
 			for _, tool := range catalog.Tools {
 				server, name, ok := mcpname.Split(tool.Name)
-				if !ok || server != "srv" || name == "" || len(tool.Name) > mcpname.MaxTool || mcpname.Plain(tool.Name) != tool.Name || names[tool.Name] {
+				if !ok || server != "srv" || name == "" || len(tool.Name) > mcpname.MaxTool ||
+					mcpname.Plain(tool.Name) != tool.Name || names[tool.Name] {
 					t.Errorf("a tool has the name %q", tool.Name)
 				}
 				names[tool.Name] = true
@@ -128,7 +129,10 @@ func TestHTTPStaysAtHome(t *testing.T) {
 		http.Redirect(w, r, thief.URL, http.StatusTemporaryRedirect)
 	}))
 	t.Cleanup(server.Close)
-	c := connect(t, Options{URL: server.URL, Headers: map[string]string{"Authorization": "Bearer key"}, FirstPause: watchdog})
+	c := connect(t, Options{
+		URL: server.URL, Headers: map[string]string{"Authorization": "Bearer key"},
+		FirstPause: watchdog,
+	})
 	_, err := c.Await(bounded(t))
 	if err == nil || !strings.Contains(err.Error(), "is configured") {
 		t.Errorf("it ended with %v", err)
@@ -143,7 +147,10 @@ func TestHTTPStaysAtHome(t *testing.T) {
 
 // TestHTTPBulk gets an answer without an end.
 func TestHTTPBulk(t *testing.T) {
-	for kind, header := range map[string]string{"json": "application/json", "stream": "text/event-stream", "page": "text/html"} {
+	for kind, header := range map[string]string{
+		"json": "application/json", "stream": "text/event-stream",
+		"page": "text/html",
+	} {
 		t.Run(kind, func(t *testing.T) {
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Content-Type", header)

@@ -17,7 +17,7 @@ import (
 const (
 	// maxBody bounds what a server answers at once, in bytes.
 	maxBody = 16 << 20
-	// answerPatience is how long it may take to begin an answer.
+	// answerPatience is how long a server may take to begin an answer.
 	answerPatience = 60 * time.Second
 	// farewell is how long a server may take to hear that the session is over.
 	farewell = time.Second

@@ -34,8 +34,8 @@ type Request struct {
 	// NoCalls asks for an answer in text. The tools stay listed, so that the prefix keeps its bytes
 	// and the history its meaning; the wire forbids their use (tool_choice "none").
 	NoCalls bool
-	// Only names the one tool of which calls are made, where a text is an answer, too; empty for all. The engine
-	// refuses the others: no wire can say so to every server, so it stays with the words of the conversation.
+	// Only names the one tool that may be called; a text is an answer, too. Empty permits all tools. The engine
+	// refuses calls of other tools: no wire can forbid them to every server, so the conversation says it in words.
 	Only string
 	// Run is the id of the run that asks, for a provider's own logs. It carries no user data.
 	Run string

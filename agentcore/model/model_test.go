@@ -45,7 +45,10 @@ func TestBrokenArgumentsAreKept(t *testing.T) {
 }
 
 func TestRetryable(t *testing.T) {
-	for kind, want := range map[ErrorKind]bool{ErrRateLimit: true, ErrNetwork: true, ErrAuth: false, ErrInvalid: false, ErrContext: false} {
+	for kind, want := range map[ErrorKind]bool{
+		ErrRateLimit: true, ErrNetwork: true, ErrAuth: false, ErrInvalid: false,
+		ErrContext: false,
+	} {
 		if got := Retryable(fmt.Errorf("turn 3: %w", &Error{Kind: kind})); got != want {
 			t.Errorf("Retryable(%s) = %v", kind, got)
 		}
@@ -53,13 +56,24 @@ func TestRetryable(t *testing.T) {
 }
 
 func TestPlausibleUsage(t *testing.T) {
-	request, answer := &Request{System: strings.Repeat("s", 400)}, Message{Role: RoleAssistant, Parts: []Part{Text{Text: strings.Repeat("a", 80)}}}
+	request, answer := &Request{System: strings.Repeat("s", 400)}, Message{
+		Role:  RoleAssistant,
+		Parts: []Part{Text{Text: strings.Repeat("a", 80)}},
+	}
 	for _, c := range []struct{ said, want, whole Usage }{
-		{Usage{Input: 5, Output: 6, Cached: 7, Written: 3}, Usage{Input: 5, Output: 6, Cached: 7, Written: 3}, Usage{Input: 5, Output: 6, Cached: 7, Written: 3}},
+		{
+			Usage{Input: 5, Output: 6, Cached: 7, Written: 3},
+			Usage{Input: 5, Output: 6, Cached: 7, Written: 3},
+			Usage{Input: 5, Output: 6, Cached: 7, Written: 3},
+		},
 		{Usage{}, Usage{}, Usage{Input: 100, Output: 20}},
 		{Usage{Input: -1, Output: 3}, Usage{Input: 100, Output: 3}, Usage{Input: 100, Output: 3}},
 		{Usage{Input: 4, Output: math.MaxInt64, Written: -9}, Usage{Input: 4, Output: 20}, Usage{Input: 4, Output: 20}},
-		{Usage{Input: 4, Output: 1, Written: 9}, Usage{Input: 4, Output: 1, Written: 4}, Usage{Input: 4, Output: 1, Written: 4}},
+		{
+			Usage{Input: 4, Output: 1, Written: 9},
+			Usage{Input: 4, Output: 1, Written: 4},
+			Usage{Input: 4, Output: 1, Written: 4},
+		},
 		{Usage{Cached: math.MinInt64}, Usage{}, Usage{Input: 100, Output: 20}},
 		{Usage{Cached: 30, Output: -2}, Usage{Cached: 30, Output: 20}, Usage{Cached: 30, Output: 20}},
 	} {

@@ -30,9 +30,15 @@ func TestRetryNext(t *testing.T) {
 		{"asked for", 1, 0, asked(8 * time.Second), 8 * time.Second, 8*time.Second + 250*time.Millisecond, ""},
 		{"attempts used up", 6, time.Second, overloaded, 0, 0, "busy (asked 6 times in vain)"},
 		{"time used up", 2, 90 * time.Second, overloaded, 0, 0, "retry.max_elapsed"},
-		{"asked for too much", 1, 0, asked(10 * time.Minute), 0, 0, "it asks to wait 10m0s, longer than the 1m30s of retry.max_elapsed"},
+		{
+			"asked for too much", 1, 0, asked(10 * time.Minute), 0, 0,
+			"it asks to wait 10m0s, longer than the 1m30s of retry.max_elapsed",
+		},
 		{"garbled", 3, 0, &model.Error{Kind: model.ErrProtocol, Provider: "p/m"}, 0, 0, "asked 3 times in vain"},
-		{"garbled once", 1, 0, &model.Error{Kind: model.ErrProtocol, Provider: "p/m"}, 250 * time.Millisecond, 500 * time.Millisecond, ""},
+		{
+			"garbled once", 1, 0, &model.Error{Kind: model.ErrProtocol, Provider: "p/m"}, 250 * time.Millisecond,
+			500 * time.Millisecond, "",
+		},
 		{"no key", 1, 0, &model.Error{Kind: model.ErrAuth, Provider: "p/m", Detail: "who"}, 0, 0, "who"},
 		{"too long", 1, 0, &model.Error{Kind: model.ErrContext, Provider: "p/m", Detail: "long"}, 0, 0, "long"},
 		{"unknown", 1, 0, context.Canceled, 0, 0, "canceled"},

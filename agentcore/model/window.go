@@ -43,8 +43,8 @@ var contexts = map[string]int64{
 }
 
 // KnownContext returns how many tokens a request to a model and its answer may have together by its name,
-// "provider/model"; 0 for no bound. Resellers put the vendor between both. What is assumed of an unknown model is safe
-// for those of this time.
+// "provider/model"; 0 for no bound. Resellers put the vendor between both. The bound of an unknown model is
+// safe for the models of this time.
 func KnownContext(name string) int64 {
 	provider, id, _ := strings.Cut(name, "/")
 	if provider == "offline" {

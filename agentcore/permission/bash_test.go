@@ -83,7 +83,8 @@ func (s *shell) stub(t testing.TB, dir, name, as string) {
 	if name == "fail" {
 		code = 1
 	}
-	text := fmt.Sprintf("#!%s\nprintf '%%s\\0' %s \"$@\" > '%s'/$$-$EPOCHREALTIME-$RANDOM\nexit %d\n", s.bash, as, s.calls, code)
+	text := fmt.Sprintf("#!%s\nprintf '%%s\\0' %s \"$@\" > '%s'/$$-$EPOCHREALTIME-$RANDOM\nexit %d\n", s.bash, as,
+		s.calls, code)
 	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +187,9 @@ func anyProgram(t *rapid.T) string {
 		return pick(t, "program", "ok", "ok", "ok", "fail", "echo", "git status", "list a", `o''k`, `"ok"`, `o\k`,
 			`'git' "status"`, "git  status", "list 'a'", `git sta""tus`)
 	}
-	return pick(t, "program", "bad", "evil", "git push", "git -c x=y status", "list b", "list a x", `b''ad`, `"bad"`, `ba\d`, "$B", "${B}", "$'bad'", "$'\\x62ad'", "{bad,x}", "b?d", "[b]ad", "*", "./bad", "okbad", "ok-bad", "git$IFS push", "", "''", `$"bad"`, "`bad`", "$(bad)", "git\tpush", "!", "time", "-")
+	return pick(t, "program", "bad", "evil", "git push", "git -c x=y status", "list b", "list a x", `b''ad`, `"bad"`,
+		`ba\d`, "$B", "${B}", "$'bad'", "$'\\x62ad'", "{bad,x}", "b?d", "[b]ad", "*", "./bad", "okbad", "ok-bad",
+		"git$IFS push", "", "''", `$"bad"`, "`bad`", "$(bad)", "git\tpush", "!", "time", "-")
 }
 
 func anyArgument(t *rapid.T) string {
@@ -198,14 +201,17 @@ b"`, "'a\nbad'", "*", "./*", "o*", "-*",
 }
 
 func anyRedirect(t *rapid.T) string {
-	return pick(t, "redirect", "", "", "", "", "", "", ">out/f", ">>out/f", "2>&1", ">&2", "<bad", "<<<x", "<<<'$(bad)'", "&>out/g", "2>out/h", ">|out/i", "<>out/j", ">&-", "0<bad",
-		">f", ">../f", ">>out/../g", "<<<$(bad)", "<<<\"`bad`\"", ">$X", "&>f", ">&f", ">|h", "<>i", ">out/{a,b}", ">'f'", ">o\\ut/x", "{fd}>out/x", ">~/f", ">out/$(bad)", "2>f", ">(bad)", "> >(bad)", "<(bad)", ">out/*")
+	return pick(t, "redirect", "", "", "", "", "", "", ">out/f", ">>out/f", "2>&1", ">&2", "<bad", "<<<x",
+		"<<<'$(bad)'", "&>out/g", "2>out/h", ">|out/i", "<>out/j", ">&-", "0<bad",
+		">f", ">../f", ">>out/../g", "<<<$(bad)", "<<<\"`bad`\"", ">$X", "&>f", ">&f", ">|h", "<>i", ">out/{a,b}",
+		">'f'", ">o\\ut/x", "{fd}>out/x", ">~/f", ">out/$(bad)", "2>f", ">(bad)", "> >(bad)", "<(bad)", ">out/*")
 }
 
 func anySimple(t *rapid.T) string {
 	var b strings.Builder
 	if rapid.IntRange(0, 19).Draw(t, "assigned") == 0 {
-		b.WriteString(pick(t, "assignment", "X=1 ", "PATH=sub ", "B=$(bad) ", "a[$(bad)]=1 ", "X+=y ", "IFS=x ", "BASH_ENV=bad ", "X=", "A=(1 $(bad)) "))
+		b.WriteString(pick(t, "assignment", "X=1 ", "PATH=sub ", "B=$(bad) ", "a[$(bad)]=1 ", "X+=y ", "IFS=x ",
+			"BASH_ENV=bad ", "X=", "A=(1 $(bad)) "))
 	}
 	b.WriteString(anyProgram(t))
 	for range rapid.IntRange(0, 2).Draw(t, "arguments") {
@@ -228,7 +234,8 @@ func anyCommand(t *rapid.T, depth int) string {
 	case 0, 1, 2, 3:
 		return anySimple(t)
 	case 4:
-		return sub() + pick(t, "join", "; ", " && ", " || ", " | ", " & ", "\n", " |& ", ";", "&", "|", "\n\n", " #x\n", " ;; ") + sub()
+		return sub() + pick(t, "join", "; ", " && ", " || ", " | ", " & ", "\n", " |& ", ";", "&", "|", "\n\n", " #x\n",
+			" ;; ") + sub()
 	case 5:
 		return "(" + sub() + ")"
 	case 6:
@@ -248,15 +255,23 @@ func anyCommand(t *rapid.T, depth int) string {
 	case 13:
 		return pick(t, "shell", "sh -c ", "bash -c ", "bash -ec ", "sh -xc ", "eval ", "command eval ") + quoted(sub())
 	case 14:
-		return pick(t, "wrapper", "env ", "nice ", "nice -n 1 ", "nohup ", "timeout 60 ", "command ", "env X=1 ", "env -i ", "exec ", "builtin ", "xargs ", "command -p ", "timeout -k 1 60 ", "nice nice ", "nice -n1 ") + sub()
+		return pick(t, "wrapper", "env ", "nice ", "nice -n 1 ", "nohup ", "timeout 60 ", "command ", "env X=1 ",
+			"env -i ", "exec ", "builtin ", "xargs ", "command -p ", "timeout -k 1 60 ", "nice nice ",
+			"nice -n1 ") + sub()
 	case 15:
-		return "ok " + pick(t, "here", "<<E", "<<'E'", "<<\"E\"", "<<-E", "<<\\E") + "\n" + pick(t, "body", "text", "$(bad)", "`bad`", "$B", "\\$(bad)", "E bad", "bad", "\tE\nbad", "'$(bad)'") + "\nE\n" + sub()
+		return "ok " + pick(t, "here", "<<E", "<<'E'", "<<\"E\"", "<<-E", "<<\\E") + "\n" + pick(t, "body", "text",
+			"$(bad)", "`bad`", "$B", "\\$(bad)", "E bad", "bad", "\tE\nbad", "'$(bad)'") + "\nE\n" + sub()
 	case 16:
-		return pick(t, "function", "ok() { bad; }; ", "function ok { bad; }; ", "ok () ( bad )\n", "f() { "+sub()+"; }; f; ") + sub()
+		return pick(t, "function", "ok() { bad; }; ", "function ok { bad; }; ", "ok () ( bad )\n",
+			"f() { "+sub()+"; }; f; ") + sub()
 	case 17:
-		return pick(t, "setting", "alias ok=bad; ", "shopt -s expand_aliases\nalias ok=bad\n", "trap bad EXIT; ", "set -- bad; ", "PATH=sub; ", "hash -p bin/bad ok; ", "cd sub; ", "cd sub && ", "export B=x; ", "declare -n a=B; ", "enable -n echo; ", "shopt -s extglob\n") + sub()
+		return pick(t, "setting", "alias ok=bad; ", "shopt -s expand_aliases\nalias ok=bad\n", "trap bad EXIT; ",
+			"set -- bad; ", "PATH=sub; ", "hash -p bin/bad ok; ", "cd sub; ", "cd sub && ", "export B=x; ",
+			"declare -n a=B; ", "enable -n echo; ", "shopt -s extglob\n") + sub()
 	case 18:
-		return pick(t, "test", "[[ x == x ]] && ", "[[ -v a[$(bad)] ]]; ", "[[ 'a[$(bad)]' -eq 1 ]]; ", "(( a[$(bad)] )); ", "((1)) && ", "let 'a[$(bad)]'; ", "test -v 'a[$(bad)]'; ", "[ x = x ] && ", "[[ x =~ x ]] && ", "[[ $(bad) ]] || ") + sub()
+		return pick(t, "test", "[[ x == x ]] && ", "[[ -v a[$(bad)] ]]; ", "[[ 'a[$(bad)]' -eq 1 ]]; ",
+			"(( a[$(bad)] )); ", "((1)) && ", "let 'a[$(bad)]'; ", "test -v 'a[$(bad)]'; ", "[ x = x ] && ",
+			"[[ x =~ x ]] && ", "[[ $(bad) ]] || ") + sub()
 	case 19:
 		return "ok $(" + sub() + ")"
 	case 20:
@@ -285,7 +300,8 @@ func anyLine(t *rapid.T) string {
 	line := anyCommand(t, rapid.IntRange(0, 3).Draw(t, "depth"))
 	for range max(0, rapid.IntRange(-2, 2).Draw(t, "noise")) {
 		at := rapid.IntRange(0, len(line)).Draw(t, "at")
-		line = line[:at] + pick(t, "character", ";", "|", "&", "<", ">", "(", ")", "{", "}", "'", `"`, "\\", "$", "`", "*", "?", "[", "]", "#", "!", "~", "=", "\n", " ", "\t", ",", "-", "\r", "\v") + line[at:]
+		line = line[:at] + pick(t, "character", ";", "|", "&", "<", ">", "(", ")", "{", "}", "'", `"`, "\\", "$", "`",
+			"*", "?", "[", "]", "#", "!", "~", "=", "\n", " ", "\t", ",", "-", "\r", "\v") + line[at:]
 	}
 	return line
 }

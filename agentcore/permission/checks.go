@@ -171,8 +171,8 @@ func compiler(args []string) string {
 }
 
 var (
-	// gitGlobal are harmless options before the subcommand, gitOptions dangerous ones behind it, gitRunning subcommands
-	// that are dangerous themselves.
+	// gitGlobal are harmless options in front of the subcommand. gitOptions are dangerous options behind it. gitRunning
+	// are subcommands that are dangerous themselves.
 	gitGlobal = []string{
 		"--no-pager", "--no-optional-locks", "--literal-pathspecs", "--no-replace-objects",
 		"--version", "--help", "-P", "-h", "-v",

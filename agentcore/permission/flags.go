@@ -22,13 +22,13 @@ type program struct {
 	dash bool
 	// first words that the program runs as its subcommand.
 	subcommands []string
-	// check looks at the words where options do not tell.
+	// check looks at the words of programs whose options do not tell enough.
 	check func(args []string) string
-	// reads says that those options only name another file to be read.
+	// reads says that the options above only name another file to be read.
 	reads bool
-	// always says that every call is such a one.
+	// always says that every call makes more happen than its first words tell.
 	always bool
-	// until ends the options at the first word that is none: what follows belongs to a script or another program.
+	// until ends the options at the first word that is no option: what follows belongs to a script or another program.
 	until bool
 }
 

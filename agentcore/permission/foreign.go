@@ -8,7 +8,7 @@ import (
 	"github.com/agentls/agentls/agentcore/mcpname"
 )
 
-// foreignTools are the tools of other programs that have rules of a kind that is ours, in lower case.
+// foreignTools are the names, in lower case, that other programs give to tools which agentls has, too.
 var foreignTools = map[string]string{
 	"bash": "bash", "shell": "bash", "read": "read", "grep": "grep", "glob": "glob", "ls": "list", "list": "list",
 	"edit": "edit", "multiedit": "edit", "write": "write", "patch": "patch", "notebookedit": "notebook_edit",
@@ -74,7 +74,8 @@ func FromClaude(entry string, action Action) (rules []Rule, warnings []string) {
 	return broken(entry, action, "rules on this tool have no pattern")
 }
 
-// broken is a rule that cannot be carried over: one that allows is left out, another holds for more than was written.
+// broken reports a rule that cannot be carried over. A rule that allows is left out. Any other rule is made to hold for
+// more than was written.
 func broken(entry string, action Action, why string) ([]Rule, []string) {
 	entry = Visible(entry)
 	if action == Allow {
@@ -176,7 +177,7 @@ func ignoreGlob(entry, tool, text string, action Action) ([]Rule, []string) {
 
 // FromOpenCode reads a rule as opencode's `permission` has it: a tool, a pattern in which * is any text (`*` where
 // there is none), and an action. The rules never let through more than was written; where they let through less, a
-// warning says so. That a deny wins here over all that follow it, which it does not there, is for the caller to tell.
+// warning says so. In agentls a deny wins over all rules behind it, and in opencode it does not: the caller tells that.
 func FromOpenCode(name, pattern string, action Action) (rules []Rule, warnings []string) {
 	entry := fmt.Sprintf("%s %q", name, pattern)
 	tool, known := foreignTools[strings.ToLower(name)]

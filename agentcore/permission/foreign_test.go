@@ -48,7 +48,10 @@ func TestFromClaude(t *testing.T) {
 		{"Edit", permission.Deny, "deny edit", false},
 		{"Write", permission.Deny, "deny write", false},
 		{"WebFetch(domain:example.org)", permission.Allow, "allow webfetch(example.org)", false},
-		{"WebFetch(domain:example.org)", permission.Deny, "deny webfetch(example.org), deny webfetch(*.example.org)", false},
+		{
+			"WebFetch(domain:example.org)", permission.Deny, "deny webfetch(example.org), deny webfetch(*.example.org)",
+			false,
+		},
 		{"WebFetch(https://x/)", permission.Allow, "", true},
 		{"mcp__github", permission.Allow, "allow mcp__github__*", false},
 		{"mcp__github__*", permission.Allow, "allow mcp__github__*", false},
@@ -96,14 +99,20 @@ func TestFromOpenCode(t *testing.T) {
 	// There, * crosses folders: what denies must do so, too.
 	rules, _ := permission.FromOpenCode("edit", "src/*.go", permission.Deny)
 	p := policy(permission.Default, user(rules...))
-	for path, want := range map[string]permission.Action{"src/a.go": permission.Deny, "src/b/c/a.go": permission.Deny, "a.go": permission.Allow, "src/a.md": permission.Allow} {
+	for path, want := range map[string]permission.Action{
+		"src/a.go": permission.Deny, "src/b/c/a.go": permission.Deny,
+		"a.go": permission.Allow, "src/a.md": permission.Allow,
+	} {
 		if d := p.Decide(write("edit", path), nil); d.Action != want {
 			t.Errorf("%s: %s", path, d.Action)
 		}
 	}
 	rules, _ = permission.FromOpenCode("read", "*.env", permission.Deny)
 	p = policy(permission.Default, user(rules...))
-	for path, want := range map[string]permission.Action{"a.env": permission.Deny, "x/y/a.env": permission.Deny, "a.go": permission.Allow} {
+	for path, want := range map[string]permission.Action{
+		"a.env": permission.Deny, "x/y/a.env": permission.Deny,
+		"a.go": permission.Allow,
+	} {
 		if d := p.Decide(read(path), nil); d.Action != want {
 			t.Errorf("%s: %s", path, d.Action)
 		}

@@ -35,7 +35,7 @@ type Grant struct {
 	Run     event.RunID
 	Root    string
 	Created time.Time
-	// Expires is zero for a grant that does not expire, Revoked for one that was not taken back.
+	// Expires is zero for a grant that does not expire. Revoked is zero for a grant that was not taken back.
 	Expires, Revoked time.Time
 }
 
@@ -52,7 +52,7 @@ func (g Grant) until() string {
 	return " until " + g.Expires.Format(time.DateTime)
 }
 
-// granted is the grant that decides on a part: one that denies, else the last that was given.
+// granted returns the grant that decides on a part: a grant that denies, or else the grant that was given last.
 func (p *Policy) granted(it *item, grants []Grant) *Grant {
 	now := time.Now()
 	var found *Grant
@@ -85,8 +85,8 @@ func (p *Policy) covers(rule Rule, it *item) bool {
 	return rule.Action != Allow || it.guard == "" || c.glob != "" && c.glob == it.guarded()
 }
 
-// lasting are the rules of an answer for longer than once, or none where the same question would be asked again all the
-// same: what cannot take effect is not offered.
+// lasting returns the rules that an answer for longer than one call would grant. It returns none if the same question
+// would come again nevertheless, since the user is not offered an answer without effect.
 func (p *Policy) lasting(asking []item, rules []Rule) []Rule {
 	for i := range asking {
 		if !slices.ContainsFunc(rules, func(rule Rule) bool {

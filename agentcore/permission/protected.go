@@ -61,10 +61,11 @@ type Tree interface {
 // maxIncludes bounds how deep settings of git that include others are followed.
 const maxIncludes = 3
 
-// ProtectedBelow reports what the names alone do not tell: whether a slash path lies in a folder that looks like a bare
-// repository, or would, in the one that a `.git` file in a folder around it points to, or where the settings of a
-// repository around it say that git finds hooks, its monitor or further settings. root is the tree's absolute slash
-// path. It looks at a few names, and reads up to a few small files, for each folder of the path.
+// ProtectedBelow reports whether a slash path is protected for a reason that its names alone do not tell. The path lies
+// in a folder that looks like a bare repository or would become one, or in the repository that a `.git` file in a
+// folder around it points to, or in a place where the settings of a repository around it make git look for hooks, its
+// monitor or further settings. root is the tree's absolute slash path. The function looks at a few names, and reads up
+// to a few small files, for each folder of the path.
 func ProtectedBelow(tree Tree, root, rel string) (why string, ok bool) {
 	if why, ok := Protected(rel); ok {
 		return why, true

@@ -10,9 +10,13 @@ import (
 
 func TestProtected(t *testing.T) {
 	for path, want := range map[string]bool{
-		".git/config": true, "a/.git/x": true, ".GIT": true, ".git./x": true, ".git /x": true, ".git::$INDEX_ALLOCATION/x": true, "git~1/x": true,
-		".g\u200cit/x": true, ".vscode/tasks.json": true, ".VSCODE . ": true, ".ıdea/x": true, ".huſky/x": true, ".mcp.json": true, ".cursor/rules": true, ".agentls": true, "x/.envrc": true, "my.code-workspace": true, "venv/bin/python": true, "node_modules/.bin/x": true,
-		".gitignore": false, ".github/workflows/x.yml": false, "a.git": false, "venv/lib/x": false, "node_modules/x": false, "git": false,
+		".git/config": true, "a/.git/x": true, ".GIT": true, ".git./x": true, ".git /x": true,
+		".git::$INDEX_ALLOCATION/x": true, "git~1/x": true,
+		".g\u200cit/x": true, ".vscode/tasks.json": true, ".VSCODE . ": true, ".ıdea/x": true, ".huſky/x": true,
+		".mcp.json": true, ".cursor/rules": true, ".agentls": true, "x/.envrc": true, "my.code-workspace": true,
+		"venv/bin/python": true, "node_modules/.bin/x": true,
+		".gitignore": false, ".github/workflows/x.yml": false, "a.git": false, "venv/lib/x": false,
+		"node_modules/x": false, "git": false,
 	} {
 		if why, got := permission.Protected(path); got != want || got && why == "" {
 			t.Errorf("Protected(%q) = %q, %v", path, why, got)
@@ -23,9 +27,12 @@ func TestProtected(t *testing.T) {
 func TestProtectedBelow(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		".git": "gitdir: " + dir + "/elsewhere\n", "sub/.git": "gitdir: ./inner", "store/wt/HEAD": "", "store/wt/commondir": "..\n", "out/.git": "gitdir: ../../x\n", "bare/HEAD": "ref: x", "bare/refs/x": "", "bare/objects/x": "",
-		"half/HEAD": "", "half/objects/x": "",
-		"work/.git/config": "[core]\n\thooksPath = \"tools/h\" ; x\n\tfsmonitor = true\n[core] FSMonitor=./run/watch -v # x\n" +
+		".git": "gitdir: " + dir + "/elsewhere\n", "sub/.git": "gitdir: ./inner", "store/wt/HEAD": "",
+		"store/wt/commondir": "..\n", "out/.git": "gitdir: ../../x\n", "bare/HEAD": "ref: x", "bare/refs/x": "",
+		"bare/objects/x": "",
+		"half/HEAD":      "", "half/objects/x": "",
+		"work/.git/config": "[core]\n\thooksPath = \"tools/h\" ; x\n\tfsmonitor = true\n[core] " +
+			"FSMonitor=./run/watch -v # x\n" +
 			"[include]\n\tpath = ../shared.ini\n[includeIf \"gitdir:x/\"]\npath = ../some.ini\n",
 		"work/shared.ini": "[core]\nhooks\\\nPath = deep\n",
 		"linked/.git":     "gitdir: ../store/wt", "store/config": "[core]\nhooksPath = named\n",
@@ -50,10 +57,13 @@ func TestProtectedBelow(t *testing.T) {
 	}()
 	fsys := folder{r}
 	for path, want := range map[string]bool{
-		"a/b.go": false, "x": false, "sub/a.go": false, "sub/inner/hooks/x": true, ".git/x": true, "bare/config": true, "bare/hooks/pre-commit": true, "bare/deep/er/x": true,
+		"a/b.go": false, "x": false, "sub/a.go": false, "sub/inner/hooks/x": true, ".git/x": true, "bare/config": true,
+		"bare/hooks/pre-commit": true, "bare/deep/er/x": true,
 		"half/x": false, "half/refs/heads/x": true, "half/REFS/x": true, "out/x": false, "big/a": false,
-		"work/tools/h/pre-commit": true, "work/Tools/H/pre-commit": true, "work/tools/x": false, "work/run/watch": true, "work/run/x": false,
-		"work/shared.ini": true, "work/some.ini": true, "work/deep/x": true, "linked/named/x": true, "linked/x": false, "work/true": false,
+		"work/tools/h/pre-commit": true, "work/Tools/H/pre-commit": true, "work/tools/x": false, "work/run/watch": true,
+		"work/run/x":      false,
+		"work/shared.ini": true, "work/some.ini": true, "work/deep/x": true, "linked/named/x": true, "linked/x": false,
+		"work/true": false,
 	} {
 		if why, got := permission.ProtectedBelow(fsys, dir, path); got != want || got && why == "" {
 			t.Errorf("%s: %q, %v", path, why, got)

@@ -63,11 +63,17 @@ func TestReachBoundsEveryCall(t *testing.T) {
 	modes := []Mode{Default, Default, Plan, AcceptEdits, Bypass}
 	exact := 0
 	for range 4000 {
-		p := New(Setup{Layers: layers(), Mode: modes[random.IntN(len(modes))], Run: "r1", Session: "s", Roots: []string{"/w"}})
+		p := New(Setup{
+			Layers: layers(), Mode: modes[random.IntN(len(modes))], Run: "r1", Session: "s",
+			Roots: []string{"/w"},
+		})
 		p = p.Child("r2", modes[random.IntN(len(modes))], layers())
 		var grants []Grant
 		if random.IntN(3) == 0 {
-			grants = []Grant{{Scope: Session, Session: "s", Tool: pick("bash", "webfetch", "mcp__notes__add"), Pattern: pick("", "example.org"), Decision: Allow}}
+			grants = []Grant{{
+				Scope: Session, Session: "s", Tool: pick("bash", "webfetch", "mcp__notes__add"),
+				Pattern: pick("", "example.org"), Decision: Allow,
+			}}
 		}
 		for _, r := range requests {
 			reach, d := p.Reach(r.Tool, r.Effect, r.Sandbox, grants), p.Decide(r, grants)

@@ -37,8 +37,8 @@ const (
 	Full Level = "full"
 )
 
-// Path is a file that a call touches. A file reached through a symbolic link is two paths: the one that was named and
-// the one that it leads to.
+// Path is a file that a call touches. A file reached through a symbolic link has two paths: the path that was named,
+// and the path that the link leads to.
 type Path struct {
 	// Name is an absolute, clean path in the machine's notation.
 	Name string
@@ -48,7 +48,7 @@ type Path struct {
 	Linked bool
 	// Pointed says that the user started the run on this file.
 	Pointed bool
-	// Through is the link that leads here, for where a link leads; it is absolute, too, and otherwise empty.
+	// Through is the absolute path of the symbolic link that leads to this path; empty where no link does.
 	Through string
 	// Protected is why the files around it say that the file acts by itself ([ProtectedBelow]), or "".
 	Protected string

@@ -56,7 +56,7 @@ type Rule struct {
 // Text is the rule as people write it: `deny bash(git push*)`.
 func (r Rule) Text() string { return string(r.Action) + " " + r.Calls() }
 
-// Calls are those that the rule is about, as people write them: `bash(git push*)`.
+// Calls names the calls that the rule is about, as people write them: `bash(git push*)`.
 func (r Rule) Calls() string {
 	if r.Pattern == "" {
 		return Visible(r.Tool)
@@ -111,7 +111,7 @@ const (
 	Default Mode = "default"
 	// Plan denies every edit, and asks for each command that no rule allows.
 	Plan Mode = "plan"
-	// AcceptEdits does not ask for edits, but for those of protected files.
+	// AcceptEdits asks for edits of protected files, and not for other edits.
 	AcceptEdits Mode = "accept_edits"
 	// Bypass asks for nothing but edits of protected files.
 	Bypass Mode = "bypass"

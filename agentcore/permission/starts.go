@@ -7,12 +7,12 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// What a command starts by its own words reaches rules that deny in two ways. Where it is known to start a command,
-// that is one of its inner ones: a rule that denies it denies the call. Where it is not known what the program does
-// with its words, or where it is told to do more than its name tells, each later word and each text that may be a
-// command line counts as something that it may start: where a rule denies that, the call is asked for.
+// A command may start other commands by its own words. Rules that deny see them in two ways. A command that is known to
+// be started counts as an inner command: a rule that denies the inner command denies the call. Where nobody knows what
+// the program does with its words, or where its words make it do more than its name tells, each later word, and each
+// text that may be a command line, counts as a command that may be started: where a rule denies one, the user is asked.
 
-// starters are programs that are there to start another, in forms that are too many to be known here.
+// starters are programs whose purpose is to start another program, in too many forms to be known here.
 var starters = []string{
 	"su", "sg", "chroot", "unshare", "nsenter", "setpriv", "runuser", "systemd-run", "strace", "ltrace", "perf",
 	"script", "watch", "parallel", "flock", "entr", "npx", "pnpx", "bunx", "uvx", "pipx",
@@ -30,7 +30,7 @@ func startsOthers(name string) bool {
 		strings.HasPrefix(name, "ld-linux") || strings.HasPrefix(name, "ld-musl") || strings.HasPrefix(name, "qemu-")
 }
 
-// quiet are programs that start no other, beside those that [looking] and [programs] know.
+// quiet are the programs that start no other program, beside the programs in [looking] and [programs].
 var quiet = []string{
 	"mkdir", "rmdir", "touch", "rm", "unlink", "chmod", "chown", "chgrp", "mktemp", "truncate", "shred", "kill",
 	"killall", "pkill", "pgrep", "ps", "free", "uptime", "arch", "nproc", "locale", "tty", "groups", "type", "hash",

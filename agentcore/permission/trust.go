@@ -25,7 +25,7 @@ var acting = []string{
 	".opencode/agents",
 }
 
-// What is more than this is not read, and so not trusted.
+// Files beyond these bounds are not read, and so not trusted.
 const (
 	maxActors     = 10_000
 	maxActorBytes = 64 << 20 // of all files together
@@ -36,8 +36,8 @@ const (
 type Actor struct {
 	// Path below the folder, with slashes.
 	Path string
-	// Hash is that of its content ([Hash]), or says that it cannot be read and why, so that it counts as changed when
-	// it can.
+	// Hash is the hash of the file's content ([Hash]). For a file that cannot be read it is a text that says why, so
+	// that the file counts as changed once it can be read.
 	Hash string
 	// Unseen is how many characters of its text nobody sees (see [Unseen]), as it was read just now; 0 for what is no
 	// text.

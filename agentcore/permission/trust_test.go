@@ -44,7 +44,11 @@ func survey(t *testing.T, dir string, more ...string) []permission.Actor {
 func TestTrust(t *testing.T) {
 	outside, dir := t.TempDir(), t.TempDir()
 	put(t, outside, "x.md", "outside")
-	for _, name := range []string{".agentls/config.toml", ".agentls/agents/a.md", ".agentls/skills/s/SKILL.md", ".claude/agents/b.md", ".claude/skills/s/run.sh", ".opencode/agent/c.md", ".opencode/agents/d.md", ".claude/settings.json", "src/a.go", "prompts/p.md", "shared/e.md"} {
+	for _, name := range []string{
+		".agentls/config.toml", ".agentls/agents/a.md", ".agentls/skills/s/SKILL.md",
+		".claude/agents/b.md", ".claude/skills/s/run.sh", ".opencode/agent/c.md", ".opencode/agents/d.md",
+		".claude/settings.json", "src/a.go", "prompts/p.md", "shared/e.md",
+	} {
 		put(t, dir, name, name)
 	}
 	link := func(to, name string) {
@@ -64,8 +68,10 @@ func TestTrust(t *testing.T) {
 		paths = append(paths, a.Path)
 	}
 	want := []string{
-		".agentls/agents/a.md", ".agentls/agents/e.md", ".agentls/agents/nothing.md", ".agentls/agents/out.md", ".agentls/config.toml", ".agentls/loop", ".agentls/skills/s/SKILL.md",
-		".claude/agents/b.md", ".claude/skills/s/run.sh", ".claude/skills/shared/e.md", ".opencode/agent/c.md", ".opencode/agents/d.md", "prompts/p.md",
+		".agentls/agents/a.md", ".agentls/agents/e.md", ".agentls/agents/nothing.md", ".agentls/agents/out.md",
+		".agentls/config.toml", ".agentls/loop", ".agentls/skills/s/SKILL.md",
+		".claude/agents/b.md", ".claude/skills/s/run.sh", ".claude/skills/shared/e.md", ".opencode/agent/c.md",
+		".opencode/agents/d.md", "prompts/p.md",
 	}
 	if !slices.Equal(paths, want) {
 		t.Errorf("what acts is %q, not %q", paths, want)
@@ -94,13 +100,19 @@ func TestTrustBindsToContent(t *testing.T) {
 	}
 	now := survey(t, dir)
 	got := permission.Compare(true, then, now)
-	if want := "changed: added .claude/agents/b.md; changed .agentls/config.toml; removed .agentls/agents/a.md"; got.String() != want {
+	if want :=
+		"changed: added .claude/agents/b.md; changed .agentls/config.toml; removed " +
+			".agentls/agents/a.md"; got.String() != want {
 		t.Errorf("%s, not %s", got, want)
 	}
-	if permission.Digest(then) == permission.Digest(now) || permission.Digest(now) != permission.Digest(survey(t, dir)) {
+	if permission.Digest(then) == permission.Digest(now) ||
+		permission.Digest(now) != permission.Digest(survey(t, dir)) {
 		t.Error("the digest is not that of the content")
 	}
-	if i := slices.IndexFunc(now, func(a permission.Actor) bool { return a.Path == ".agentls/config.toml" }); now[i].Hash != permission.Hash([]byte("a = 2")) {
+	if i := slices.IndexFunc(now,
+		func(a permission.Actor) bool {
+			return a.Path == ".agentls/config.toml"
+		}); now[i].Hash != permission.Hash([]byte("a = 2")) {
 		t.Error("the hash is not that of the text")
 	}
 }

@@ -55,7 +55,7 @@ func Legible(s string) string {
 	return b.String() + s[kept:]
 }
 
-// LegibleLine is [Legible] for what is one line.
+// LegibleLine is [Legible] for a text that is shown in one line.
 func LegibleLine(s string) string {
 	return strings.NewReplacer("\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(Legible(s))
 }

@@ -118,7 +118,7 @@ func (r *wordReader) part(part syntax.WordPart, first, alone bool) string {
 	return ""
 }
 
-// telling are variables of which the text may be shown: the shell sets them, or whoever logs in.
+// telling are the variables whose values may be shown: the shell or the login sets them, and they are no secrets.
 var telling = []string{"USER", "LOGNAME", "PWD", "OLDPWD", "HOSTNAME", "SHELL", "RANDOM", "SECONDS", "!", "@", "*"}
 
 // expansion is what the shell puts in the place of a variable or a command. Of variables only plain ones are known: a

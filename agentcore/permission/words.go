@@ -152,8 +152,8 @@ func (p *wordPattern) becomes(i int, w word, loose bool) bool {
 
 // ordered looks for the pattern's words in a command, one behind the other.
 func (p *wordPattern) ordered(args []word, loose bool) bool {
-	// reached are the places behind which the pattern's words so far may lie, of which there may be several: an
-	// option can have a value of its own.
+	// reached are the places where the pattern's words so far may end. There may be several, because an option can
+	// have a value of its own.
 	reached := make([]bool, len(args)+2)
 	reached[1] = true
 	for i := 1; i < len(p.words); i++ {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// wrapped is what a program starts that is there to start another.
+// wrapped is the command that a wrapper starts: a program whose purpose is to start another.
 type wrapped struct {
 	args    []word   // the command that is started
 	scripts []string // or command lines, for a shell
@@ -66,8 +66,8 @@ var wrappers = map[string]wrapper{
 
 // options are what a wrapper's own options say.
 type options struct {
-	end   int               // the place of the first word that is none
-	given map[string]string // values by name; those of short options by their letter
+	end   int               // the place of the first word that is no option
+	given map[string]string // the values of the options: of long ones by name, of short ones by letter
 }
 
 // parse reads a wrapper's own options. ok is false where one is not known, so that it cannot be told where they end.
@@ -255,10 +255,10 @@ var commands = []string{
 	"mvn", "gradle", "terraform", "helm", "bundle", "composer", "apt", "brew", "rustup", "systemctl", "just",
 }
 
-// installing are first words that fetch and run what the others name.
+// installing are first words that fetch a package, which the words behind them name, and run it.
 var installing = []string{"install", "i", "add", "ci", "update", "upgrade", "clone", "init", "create"}
 
-// nested are first words that are followed by another such.
+// nested are first words behind which another first word follows.
 var nested = map[string][]string{
 	"npm": {"run", "run-script"}, "pnpm": {"run"}, "yarn": {"run"},
 	"docker": {"compose", "image", "container", "volume", "network"}, "git": {"stash", "remote", "worktree"},

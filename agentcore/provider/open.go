@@ -53,22 +53,15 @@ func Open(ctx context.Context, c Choice, in Surroundings) (model.Model, error) {
 		return nil, err
 	}
 	p, provider, id, key := w.Provider, w.name, w.model, w.key
+	options := openai.Options{ // the same for all wires
+		Name: provider, Model: id, BaseURL: p.BaseURL, Key: key, Headers: p.Headers, HTTPClient: in.Client,
+	}
 	switch cmp.Or(p.Kind, provider) {
 	case "anthropic":
-		return anthropic.New(anthropic.Options{
-			Name: provider, Model: id, BaseURL: p.BaseURL, Key: key,
-			Headers: p.Headers, HTTPClient: in.Client,
-		}), nil
+		return anthropic.New(options), nil
 	case "gemini":
-		return gemini.New(gemini.Options{
-			Name: provider, Model: id, BaseURL: p.BaseURL, Key: key, Headers: p.Headers,
-			HTTPClient: in.Client,
-		}), nil
+		return gemini.New(options), nil
 	case "openai":
-		options := openai.Options{
-			Name: provider, Model: id, BaseURL: p.BaseURL, Key: key, Headers: p.Headers,
-			HTTPClient: in.Client,
-		}
 		if p.API == "responses" {
 			return openai.NewResponses(options), nil
 		}

@@ -22,7 +22,7 @@ import (
 )
 
 const (
-	// maxSize is that of a SKILL.md, or of another file of a skill that is read, in bytes.
+	// maxSize bounds a SKILL.md, or another file of a skill that is read, in bytes.
 	maxSize = 256 << 10
 	// maxFiles and maxDepth bound the listing of a skill's folder.
 	maxFiles = 100
@@ -32,10 +32,10 @@ const (
 // Folder is a place to look for skills: each folder in Dir with a SKILL.md is one.
 type Folder struct {
 	Layer agent.Layer
-	// Dir is absolute. One that does not exist holds no skills.
+	// Dir is absolute. A folder that does not exist holds no skills.
 	Dir string
-	// Within is the folder that symbolic links may not lead out of, for places that others write: that of the
-	// project. Where it is empty the user is trusted with the links in Dir.
+	// Within is the folder that symbolic links may not lead out of. For the skills of a project it is the project's
+	// folder, since others write there. Where it is empty, links in Dir may lead anywhere: the user made them.
 	Within string
 }
 
@@ -106,7 +106,7 @@ func Folders(config, home string, projects ...string) []Folder {
 	return list
 }
 
-// folder is that of one skill. All access to it goes through open, so that no link leads out.
+// folder is the folder of one skill. All access to it goes through open, so that no link leads out.
 type folder struct {
 	layer agent.Layer
 	// dir is absolute.
@@ -192,8 +192,8 @@ func refusal(path string, err error, hint string) agent.Problem {
 	return agent.Problem{File: path, Severity: event.SeverityError, Message: err.Error(), Hint: hint}
 }
 
-// readable is a text of the folder as a model gets it. That of a project has only what the user could read before he
-// trusted it.
+// readable returns a text of the folder as a model gets it. From a text of a project, characters are taken out that the
+// user could not see when the user decided to trust the project.
 func (f folder) readable(text string) string {
 	if f.layer == agent.LayerProject {
 		return permission.Seen(text)

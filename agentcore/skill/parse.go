@@ -27,9 +27,9 @@ const (
 // member matches "key: value" at the start of a line.
 var member = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([A-Za-z][\w-]*):(?:\s+(.*?))?\s*$`) })
 
-// Parse reads a SKILL.md. It always returns a skill that can be used, with every problem at once. A name that is
-// missing is the folder's, a missing description the first paragraph; frontmatter that is no YAML is
-// read line by line.
+// Parse reads a SKILL.md. It always returns a skill that can be used, with every problem at once. A skill without a
+// name is called like its folder, and a skill without a description is described by its first paragraph. Frontmatter
+// that is no YAML is read line by line.
 func Parse(name, content string) *Skill {
 	p := parser{skill: &Skill{Path: name}, keys: map[string]key{}}
 	text := strings.ReplaceAll(strings.TrimPrefix(content, "\ufeff"), "\r\n", "\n")

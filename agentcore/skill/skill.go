@@ -21,7 +21,7 @@ type Skill struct {
 	Name string
 	// Description says what the skill is for and when to use it.
 	Description string
-	// Path is that of the SKILL.md, absolute; empty for a built-in skill.
+	// Path is the absolute path of the SKILL.md; empty for a built-in skill.
 	Path string
 	// Text is what stands below the frontmatter.
 	Text  string

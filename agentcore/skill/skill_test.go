@@ -55,20 +55,33 @@ func TestParse(t *testing.T) {
 		want       got
 	}{
 		{
-			"as it should be", "---\nname: pdf\ndescription: Fills forms. Use it for PDF files.\nlicense: MIT\nallowed-tools: Read Bash(git add *)\n---\n\n# PDF\n\nDo.\n",
+			"as it should be",
+			"---\nname: pdf\ndescription: Fills forms. Use it for PDF files.\nlicense: MIT\nallowed-tools: Read " +
+				"Bash(git add *)\n---\n\n# PDF\n\nDo.\n",
 			got{"pdf", "Fills forms. Use it for PDF files.", "# PDF\n\nDo.", []string{"Read", "Bash(git add *)"}, nil},
 		},
 		{
-			"line ends and a mark of others", "\ufeff---\r\nname: pdf\r\ndescription: >\r\n  Two\r\n  lines.\r\nallowed-tools: [read, edit]\r\n---\r\nDo.\r\n",
+			"line ends and a mark of others",
+			"\ufeff---\r\nname: pdf\r\ndescription: >\r\n  Two\r\n  lines.\r\nallowed-tools: [read, " +
+				"edit]\r\n---\r\nDo.\r\n",
 			got{"pdf", "Two lines.", "Do.", []string{"read", "edit"}, nil},
 		},
 		{
-			"broken YAML", "---\nname: pdf\ndescription: Use it when: the user says \"fill\": so\n  and more\nallowed-tools:\n  - read\n  - edit\n---\nDo.\n",
-			got{"pdf", "Use it when: the user says \"fill\": so and more", "Do.", []string{"read", "edit"}, []string{"0 : the frontmatter is no valid YAML"}},
+			"broken YAML",
+			"---\nname: pdf\ndescription: Use it when: the user says \"fill\": so\n  and more\nallowed-tools:\n  " +
+				"- read\n  - edit\n---\nDo.\n",
+			got{
+				"pdf", "Use it when: the user says \"fill\": so and more", "Do.",
+				[]string{"read", "edit"},
+				[]string{"0 : the frontmatter is no valid YAML"},
+			},
 		},
 		{
 			"no description", "---\nname: pdf\n---\n# PDF\n\nFills\nforms.\n\nMore.\n",
-			got{"pdf", "Fills forms.", "# PDF\n\nFills\nforms.\n\nMore.", nil, []string{"0 description: the skill has no description"}},
+			got{
+				"pdf", "Fills forms.", "# PDF\n\nFills\nforms.\n\nMore.", nil,
+				[]string{"0 description: the skill has no description"},
+			},
 		},
 		{
 			"no name", "---\ndescription: Fills.\n---\nDo.\n",
@@ -84,7 +97,13 @@ func TestParse(t *testing.T) {
 		},
 		{
 			"no frontmatter", "# PDF\n\nFills forms.\n",
-			got{"pdf", "Fills forms.", "# PDF\n\nFills forms.", nil, []string{"0 : the file has no frontmatter", "0 name: the skill has no name", "0 description: the skill has no description"}},
+			got{
+				"pdf", "Fills forms.", "# PDF\n\nFills forms.", nil,
+				[]string{
+					"0 : the file has no frontmatter", "0 name: the skill has no name",
+					"0 description: the skill has no description",
+				},
+			},
 		},
 		{
 			"no end of the frontmatter", "---\nname: pdf\ndescription: Fills.\n\nDo.\n",
@@ -92,15 +111,24 @@ func TestParse(t *testing.T) {
 		},
 		{
 			"nothing", "",
-			got{"pdf", "", "", nil, []string{"0 : the file has no frontmatter", "0 name: the skill has no name", "0 description: the skill has no description", "0 : there are no instructions"}},
+			got{"pdf", "", "", nil, []string{
+				"0 : the file has no frontmatter", "0 name: the skill has no name",
+				"0 description: the skill has no description", "0 : there are no instructions",
+			}},
 		},
 		{
 			"a list", "---\n- a\n- b\n---\nDo.\n",
-			got{"pdf", "Do.", "Do.", nil, []string{"0 : the frontmatter holds no keys", "0 name: the skill has no name", "0 description: the skill has no description"}},
+			got{"pdf", "Do.", "Do.", nil, []string{
+				"0 : the frontmatter holds no keys", "0 name: the skill has no name",
+				"0 description: the skill has no description",
+			}},
 		},
 		{
 			"long description", "---\nname: pdf\ndescription: " + strings.Repeat("é", 1025) + "\n---\nDo.\n",
-			got{"pdf", strings.Repeat("é", 1023) + "…", "Do.", nil, []string{"2 description: the description is longer than 1024 characters"}},
+			got{
+				"pdf", strings.Repeat("é", 1023) + "…", "Do.", nil,
+				[]string{"2 description: the description is longer than 1024 characters"},
+			},
 		},
 	} {
 		s := skill.Parse("/x/skills/pdf/SKILL.md", c.text)
@@ -138,7 +166,8 @@ func TestLoad(t *testing.T) {
 	for _, s := range set.List() {
 		got = append(got, s.Name+" "+s.Description+" "+s.Layer.String())
 	}
-	if diff := cmp.Diff([]string{"one user's user", "three project's project", "two project's project"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"one user's user", "three project's project", "two project's project"},
+		got); diff != "" {
 		t.Errorf("skills (-want +got):\n%s", diff)
 	}
 	var problems []string
@@ -152,7 +181,8 @@ func TestLoad(t *testing.T) {
 	if _, err := set.Find("thre"); err == nil || !strings.Contains(err.Error(), "three") {
 		t.Errorf("a misspelt name: %v", err)
 	}
-	if without := load(t, skill.Folders("", "")...); len(without.List()) != 0 || len(without.Names()) != len(skill.Builtin()) {
+	if without := load(t, skill.Folders("", "")...); len(without.List()) != 0 ||
+		len(without.Names()) != len(skill.Builtin()) {
 		t.Errorf("no folders hold %v", without.Names())
 	}
 	cancelled, cancel := context.WithCancel(context.Background())
@@ -182,7 +212,8 @@ func TestFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{filepath.Join(dir, "pdf/reference.md"), filepath.Join(dir, "pdf/scripts/fill.py")}, files); diff != "" {
+	if diff := cmp.Diff([]string{filepath.Join(dir, "pdf/reference.md"), filepath.Join(dir, "pdf/scripts/fill.py")},
+		files); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
 	if text, err := set.Read(files[0]); err != nil || text != "reference\n" {
@@ -258,7 +289,10 @@ func TestBuiltinSkillsAreSound(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, seed := range []string{"", "---\n", "---\n---\n", md("a", "b"), "---\nname: [a\n---\nx", "---\nname: &a [*a]\ndescription: {a: b}\n---\nx", "---\nallowed-tools: ((,\n---\n", "--- \nx: y\n...\n"} {
+	for _, seed := range []string{
+		"", "---\n", "---\n---\n", md("a", "b"), "---\nname: [a\n---\nx",
+		"---\nname: &a [*a]\ndescription: {a: b}\n---\nx", "---\nallowed-tools: ((,\n---\n", "--- \nx: y\n...\n",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -282,7 +316,9 @@ func BenchmarkLoad200(b *testing.B) {
 	dir := b.TempDir()
 	for i := range 200 {
 		name := fmt.Sprintf("skill-%03d", i)
-		write(b, filepath.Join(dir, name, "SKILL.md"), md(name, "Does a thing. Use it where the thing is to be done.")+strings.Repeat("Some more instructions.\n", 200))
+		write(b, filepath.Join(dir, name, "SKILL.md"),
+			md(name, "Does a thing. Use it where the thing is to be done.")+strings.Repeat("Some more instructions.\n",
+				200))
 	}
 	b.ResetTimer()
 	for b.Loop() {
@@ -296,7 +332,8 @@ func BenchmarkLoad200(b *testing.B) {
 func TestHiddenCharacters(t *testing.T) {
 	for _, layer := range []agent.Layer{agent.LayerProject, agent.LayerUser} {
 		dir := t.TempDir()
-		write(t, filepath.Join(dir, "deploy", skill.FileName), "---\r\nname: deploy\r\ndescription: Dep\u200bloys.\r\n---\r\nPush it.\U000e0052\U000e0075\U000e006e\r\n")
+		write(t, filepath.Join(dir, "deploy", skill.FileName),
+			"---\r\nname: deploy\r\ndescription: Dep\u200bloys.\r\n---\r\nPush it.\U000e0052\U000e0075\U000e006e\r\n")
 		more := filepath.Join(dir, "deploy", "more.md")
 		write(t, more, "More\u202e text, with 👩\u200d💻.\n")
 		set := load(t, skill.Folder{Layer: layer, Dir: dir})
@@ -314,13 +351,17 @@ func TestHiddenCharacters(t *testing.T) {
 		}
 		var spans []event.Span
 		for _, p := range s.Problems {
-			if p.Fix == nil || p.Fix.New != "" || p.Severity != event.SeverityWarning || !strings.Contains(p.Message, "cannot be seen") {
+			if p.Fix == nil || p.Fix.New != "" || p.Severity != event.SeverityWarning ||
+				!strings.Contains(p.Message, "cannot be seen") {
 				t.Errorf("unexpected: %+v", p)
 				continue
 			}
 			spans = append(spans, p.Fix.Span)
 		}
-		want := []event.Span{{StartLine: 2, StartColumn: 16, EndLine: 2, EndColumn: 19}, {StartLine: 4, StartColumn: 8, EndLine: 4, EndColumn: 20}}
+		want := []event.Span{
+			{StartLine: 2, StartColumn: 16, EndLine: 2, EndColumn: 19},
+			{StartLine: 4, StartColumn: 8, EndLine: 4, EndColumn: 20},
+		}
 		if diff := cmp.Diff(want, spans); diff != "" {
 			t.Errorf("the places (-want +got):\n%s", diff)
 		}

@@ -16,7 +16,7 @@ type Adopted struct {
 	Hunks []Hunk
 	// LayerFiles are the layers of runs that had not ended.
 	LayerFiles []LayerFile
-	// Runs are those of the layers and all above them, parents before children.
+	// Runs are the runs of the layers and all runs above them, parents before children.
 	Runs []Run
 }
 

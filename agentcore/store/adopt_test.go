@@ -22,7 +22,10 @@ func leftovers(id event.SessionID, folder string) Batch {
 		LayerFiles: []LayerFile{{Session: id, Run: child, Path: folder + "/layer", Own: "mine"}},
 		Proposals:  []Proposal{{ID: event.ProposalID(id), Session: id}},
 	}
-	for i, state := range []event.ProposalState{event.StateOpen, event.StateConflict, event.StateAccepted, event.StateRejected, event.StateSuperseded} {
+	for i, state := range []event.ProposalState{
+		event.StateOpen, event.StateConflict, event.StateAccepted,
+		event.StateRejected, event.StateSuperseded,
+	} {
 		b.Hunks = append(b.Hunks, Hunk{
 			ID: event.HunkID(fmt.Sprintf("%s-%s", id, state)), Proposal: event.ProposalID(id), Path: folder + "/a",
 			State: state, Updated: time.UnixMicro(int64(i + 1)).UTC(),
@@ -97,10 +100,14 @@ func TestAdopt(t *testing.T) {
 
 func TestAdoptTakesTheNewestAccepted(t *testing.T) {
 	s := newStore(t)
-	b := Batch{Sessions: []Session{{ID: "former", State: SessionClosed}}, Proposals: []Proposal{{ID: "p", Session: "former"}}}
+	b := Batch{
+		Sessions:  []Session{{ID: "former", State: SessionClosed}},
+		Proposals: []Proposal{{ID: "p", Session: "former"}},
+	}
 	for i := range 5 {
 		b.Hunks = append(b.Hunks, Hunk{
-			ID: event.HunkID(fmt.Sprint(i)), Proposal: "p", Path: "/w/a", State: event.StateAccepted, Updated: time.UnixMicro(int64(i)).UTC(),
+			ID: event.HunkID(fmt.Sprint(i)), Proposal: "p", Path: "/w/a", State: event.StateAccepted,
+			Updated: time.UnixMicro(int64(i)).UTC(),
 		})
 	}
 	mustCommit(t, s, b)

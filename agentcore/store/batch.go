@@ -15,7 +15,7 @@ import (
 // after Submit.
 type Batch struct {
 	Sessions []Session
-	// Prompts are those of runs that are stored, or are in the batch: others would stay for ever.
+	// Prompts belong to runs that are stored, or are in the batch: other prompts would stay for ever.
 	Prompts []Prompt
 	Runs    []Run
 	// Usages change rows of runs that are stored, or are in the batch.

@@ -74,7 +74,8 @@ func BenchmarkOpenLarge(b *testing.B) {
 			for i := range 50 {
 				var batch Batch
 				for j := range 1000 {
-					batch.Messages = append(batch.Messages, Message{ID: event.NewMessageID(), Run: "r", Seq: i*1000 + j, Parts: text})
+					batch.Messages = append(batch.Messages,
+						Message{ID: event.NewMessageID(), Run: "r", Seq: i*1000 + j, Parts: text})
 				}
 				mustCommit(b, s, batch)
 			}

@@ -141,7 +141,8 @@ func TestFailedBatchTakesNoOtherWithIt(t *testing.T) {
 	}
 	bad := notice("s1")
 	bad.Messages = []Message{{ID: "m1", Run: "nobody"}}
-	good1, failed1, failed2, good2 := s.Submit(notice("s1")), s.Submit(bad), s.Submit(notice("nobody")), s.Submit(notice("s1"))
+	good1, failed1, failed2, good2 := s.Submit(notice("s1")), s.Submit(bad), s.Submit(notice("nobody")),
+		s.Submit(notice("s1"))
 	release()
 	if err := errors.Join(good1.Wait(ctx), good2.Wait(ctx)); err != nil {
 		t.Error(err)
@@ -339,7 +340,9 @@ func TestTwoStoresShareAFile(t *testing.T) {
 	for _, s := range stores {
 		wait.Go(func() {
 			for range each {
-				if err := s.Submit(Batch{Events: []NewEvent{{Session: "s1", Body: event.Notice{}}}}).Wait(ctx); err != nil {
+				if err := s.Submit(Batch{
+					Events: []NewEvent{{Session: "s1", Body: event.Notice{}}},
+				}).Wait(ctx); err != nil {
 					t.Error(err)
 					return
 				}

@@ -20,7 +20,7 @@ import (
 // Beside the file may lie copies of it: backups, from before its schema was changed (see backUp), and damaged files
 // that were moved aside (see Recovery). What a deleted session said must not stay in them.
 
-// keptCopies is how long a copy is kept. By then the user has seen whether the new file does.
+// keptCopies is how long a copy of a former database is kept. By then the user has seen whether the new one works.
 const keptCopies = 14 * 24 * time.Hour
 
 // copies lists the copies beside a file, without the logs that belong to them.

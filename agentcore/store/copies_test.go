@@ -27,7 +27,11 @@ func TestDeletedSessionIsInNoCopy(t *testing.T) {
 	}
 	s := openStore(t, path, Options{}) // which makes a backup
 	whole := must(os.ReadFile(glob(t, filepath.Join(dir, "*.backup"))[0]))(t)
-	for name, data := range map[string][]byte{".damaged-1": whole, ".damaged-2": []byte("nothing of it"), ".damaged-3": []byte("nothing of it"), ".damaged-3-wal": []byte("a page with doomed in it"), ".v1-0.backup": []byte("no database")} {
+	for name, data := range map[string][]byte{
+		".damaged-1": whole, ".damaged-2": []byte("nothing of it"),
+		".damaged-3": []byte("nothing of it"), ".damaged-3-wal": []byte("a page with doomed in it"),
+		".v1-0.backup": []byte("no database"),
+	} {
 		if err := os.WriteFile(path+name, data, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -55,7 +59,10 @@ func TestDeletedSessionIsInNoCopy(t *testing.T) {
 	if kept != 1 {
 		t.Errorf("%d backups have the other session", kept)
 	}
-	for name, want := range map[string]bool{".damaged-1": false, ".damaged-2": true, ".damaged-3": false, ".v1-0.backup": false} {
+	for name, want := range map[string]bool{
+		".damaged-1": false, ".damaged-2": true, ".damaged-3": false,
+		".v1-0.backup": false,
+	} {
 		if _, err := os.Stat(path + name); (err == nil) != want {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -70,7 +77,8 @@ func TestDeletedSessionIsInNoCopy(t *testing.T) {
 	if err := s.ForgetCopies(time.Now().Add(keptCopies + time.Minute)); err != nil {
 		t.Fatal(err)
 	}
-	if left := append(glob(t, filepath.Join(dir, "*.backup")), glob(t, filepath.Join(dir, "*.damaged*"))...); len(left) != 0 {
+	if left := append(glob(t, filepath.Join(dir, "*.backup")),
+		glob(t, filepath.Join(dir, "*.damaged*"))...); len(left) != 0 {
 		t.Errorf("old copies are still there: %q", left)
 	}
 	if err := s.ForgetCopies(time.Now()); err != nil {
@@ -137,7 +145,10 @@ func TestJumpingClock(t *testing.T) {
 		when := time.UnixMicro(at)
 		run := event.RunID([]string{"first", "second", "third", "fourth"}[i])
 		mustCommit(t, s, Batch{
-			Runs:      []Run{{ID: run, Session: "s1", Parent: event.RunID(append([]string{""}, runs...)[min(i, 1)]), Status: event.StatusRunning, Created: when}},
+			Runs: []Run{{
+				ID: run, Session: "s1", Parent: event.RunID(append([]string{""}, runs...)[min(i, 1)]),
+				Status: event.StatusRunning, Created: when,
+			}},
 			Messages:  []Message{{ID: event.MessageID(run), Run: "first", Seq: i + 1, Time: when}},
 			ToolCalls: []ToolCall{{ID: event.CallID(run), Run: "first", Intent: when, Started: when}},
 			Events:    []NewEvent{{Session: "s1", Run: run, Time: when, Body: event.TurnStarted{Turn: i}}},

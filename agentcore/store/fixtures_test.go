@@ -21,7 +21,8 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 )
 
-var update = flag.Bool("update", false, "write the dump of a database of this version, where there is none; one that is there is never changed")
+var update = flag.Bool("update", false,
+	"write the dump of a database of this version, where there is none; one that is there is never changed")
 
 // dumpOf is a database of a version as a script, with rows in all tables.
 func dumpOf(version int) string { return filepath.Join("testdata", fmt.Sprintf("v%d.sql", version)) }
@@ -36,49 +37,125 @@ func everything() Batch {
 	return Batch{
 		Prompts: []Prompt{prompt},
 		Sessions: []Session{
-			{ID: "s1", Title: "Fix the parser; it's \"broken\"", Summary: "The parser was fixed.", Roots: []string{"/w/one", "/w/two"}, State: SessionOpen, Agent: "coder", Model: "anthropic/claude", PermissionMode: "accept_edits", Created: at(1), Updated: at(900)},
-			{ID: "s2", Title: "A copy", Roots: []string{"/w/one"}, State: SessionClosed, ForkedFrom: "s1", Agent: "reviewer", Model: "offline", PermissionMode: "plan", Created: at(2), Updated: at(800)},
+			{
+				ID: "s1", Title: "Fix the parser; it's \"broken\"", Summary: "The parser was fixed.",
+				Roots: []string{"/w/one", "/w/two"}, State: SessionOpen, Agent: "coder", Model: "anthropic/claude",
+				PermissionMode: "accept_edits", Created: at(1), Updated: at(900),
+			},
+			{
+				ID: "s2", Title: "A copy", Roots: []string{"/w/one"}, State: SessionClosed, ForkedFrom: "s1",
+				Agent: "reviewer", Model: "offline", PermissionMode: "plan", Created: at(2), Updated: at(800),
+			},
 		},
 		Runs: []Run{
 			{
-				ID: "r1", Session: "s1", ParentMessage: "m0", ParentCall: "c0", Chain: "r1", Agent: "coder", Role: "main", Title: "Fix it", URI: "file:///w/one/a.go", Model: "anthropic/claude",
-				Prompt: prompt.ID, RequestType: "prompt", Request: "Fix it,\nplease: ü", ContextMode: "none", ContextTokens: 12, Response: "Done.", Summary: "Done", Result: json.RawMessage(`{"status":"completed"}`),
-				Status: event.StatusRunning, Reason: "max_turns", Failure: json.RawMessage(`{"kind":"store"}`), MaxTurns: 50, MaxDuration: 10 * time.Minute, MaxTokens: 5000, MaxCost: 1.5, Turns: 3,
-				Usage: used, Own: own, FilesModified: json.RawMessage(`["/w/one/a.go"]`), Permissions: json.RawMessage(`{"tools":["read"]}`), Proposal: "p1", Created: at(3), Started: at(4), Completed: at(5), Duration: 1500 * time.Millisecond,
+				ID: "r1", Session: "s1", ParentMessage: "m0", ParentCall: "c0", Chain: "r1", Agent: "coder",
+				Role: "main", Title: "Fix it", URI: "file:///w/one/a.go", Model: "anthropic/claude",
+				Prompt: prompt.ID, RequestType: "prompt", Request: "Fix it,\nplease: ü", ContextMode: "none",
+				ContextTokens: 12, Response: "Done.", Summary: "Done",
+				Result: json.RawMessage(`{"status":"completed"}`),
+				Status: event.StatusRunning, Reason: "max_turns", Failure: json.RawMessage(`{"kind":"store"}`),
+				MaxTurns: 50, MaxDuration: 10 * time.Minute, MaxTokens: 5000, MaxCost: 1.5, Turns: 3,
+				Usage: used, Own: own, FilesModified: json.RawMessage(`["/w/one/a.go"]`),
+				Permissions: json.RawMessage(`{"tools":["read"]}`), Proposal: "p1", Created: at(3), Started: at(4),
+				Completed: at(5), Duration: 1500 * time.Millisecond,
 				Unread: json.RawMessage(`["Be quick."]`),
 			},
-			{ID: "r2", Session: "s1", Parent: "r1", ParentMessage: "m2", ParentCall: "c1", Chain: "r1", Agent: "explore", Role: "explore", Depth: 1, Title: "Look", URI: "file:///w/one", Model: "offline", Prompt: "explore", RequestType: "delegation", Request: "Look.", ContextMode: "summary", Status: event.StatusCompleted, Usage: event.NoUsage(), Own: event.NoUsage(), Turns: 1, Background: true, BudgetUsed: 40, Created: at(6), Started: at(7), Completed: at(8), Duration: time.Second},
-			{ID: "r3", Session: "s2", Chain: "r3", Agent: "coder", Role: "main", Title: "Fix it", Model: "offline", Status: event.StatusInterrupted, Reason: "the copy ends here", Usage: event.NoUsage(), Own: event.NoUsage(), Created: at(9), Completed: at(10), Copied: true},
+			{
+				ID: "r2", Session: "s1", Parent: "r1", ParentMessage: "m2", ParentCall: "c1", Chain: "r1",
+				Agent: "explore", Role: "explore", Depth: 1, Title: "Look", URI: "file:///w/one", Model: "offline",
+				Prompt: "explore", RequestType: "delegation", Request: "Look.", ContextMode: "summary",
+				Status: event.StatusCompleted, Usage: event.NoUsage(), Own: event.NoUsage(), Turns: 1, Background: true,
+				BudgetUsed: 40, Created: at(6), Started: at(7), Completed: at(8), Duration: time.Second,
+			},
+			{
+				ID: "r3", Session: "s2", Chain: "r3", Agent: "coder", Role: "main", Title: "Fix it", Model: "offline",
+				Status: event.StatusInterrupted, Reason: "the copy ends here", Usage: event.NoUsage(),
+				Own: event.NoUsage(), Created: at(9), Completed: at(10), Copied: true,
+			},
 		},
 		Messages: []Message{
-			{ID: "m1", Run: "r1", Parent: "m0", Seq: 1, Role: "user", Parts: json.RawMessage(`[{"type":"text","text":"Fix it"}]`), Tokens: 4, Time: at(11)},
-			{ID: "m2", Run: "r1", Parent: "m1", Seq: 2, Role: "assistant", Parts: json.RawMessage(`[{"type":"text","text":"I look."}]`), Tokens: 5, Duration: 1200 * time.Millisecond, Model: "anthropic/claude", Usage: used, Time: at(12)},
-			{ID: "m3", Run: "r3", Parent: "m0", Seq: 1, Role: "assistant", Parts: json.RawMessage(`[]`), Tokens: 6, Time: at(13)},
+			{
+				ID: "m1", Run: "r1", Parent: "m0", Seq: 1, Role: "user",
+				Parts: json.RawMessage(`[{"type":"text","text":"Fix it"}]`), Tokens: 4, Time: at(11),
+			},
+			{
+				ID: "m2", Run: "r1", Parent: "m1", Seq: 2, Role: "assistant",
+				Parts: json.RawMessage(`[{"type":"text","text":"I look."}]`), Tokens: 5,
+				Duration: 1200 * time.Millisecond, Model: "anthropic/claude", Usage: used, Time: at(12),
+			},
+			{
+				ID: "m3", Run: "r3", Parent: "m0", Seq: 1, Role: "assistant", Parts: json.RawMessage(`[]`), Tokens: 6,
+				Time: at(13),
+			},
 		},
 		ToolCalls: []ToolCall{
-			{ID: "c1", Run: "r1", Message: "m2", ModelCall: "call_1", Tool: "bash", Arguments: json.RawMessage(`{"command":"go test ./..."}`), Title: "run go test", Effect: "acts", Intent: at(14), Started: at(15), Finished: at(16), Status: event.CallOK, Summary: "ok", Output: "ok\n", ExitCode: &exit},
-			{ID: "c2", Run: "r1", Message: "m2", ModelCall: "call_2", Tool: "read", Arguments: json.RawMessage(`{}`), Title: "read", Effect: "reads", Intent: at(17), Started: at(18)},
+			{
+				ID: "c1", Run: "r1", Message: "m2", ModelCall: "call_1", Tool: "bash",
+				Arguments: json.RawMessage(`{"command":"go test ./..."}`), Title: "run go test", Effect: "acts",
+				Intent: at(14), Started: at(15), Finished: at(16), Status: event.CallOK, Summary: "ok", Output: "ok\n",
+				ExitCode: &exit,
+			},
+			{
+				ID: "c2", Run: "r1", Message: "m2", ModelCall: "call_2", Tool: "read", Arguments: json.RawMessage(`{}`),
+				Title: "read", Effect: "reads", Intent: at(17), Started: at(18),
+			},
 		},
 		LayerFiles: []LayerFile{
-			{Session: "s1", Run: "r1", Path: "/w/one/a.go", Base: "a\n", Own: "b\n", Created: true, Deleted: true, MovedFrom: "/w/one/b.go", Authors: json.RawMessage(`[{"run":"r1","agent":"coder","reason":"why"}]`), Stamp: "stamp", Updated: at(19)},
+			{
+				Session: "s1", Run: "r1", Path: "/w/one/a.go", Base: "a\n", Own: "b\n", Created: true, Deleted: true,
+				MovedFrom: "/w/one/b.go", Authors: json.RawMessage(`[{"run":"r1","agent":"coder","reason":"why"}]`),
+				Stamp: "stamp", Updated: at(19),
+			},
 			{Session: "s1", Path: "/w/one/a.go", Base: "a\r\n", Own: "c\r\n", Stamp: "other", Updated: at(20)},
 		},
 		Findings: []Finding{{
-			Finding: event.Finding{ID: "f1", URI: "file:///w/one/a.go", Span: event.Span{StartLine: 1, StartColumn: 2, EndLine: 3, EndColumn: 4}, Severity: event.SeverityError, Rule: "go/x", Message: "wrong", Source: "vet", Hunk: "h1"},
-			Session: "s1", Run: "r1", Quote: "x := 1", State: FindingOpen, Reason: "none", Created: at(21), Updated: at(22),
+			Finding: event.Finding{
+				ID: "f1", URI: "file:///w/one/a.go",
+				Span: event.Span{StartLine: 1, StartColumn: 2, EndLine: 3, EndColumn: 4}, Severity: event.SeverityError,
+				Rule: "go/x", Message: "wrong", Source: "vet", Hunk: "h1",
+			},
+			Session: "s1", Run: "r1", Quote: "x := 1", State: FindingOpen, Reason: "none", Created: at(21),
+			Updated: at(22),
 		}},
-		Proposals: []Proposal{{ID: "p1", Session: "s1", Run: "r1", Agent: "coder", Title: "Fix it", State: event.StateOpen, Created: at(23), Updated: at(24)}},
+		Proposals: []Proposal{{
+			ID: "p1", Session: "s1", Run: "r1", Agent: "coder", Title: "Fix it",
+			State: event.StateOpen, Created: at(23), Updated: at(24),
+		}},
 		Hunks: []Hunk{
-			{ID: "h1", Proposal: "p1", Path: "/w/one/a.go", State: event.StateOpen, StartLine: 1, EndLine: 2, Before: "a\n", After: "b\n", Create: true, Delete: true, MoveTo: "/w/one/c.go", Detail: "why", PlaceStart: 1, PlaceEnd: 2, Above: "x\n", Below: "y\n", Stamp: "stamp", Run: "r1", Agent: "coder", Reason: "because", Created: at(25), Updated: at(26)},
+			{
+				ID: "h1", Proposal: "p1", Path: "/w/one/a.go", State: event.StateOpen, StartLine: 1, EndLine: 2,
+				Before: "a\n", After: "b\n", Create: true, Delete: true, MoveTo: "/w/one/c.go", Detail: "why",
+				PlaceStart: 1, PlaceEnd: 2, Above: "x\n", Below: "y\n", Stamp: "stamp", Run: "r1", Agent: "coder",
+				Reason: "because", Created: at(25), Updated: at(26),
+			},
 		},
-		Todos:   []TodoList{{Run: "r1", Items: []event.Todo{{Text: "first", State: "done"}, {Text: "second", State: "pending"}}}},
-		Asks:    []Ask{{ID: "a1", Session: "s1", Run: "r1", Call: "c1", Tool: "bash", Title: "run go test", Arguments: json.RawMessage(`{"command":"go test"}`), State: AskAnswered, Decision: "allow", Scope: "run", Reason: "yes", Opened: at(27), Deadline: at(28), Resolved: at(29)}},
-		Grants:  []Grant{{ID: "g1", Scope: "project", Session: "s1", Run: "r1", Root: "/w/one", Tool: "bash", Pattern: "go test*", Decision: "allow", Created: at(30), Expires: at(31), Revoked: at(32)}},
-		Trusted: []Trusted{{Root: "/w/one", Path: ".agentls/config.toml", Hash: "abc", Decision: "trust", Decided: at(33)}},
-		Agents:  []Agent{{Slug: "helper", ID: "id", Definition: json.RawMessage(`{"name":"helper"}`), Created: at(34), Updated: at(35)}},
+		Todos: []TodoList{
+			{Run: "r1", Items: []event.Todo{{Text: "first", State: "done"}, {Text: "second", State: "pending"}}},
+		},
+		Asks: []Ask{{
+			ID: "a1", Session: "s1", Run: "r1", Call: "c1", Tool: "bash", Title: "run go test",
+			Arguments: json.RawMessage(`{"command":"go test"}`), State: AskAnswered, Decision: "allow", Scope: "run",
+			Reason: "yes", Opened: at(27), Deadline: at(28), Resolved: at(29),
+		}},
+		Grants: []Grant{{
+			ID: "g1", Scope: "project", Session: "s1", Run: "r1", Root: "/w/one", Tool: "bash",
+			Pattern: "go test*", Decision: "allow", Created: at(30), Expires: at(31), Revoked: at(32),
+		}},
+		Trusted: []Trusted{{
+			Root: "/w/one", Path: ".agentls/config.toml", Hash: "abc", Decision: "trust",
+			Decided: at(33),
+		}},
+		Agents: []Agent{{
+			Slug: "helper", ID: "id", Definition: json.RawMessage(`{"name":"helper"}`), Created: at(34),
+			Updated: at(35),
+		}},
 		Events: []NewEvent{
 			{Session: "s1", Run: "r1", Time: at(36), Body: event.TurnStarted{Turn: 1}},
-			{Session: "s1", Time: at(37), Body: event.Notice{Level: event.NoticeWarning, Message: "careful", Hint: "or not"}},
+			{Session: "s1", Time: at(37), Body: event.Notice{
+				Level: event.NoticeWarning, Message: "careful",
+				Hint: "or not",
+			}},
 		},
 	}
 }
@@ -117,7 +194,8 @@ func load(t *testing.T, script, path string) {
 func tablesOf(ctx context.Context, t *testing.T, q querier) map[string][]string {
 	t.Helper()
 	tables := map[string][]string{}
-	for _, name := range must(texts(ctx, q, `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\'`))(t) {
+	for _, name := range must(texts(ctx, q,
+		`SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\'`))(t) {
 		tables[name] = must(texts(ctx, q, "SELECT name FROM pragma_table_info(?)", name))(t)
 	}
 	return tables
@@ -145,8 +223,12 @@ func dump(t *testing.T, db *sql.DB, steps []migration) string {
 	}
 	empty := rawDatabase(t, shape)
 	var out strings.Builder
-	fmt.Fprintf(&out, "-- A database of schema version %d, with rows in all tables. It is never changed: what was written by that version must be read by all later ones.\n\n", len(steps))
-	for _, definition := range must(texts(ctx, empty, `SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY rowid`))(t) {
+	fmt.Fprintf(&out,
+		"-- A database of schema version %d, with rows in all tables. It is never changed: what was written by that "+
+			"version must be read by all later ones.\n\n", len(steps))
+	for _, definition := range must(texts(ctx, empty,
+		`SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY rowid`))(
+		t) {
 		fmt.Fprintf(&out, "%s;\n", definition)
 	}
 	tables := tablesOf(ctx, t, empty)
@@ -220,24 +302,29 @@ func TestEveryVersionIsRead(t *testing.T) {
 func readsEverything(t *testing.T, s *Store) {
 	t.Helper()
 	ctx, want := testContext(t), everything()
-	if got := must(s.Sessions(ctx, SessionFilter{Root: "/w/one"}))(t); len(got) != 2 || got[0].Title != want.Sessions[0].Title {
+	if got := must(s.Sessions(ctx, SessionFilter{Root: "/w/one"}))(t); len(got) != 2 ||
+		got[0].Title != want.Sessions[0].Title {
 		t.Errorf("the sessions are %+v", got)
 	}
 	run := must(s.Run(ctx, "r1"))(t)
-	if run.Request != want.Runs[0].Request || *run.Usage.Cost != 0.25 || run.Duration != want.Runs[0].Duration || len(must(s.Children(ctx, "r1"))(t)) != 1 {
+	if run.Request != want.Runs[0].Request || *run.Usage.Cost != 0.25 || run.Duration != want.Runs[0].Duration ||
+		len(must(s.Children(ctx, "r1"))(t)) != 1 {
 		t.Errorf("the run is %+v", run)
 	}
 	// Former versions had neither the time of an answer, what it used and whose it is, nor exit codes.
-	if diff := cmp.Diff(want.Messages[:2], must(s.Messages(ctx, "r1"))(t), cmpopts.IgnoreFields(Message{}, "Duration", "Model", "Usage")); diff != "" {
+	if diff := cmp.Diff(want.Messages[:2], must(s.Messages(ctx, "r1"))(t),
+		cmpopts.IgnoreFields(Message{}, "Duration", "Model", "Usage")); diff != "" {
 		t.Errorf("the messages (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(want.ToolCalls, must(s.ToolCalls(ctx, "r1"))(t), cmpopts.IgnoreFields(ToolCall{}, "ExitCode")); diff != "" {
+	if diff := cmp.Diff(want.ToolCalls, must(s.ToolCalls(ctx, "r1"))(t),
+		cmpopts.IgnoreFields(ToolCall{}, "ExitCode")); diff != "" {
 		t.Errorf("the calls (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff(want.Findings, must(s.Findings(ctx, FindingFilter{}))(t)); diff != "" {
 		t.Errorf("the findings (-want +got):\n%s", diff)
 	}
-	if got := must(s.Hunks(ctx, "s1", event.StateOpen))(t); len(got) != 1 || got[0].After != "b\n" || got[0].PlaceStart != 1 {
+	if got := must(s.Hunks(ctx, "s1", event.StateOpen))(t); len(got) != 1 || got[0].After != "b\n" ||
+		got[0].PlaceStart != 1 {
 		t.Errorf("the hunks are %+v", got)
 	}
 	if got := must(s.LayerFiles(ctx, "s1"))(t); len(got) != 2 || got[0].Own != "c\r\n" {
@@ -268,9 +355,11 @@ func TestFailedMigrationOfOldDatabase(t *testing.T) {
 	path := filepath.Join(dir, "agentls.db")
 	load(t, string(must(os.ReadFile(dumpOf(1)))(t)), path)
 	ctx := testContext(t)
-	broken := append(embedded[:len(embedded):len(embedded)], migration{"9999_broken.sql", "CREATE TABLE half (x); CREATE TABLE half (x)"})
+	broken := append(embedded[:len(embedded):len(embedded)],
+		migration{"9999_broken.sql", "CREATE TABLE half (x); CREATE TABLE half (x)"})
 	for range 3 {
-		if _, err := open(ctx, path, Options{}, broken); err == nil || !strings.Contains(err.Error(), "9999_broken.sql") || !strings.Contains(err.Error(), path) {
+		if _, err := open(ctx, path, Options{}, broken); err == nil ||
+			!strings.Contains(err.Error(), "9999_broken.sql") || !strings.Contains(err.Error(), path) {
 			t.Fatalf("a migration that fails: %v", err)
 		}
 	}
@@ -280,7 +369,8 @@ func TestFailedMigrationOfOldDatabase(t *testing.T) {
 	}
 	for _, name := range []string{path, copies[0]} {
 		old := must(open(ctx, name, Options{}, embedded[:1]))(t)
-		if got := must(texts(ctx, old.readers, "SELECT id FROM run ORDER BY id"))(t); !slices.Equal(got, []string{"r1", "r2", "r3"}) {
+		if got := must(texts(ctx, old.readers, "SELECT id FROM run ORDER BY id"))(t); !slices.Equal(got,
+			[]string{"r1", "r2", "r3"}) {
 			t.Errorf("%s has the runs %q", name, got)
 		}
 		if err := old.Close(ctx); err != nil {
@@ -294,10 +384,12 @@ func TestFailedMigrationOfOldDatabase(t *testing.T) {
 func TestNewerDatabaseIsUntouched(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "agentls.db")
-	load(t, string(must(os.ReadFile(dumpOf(len(embedded))))(t))+"CREATE TABLE future (x); PRAGMA user_version = 999;", path)
+	load(t, string(must(os.ReadFile(dumpOf(len(embedded))))(t))+"CREATE TABLE future (x); PRAGMA user_version = 999;",
+		path)
 	before := must(os.ReadFile(path))(t)
 	for range 2 {
-		if _, err := Open(testContext(t), path, Options{}); !errors.Is(err, ErrNewer) || !strings.Contains(err.Error(), "999") {
+		if _, err := Open(testContext(t), path, Options{}); !errors.Is(err, ErrNewer) ||
+			!strings.Contains(err.Error(), "999") {
 			t.Fatalf("open: %v", err)
 		}
 	}

@@ -178,7 +178,8 @@ func TestRunsOfLivingProcessesAreNotInterrupted(t *testing.T) {
 	for _, run := range must(third.MarkInterrupted(ctx))(t) {
 		ids = append(ids, string(run.ID))
 		stored := must(third.Run(ctx, run.ID))(t)
-		if stored.Status != event.StatusInterrupted || stored.Reason != InterruptedReason || !stored.Completed.Equal(run.Completed) {
+		if stored.Status != event.StatusInterrupted || stored.Reason != InterruptedReason ||
+			!stored.Completed.Equal(run.Completed) {
 			t.Errorf("stored: %+v", stored)
 		}
 	}

@@ -21,7 +21,10 @@ func working(id event.SessionID, folder string) Batch {
 		Sessions: []Session{{ID: id, State: SessionOpen, Roots: []string{folder}, Created: now}},
 		Runs: []Run{
 			{ID: root, Session: id, Chain: root, Status: event.StatusRunning, Created: now},
-			{ID: event.RunID(id + "-child"), Session: id, Chain: root, Parent: root, Depth: 1, Status: event.StatusRunning, Created: now},
+			{
+				ID: event.RunID(id + "-child"), Session: id, Chain: root, Parent: root, Depth: 1,
+				Status: event.StatusRunning, Created: now,
+			},
 		},
 		Messages: []Message{{ID: event.MessageID(id), Run: root}},
 	}
@@ -62,7 +65,13 @@ func TestTakeInterrupted(t *testing.T) {
 	if interrupted := must(s.MarkInterrupted(ctx))(t); len(interrupted) != 8 {
 		t.Fatalf("%d runs were interrupted", len(interrupted))
 	}
-	mustCommit(t, s, Batch{Runs: []Run{{ID: "again", Session: "mine", Chain: "resumed-root", Status: event.StatusRunning, Created: time.Now().Add(time.Second)}}})
+	mustCommit(t, s,
+		Batch{
+			Runs: []Run{{
+				ID: "again", Session: "mine", Chain: "resumed-root", Status: event.StatusRunning,
+				Created: time.Now().Add(time.Second),
+			}},
+		})
 	if diff := cmp.Diff([]event.RunID{"one-root", "two-root"}, taken(t, s, "/w", "/other")); diff != "" {
 		t.Errorf("taken (-want +got):\n%s", diff)
 	}
@@ -74,7 +83,10 @@ func TestTakeInterrupted(t *testing.T) {
 	if diff := cmp.Diff([]event.RunID{"elsewhere-root"}, taken(t, living, "/w2")); diff != "" {
 		t.Errorf("taken (-want +got):\n%s", diff)
 	}
-	for id, open := range map[event.SessionID]SessionState{"one": SessionClosed, "quiet": SessionClosed, "living": SessionOpen, "mine": SessionOpen} {
+	for id, open := range map[event.SessionID]SessionState{
+		"one": SessionClosed, "quiet": SessionClosed,
+		"living": SessionOpen, "mine": SessionOpen,
+	} {
 		if row := must(s.Session(ctx, id))(t); row.State != open {
 			t.Errorf("the session %s is %s", id, row.State)
 		}
@@ -98,7 +110,10 @@ func TestOwner(t *testing.T) {
 	closed.Sessions[0].State = SessionClosed
 	mustCommit(t, s, closed)
 	pid := os.Getpid()
-	for id, want := range map[event.SessionID]Owner{"dead": {PID: pid}, "live": {PID: pid, Name: "Neovim", Alive: true}, "closed": {}} {
+	for id, want := range map[event.SessionID]Owner{
+		"dead": {PID: pid}, "live": {PID: pid, Name: "Neovim", Alive: true},
+		"closed": {},
+	} {
 		if diff := cmp.Diff(want, must(s.Owner(ctx, id))(t)); diff != "" {
 			t.Errorf("the owner of %s (-want +got):\n%s", id, diff)
 		}

@@ -126,7 +126,7 @@ func (r *runReader) CopiedTurns(ctx context.Context, session event.SessionID) (m
 
 // Overview is what a list says of the runs of a session.
 type Overview struct {
-	// Runs counts all, Status is that of the latest root run.
+	// Runs counts all runs. Status is the status of the latest root run.
 	Runs   int
 	Status event.Status
 	// Usage is what the roots used with their children.

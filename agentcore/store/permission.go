@@ -30,7 +30,7 @@ type Ask struct {
 	Title     string
 	Arguments json.RawMessage
 	State     AskState
-	// Decision is "allow" or "deny", empty while the ask is open. Scope is that of the answer.
+	// Decision is "allow" or "deny", empty while the ask is open. Scope is the scope of the answer.
 	Decision, Scope, Reason string
 	// Resolved is zero while the ask is open.
 	Opened, Deadline, Resolved time.Time

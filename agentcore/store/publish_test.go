@@ -54,7 +54,10 @@ func drawGroups(t *rapid.T) []group {
 func drawPlan(t *rapid.T, number int) plan {
 	p := plan{fault: rapid.SampledFrom(planFaults).Draw(t, "fault")}
 	for range rapid.IntRange(0, 3).Draw(t, "events") {
-		e := NewEvent{Session: rapid.SampledFrom(planSessions).Draw(t, "session"), Time: time.UnixMicro(int64(number)).UTC()}
+		e := NewEvent{
+			Session: rapid.SampledFrom(planSessions).Draw(t, "session"),
+			Time:    time.UnixMicro(int64(number)).UTC(),
+		}
 		if rapid.Bool().Draw(t, "transient") {
 			e.Body = event.TextDelta{Text: fmt.Sprint(number)}
 		} else {
@@ -106,7 +109,8 @@ func (o *observer) committed(events []event.Event) {
 		if event.Transient(e.Body) {
 			continue
 		}
-		found, err := texts(context.Background(), o.file, "SELECT body FROM event WHERE session = ? AND seq = ?", e.Session, int64(e.Seq))
+		found, err := texts(context.Background(), o.file, "SELECT body FROM event WHERE session = ? AND seq = ?",
+			e.Session, int64(e.Seq))
 		switch {
 		case err != nil:
 			o.problem("look for event %d of %s: %v", e.Seq, e.Session, err)

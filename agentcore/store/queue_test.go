@@ -99,7 +99,8 @@ func TestCutMiddle(t *testing.T) {
 				}
 				continue
 			}
-			if len(cut) > limit || !utf8.ValidString(cut) || !strings.HasPrefix(cut, text[:1]) || !strings.Contains(cut, "cut") {
+			if len(cut) > limit || !utf8.ValidString(cut) || !strings.HasPrefix(cut, text[:1]) ||
+				!strings.Contains(cut, "cut") {
 				t.Fatalf("%q was cut to %d bytes as %q", text, limit, cut)
 			}
 		}

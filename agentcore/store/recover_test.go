@@ -40,7 +40,8 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 	before := must(os.ReadFile(path))(t)
 	for range 2 {
 		_, err := Open(ctx, path, Options{})
-		if !errors.Is(err, ErrNewer) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "update agentls") {
+		if !errors.Is(err, ErrNewer) || !strings.Contains(err.Error(), path) ||
+			!strings.Contains(err.Error(), "update agentls") {
 			t.Fatalf("open: %v", err)
 		}
 	}
@@ -101,7 +102,8 @@ func TestDamagedFileIsMovedAside(t *testing.T) {
 		for i := range 50 {
 			id := event.SessionID(fmt.Sprintf("s%02d", i))
 			mustCommit(t, s, seed(id))
-			mustCommit(t, s, Batch{Events: []NewEvent{{Session: id, Body: event.Notice{Message: strings.Repeat("n", 3000)}}}})
+			mustCommit(t, s,
+				Batch{Events: []NewEvent{{Session: id, Body: event.Notice{Message: strings.Repeat("n", 3000)}}}})
 		}
 		abandon(t, s)
 	}
@@ -154,7 +156,8 @@ func TestDamagedFileIsMovedAside(t *testing.T) {
 				t.Errorf("the log says %q", log.String())
 			}
 			ctx := testContext(t)
-			if orphans := must(texts(ctx, s.readers, `SELECT "table" FROM pragma_foreign_key_check`))(t); len(orphans) > 0 {
+			if orphans := must(texts(ctx, s.readers,
+				`SELECT "table" FROM pragma_foreign_key_check`))(t); len(orphans) > 0 {
 				t.Errorf("rows without owners in %v", orphans)
 			}
 			sessions := must(s.Sessions(ctx, SessionFilter{}))(t)
@@ -179,13 +182,15 @@ func TestDamagedFileInUseIsLeftAlone(t *testing.T) {
 	user := openStore(t, path, Options{})
 	mustCommit(t, user, seed("s1"))
 	abandon(t, must(Open(ctx, path, Options{}))(t))
-	_, err := open(ctx, path, Options{}, append(embedded[:len(embedded):len(embedded)], migration{"like.sql", "SELECT * FROM"}))
+	_, err := open(ctx, path, Options{},
+		append(embedded[:len(embedded):len(embedded)], migration{"like.sql", "SELECT * FROM"}))
 	if err == nil || isDamage(err) {
 		t.Fatalf("a wrong migration is no damage: %v", err)
 	}
 
 	// The log is emptied first: it has the page, and what is in it hides the damage.
-	wiped := user.submitOwn(func(*writer) ([]event.Event, error) { return nil, nil }, func(w *writer) { w.wipe(watchdog) })
+	wiped := user.submitOwn(func(*writer) ([]event.Event, error) { return nil, nil },
+		func(w *writer) { w.wipe(watchdog) })
 	if err := wiped.Wait(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -288,7 +293,8 @@ func TestLargeFileIsCheckedBesideTheWork(t *testing.T) {
 	if s.Recovery() != nil {
 		t.Error("it was repaired before it was used")
 	}
-	if err := <-told; !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "start agentls again") {
+	if err := <-told; !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), path) ||
+		!strings.Contains(err.Error(), "start agentls again") {
 		t.Errorf("people are told %v", err)
 	}
 	mustCommit(t, s, Batch{Sessions: []Session{{ID: "s3"}}})

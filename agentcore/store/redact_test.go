@@ -43,14 +43,21 @@ func TestEveryTextOfABatchIsRedacted(t *testing.T) {
 	fillTexts(reflect.ValueOf(&b).Elem(), "my hunter2hunter2")
 	b.Events = []NewEvent{
 		{Body: event.Notice{Message: "hunter2hunter2", Hint: "x hunter2hunter2"}},
-		{Body: event.RunFinished{Result: event.RunResult{Output: "hunter2hunter2", Error: &event.Failure{Detail: "hunter2hunter2"}}}},
+		{
+			Body: event.RunFinished{Result: event.RunResult{
+				Output: "hunter2hunter2",
+				Error:  &event.Failure{Detail: "hunter2hunter2"},
+			}},
+		},
 	}
 	before, _ := json.Marshal(b.Hunks)
 	clean := redacted(b, hide)
 	clean.Committed = nil
 	for _, part := range []any{
-		clean.Sessions, clean.Runs, clean.Messages, clean.ToolCalls, clean.LayerFilesRemoved, clean.LayerFiles, clean.Findings,
-		clean.FindingsCleared, clean.Proposals, clean.Hunks, clean.Todos, clean.AgentsRemoved, clean.Agents, clean.Events,
+		clean.Sessions, clean.Runs, clean.Messages, clean.ToolCalls, clean.LayerFilesRemoved, clean.LayerFiles,
+		clean.Findings,
+		clean.FindingsCleared, clean.Proposals, clean.Hunks, clean.Todos, clean.AgentsRemoved,
+		clean.Agents, clean.Events,
 		clean.Asks, clean.Grants, clean.TrustRemoved, clean.Trusted, clean.Prompts, clean.Unreads,
 	} {
 		text, err := json.Marshal(part)
@@ -94,7 +101,10 @@ func TestWhatIsPublishedIsRedacted(t *testing.T) {
 func BenchmarkRedacted(b *testing.B) {
 	batch := Batch{
 		Messages: []Message{{ID: "m", Parts: json.RawMessage(strings.Repeat("x", 1000))}},
-		Events:   []NewEvent{{Body: event.RunProgress{Message: "asks", Activities: []string{"a", "b", "c"}}}, {Body: event.MessageCommitted{Text: "text"}}},
+		Events: []NewEvent{
+			{Body: event.RunProgress{Message: "asks", Activities: []string{"a", "b", "c"}}},
+			{Body: event.MessageCommitted{Text: "text"}},
+		},
 	}
 	for b.Loop() {
 		redacted(batch, hide)

@@ -24,7 +24,12 @@ func TestSessionInUseIsNotDeleted(t *testing.T) {
 	}()
 	long := time.Now().Add(-time.Hour)
 	mustCommit(t, theirs, Batch{Sessions: []Session{{ID: "s1", State: SessionOpen, Updated: long}}})
-	mustCommit(t, ours, Batch{Sessions: []Session{{ID: "s2", State: SessionClosed, Updated: long}, {ID: "s3", State: SessionClosed, Updated: time.Now()}, {ID: "s4", State: SessionOpen, Updated: long}}})
+	mustCommit(t, ours,
+		Batch{Sessions: []Session{
+			{ID: "s2", State: SessionClosed, Updated: long},
+			{ID: "s3", State: SessionClosed, Updated: time.Now()},
+			{ID: "s4", State: SessionOpen, Updated: long},
+		}})
 	if err := ours.DeleteSession(ctx, "s1"); !errors.Is(err, ErrInUse) {
 		t.Errorf("got %v", err)
 	}
@@ -57,7 +62,11 @@ func TestPromptGoesWithItsLastRun(t *testing.T) {
 	shared, own := PromptOf("You are both."), PromptOf("You are one.")
 	mustCommit(t, s, Batch{
 		Sessions: []Session{{ID: "s1"}, {ID: "s2"}}, Prompts: []Prompt{shared, own},
-		Runs: []Run{{ID: "r1", Session: "s1", Prompt: shared.ID}, {ID: "r2", Session: "s1", Prompt: own.ID}, {ID: "r3", Session: "s2", Prompt: shared.ID}},
+		Runs: []Run{
+			{ID: "r1", Session: "s1", Prompt: shared.ID},
+			{ID: "r2", Session: "s1", Prompt: own.ID},
+			{ID: "r3", Session: "s2", Prompt: shared.ID},
+		},
 	})
 	backup := s.Path() + ".v99-0.backup"
 	if _, err := s.writer.conn.ExecContext(ctx, "VACUUM INTO ?", backup); err != nil {
@@ -82,7 +91,8 @@ func TestPromptGoesWithItsLastRun(t *testing.T) {
 	if got := left(); fmt.Sprint(got) != fmt.Sprint([]Prompt{shared}) {
 		t.Errorf("with one session there are %v", got)
 	}
-	if data := must(os.ReadFile(backup))(t); strings.Contains(string(data), own.Text) || !strings.Contains(string(data), shared.Text) {
+	if data := must(os.ReadFile(backup))(t); strings.Contains(string(data), own.Text) ||
+		!strings.Contains(string(data), shared.Text) {
 		t.Error("the copy has another prompt than the one that a run of it has")
 	}
 	if err := s.DeleteSession(ctx, "s2"); err != nil {
@@ -96,7 +106,14 @@ func TestPromptGoesWithItsLastRun(t *testing.T) {
 // TestVacuum: the file shrinks, and what is left of it is whole.
 func TestVacuum(t *testing.T) {
 	s, ctx := newStore(t), testContext(t)
-	mustCommit(t, s, Batch{Sessions: []Session{{ID: "s1"}, {ID: "s2"}}, Runs: []Run{{ID: "r1", Session: "s1", Request: strings.Repeat("conspicuous ", 1<<18)}, {ID: "r2", Session: "s2"}}})
+	mustCommit(t, s,
+		Batch{
+			Sessions: []Session{{ID: "s1"}, {ID: "s2"}},
+			Runs: []Run{
+				{ID: "r1", Session: "s1", Request: strings.Repeat("conspicuous ", 1<<18)},
+				{ID: "r2", Session: "s2"},
+			},
+		})
 	before := must(s.Size(ctx))(t)
 	if err := s.DeleteSession(ctx, "s1"); err != nil {
 		t.Fatal(err)

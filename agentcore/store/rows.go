@@ -174,7 +174,7 @@ type ToolCall struct {
 	Summary string
 	// Output is the text that the model got. What is longer than MaxOutput bytes is cut in the middle.
 	Output string
-	// ExitCode is that of the command that the call ran to its end; nil for none.
+	// ExitCode is the exit code of the command that the call ran to its end; nil for none.
 	ExitCode *int
 }
 
@@ -291,7 +291,7 @@ type Hunk struct {
 // HunkBound is how many of a proposal's settled hunks are kept.
 type HunkBound struct {
 	Proposal event.ProposalID
-	// Keep is the number of those that stay: the ones settled last.
+	// Keep is how many settled hunks of the proposal stay: those that were settled last.
 	Keep int
 }
 
@@ -411,7 +411,7 @@ func (r *ownedRun) fields() []field {
 	return append(r.Run.fields(), field{"owner", optional(&r.owner)}, field{"succeeded", &r.succeeded})
 }
 
-// Handed is what the run handed over to the one that started it; nil for nothing.
+// Handed is what the run handed over to the run that started it; nil if it handed over nothing.
 func (r *Run) Handed() *event.ChildResult {
 	var handed *event.ChildResult
 	if len(r.Result) == 0 || json.Unmarshal(r.Result, &handed) != nil {

@@ -190,13 +190,18 @@ func TestRowsComeBackAsTheyWere(t *testing.T) {
 
 func TestAgentsAreReplacedAndRemoved(t *testing.T) {
 	s, ctx := newStore(t), testContext(t)
-	first := Agent{Slug: "a", ID: "1", Definition: json.RawMessage(`{"name":"a"}`), Created: time.UnixMicro(5).UTC(), Updated: time.UnixMicro(5).UTC()}
+	first := Agent{
+		Slug: "a", ID: "1", Definition: json.RawMessage(`{"name":"a"}`), Created: time.UnixMicro(5).UTC(),
+		Updated: time.UnixMicro(5).UTC(),
+	}
 	second := first
-	second.Definition, second.Created, second.Updated = json.RawMessage(`{"name":"a","order":1}`), time.UnixMicro(9).UTC(), time.UnixMicro(9).UTC()
+	second.Definition, second.Created, second.Updated = json.RawMessage(`{"name":"a","order":1}`),
+		time.UnixMicro(9).UTC(), time.UnixMicro(9).UTC()
 	mustCommit(t, s, Batch{Agents: []Agent{first, {Slug: "b", Definition: json.RawMessage("{}")}}})
 	mustCommit(t, s, Batch{Agents: []Agent{second}})
 	second.Created = first.Created
-	if diff := cmp.Diff([]Agent{second, {Slug: "b", Definition: json.RawMessage("{}")}}, must(s.Agents(ctx))(t)); diff != "" {
+	if diff := cmp.Diff([]Agent{second, {Slug: "b", Definition: json.RawMessage("{}")}},
+		must(s.Agents(ctx))(t)); diff != "" {
 		t.Errorf("the agents (-want +got):\n%s", diff)
 	}
 	// Removed and registered anew in one batch, it is new.
@@ -219,10 +224,12 @@ func TestUpsertReplaces(t *testing.T) {
 		Events:    []NewEvent{{Session: "s1", Body: event.Notice{}}},
 	})
 	calls := must(s.ToolCalls(ctx, "s1-r"))(t)
-	if len(calls) != 1 || calls[0].Tool != "bash" || calls[0].Status != event.CallOK || !calls[0].Finished.Equal(call.Finished) {
+	if len(calls) != 1 || calls[0].Tool != "bash" || calls[0].Status != event.CallOK ||
+		!calls[0].Finished.Equal(call.Finished) {
 		t.Fatalf("the outcome is not there: %+v", calls)
 	}
-	if out := calls[0].Output; len(out) > MaxOutput || !strings.Contains(out, "cut") || strings.ToValidUTF8(out, "?") != out {
+	if out := calls[0].Output; len(out) > MaxOutput || !strings.Contains(out, "cut") ||
+		strings.ToValidUTF8(out, "?") != out {
 		t.Fatalf("the output has %d bytes and is not cut well", len(out))
 	}
 	// The session's own row does not reset what hangs on it.
@@ -243,9 +250,12 @@ func TestCreatedStaysAsItWasFirst(t *testing.T) {
 			created = time.UnixMicro(at).UTC()
 		}
 		mustCommit(t, s, Batch{
-			Sessions:  []Session{{ID: "s1", Created: created, Updated: created}},
-			Runs:      []Run{{ID: "r1", Session: "s1", Created: created, Completed: created}},
-			Findings:  []Finding{{Finding: event.Finding{ID: "f1"}, Session: "s1", Run: "r1", Created: created, Updated: created}},
+			Sessions: []Session{{ID: "s1", Created: created, Updated: created}},
+			Runs:     []Run{{ID: "r1", Session: "s1", Created: created, Completed: created}},
+			Findings: []Finding{{
+				Finding: event.Finding{ID: "f1"}, Session: "s1", Run: "r1", Created: created,
+				Updated: created,
+			}},
 			Proposals: []Proposal{{ID: "p1", Session: "s1", Created: created, Updated: created}},
 			Hunks:     []Hunk{{ID: "h1", Proposal: "p1", Created: created, Updated: created}},
 			// This one is no time, and is replaced like the rest.
@@ -277,16 +287,25 @@ func TestCreatedStaysAsItWasFirst(t *testing.T) {
 func seed(id event.SessionID) Batch {
 	run := event.RunID(id + "-r")
 	return Batch{
-		Sessions:   []Session{{ID: id, Roots: []string{"/w"}, Updated: time.UnixMicro(1).UTC()}},
-		Runs:       []Run{{ID: run, Session: id, Status: event.StatusRunning}},
-		Messages:   []Message{{ID: event.MessageID(id + "-m"), Run: run, Parts: json.RawMessage(`"conspicuous text"`)}},
-		ToolCalls:  []ToolCall{{ID: event.CallID(id + "-c"), Run: run, Output: "conspicuous text"}},
-		LayerFiles: []LayerFile{{Session: id, Run: run, Path: "/w/a"}, {Session: id, Path: "/w/a", Own: "conspicuous text"}},
-		Findings:   []Finding{{Finding: event.Finding{ID: event.FindingID(id + "-f"), URI: "file:///w/a"}, Session: id, Run: run, State: FindingOpen}},
-		Proposals:  []Proposal{{ID: event.ProposalID(id + "-p"), Session: id}},
-		Hunks:      []Hunk{{ID: event.HunkID(id + "-h"), Proposal: event.ProposalID(id + "-p"), State: event.StateOpen}},
-		Todos:      []TodoList{{Run: run, Items: []event.Todo{{Text: "conspicuous text"}}}},
-		Events:     []NewEvent{{Session: id, Run: run, Body: event.Notice{Message: "conspicuous text"}}},
+		Sessions:  []Session{{ID: id, Roots: []string{"/w"}, Updated: time.UnixMicro(1).UTC()}},
+		Runs:      []Run{{ID: run, Session: id, Status: event.StatusRunning}},
+		Messages:  []Message{{ID: event.MessageID(id + "-m"), Run: run, Parts: json.RawMessage(`"conspicuous text"`)}},
+		ToolCalls: []ToolCall{{ID: event.CallID(id + "-c"), Run: run, Output: "conspicuous text"}},
+		LayerFiles: []LayerFile{
+			{Session: id, Run: run, Path: "/w/a"},
+			{Session: id, Path: "/w/a", Own: "conspicuous text"},
+		},
+		Findings: []Finding{{
+			Finding: event.Finding{ID: event.FindingID(id + "-f"), URI: "file:///w/a"}, Session: id,
+			Run: run, State: FindingOpen,
+		}},
+		Proposals: []Proposal{{ID: event.ProposalID(id + "-p"), Session: id}},
+		Hunks: []Hunk{{
+			ID: event.HunkID(id + "-h"), Proposal: event.ProposalID(id + "-p"),
+			State: event.StateOpen,
+		}},
+		Todos:  []TodoList{{Run: run, Items: []event.Todo{{Text: "conspicuous text"}}}},
+		Events: []NewEvent{{Session: id, Run: run, Body: event.Notice{Message: "conspicuous text"}}},
 	}
 }
 
@@ -369,7 +388,11 @@ func TestFilters(t *testing.T) {
 			finding("f5", "/a b.go", "s2", FindingOpen),
 		},
 		FindingsCleared: []ClearedFinding{{ID: "f4", Reason: "the line is gone", Time: time.UnixMicro(7)}},
-		LayerFiles:      []LayerFile{{Session: "s1", Path: "/1"}, {Session: "s1", Path: "/2"}, {Session: "s1", Run: "s1", Path: "/1"}},
+		LayerFiles: []LayerFile{
+			{Session: "s1", Path: "/1"},
+			{Session: "s1", Path: "/2"},
+			{Session: "s1", Run: "s1", Path: "/1"},
+		},
 	})
 	ids := func(findings []Finding, err error) string {
 		t.Helper()
@@ -395,7 +418,8 @@ func TestFilters(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", c.name, c.got, c.want)
 		}
 	}
-	if cleared := must(s.Findings(ctx, FindingFilter{State: FindingCleared}))(t)[0]; cleared.Reason != "the line is gone" {
+	if cleared := must(s.Findings(ctx,
+		FindingFilter{State: FindingCleared}))(t)[0]; cleared.Reason != "the line is gone" {
 		t.Errorf("the reason is %q", cleared.Reason)
 	}
 	sessions := must(s.Sessions(ctx, SessionFilter{Root: "/a b"}))(t)

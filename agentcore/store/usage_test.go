@@ -18,16 +18,21 @@ import (
 func dollars(cost float64) *float64 { return &cost }
 
 // worked is a run that has ended, with what it used itself and with its children.
-func worked(id event.RunID, session event.SessionID, parent event.RunID, agent, model string, status event.Status, own, whole event.Usage) Run {
+func worked(id event.RunID, session event.SessionID, parent event.RunID, agent, model string, status event.Status, own,
+	whole event.Usage,
+) Run {
 	return Run{
-		ID: id, Session: session, Parent: parent, Agent: agent, Model: model, Status: status, Turns: 2, Own: own, Usage: whole,
+		ID: id, Session: session, Parent: parent, Agent: agent, Model: model, Status: status, Turns: 2,
+		Own: own, Usage: whole,
 		Created: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Duration: 1500 * time.Millisecond,
 	}
 }
 
 func TestUsage(t *testing.T) {
 	s := newStore(t)
-	small, large := event.Usage{InputTokens: 10, OutputTokens: 1, CachedTokens: 5, Cost: dollars(0.25)}, event.Usage{InputTokens: 100, OutputTokens: 10, Cost: dollars(0.5)}
+	small, large := event.Usage{InputTokens: 10, OutputTokens: 1, CachedTokens: 5, Cost: dollars(0.25)}, event.Usage{
+		InputTokens: 100, OutputTokens: 10, Cost: dollars(0.5),
+	}
 	unpriced := event.Usage{InputTokens: 7}
 	later := worked("r4", "s2", "", "coder", "b", event.StatusFailed, unpriced, unpriced)
 	later.Created = time.Date(2026, 1, 4, 0, 0, 0, 0, time.UTC)
@@ -42,7 +47,9 @@ func TestUsage(t *testing.T) {
 			later, alive,
 		},
 	})
-	row := func(key string, runs, ended, completed, turns int, duration time.Duration, u event.Usage, known float64, unpriced int) UsageRow {
+	row := func(key string, runs, ended, completed, turns int, duration time.Duration, u event.Usage, known float64,
+		unpriced int,
+	) UsageRow {
 		return UsageRow{key, runs, ended, completed, turns, duration, u, known, unpriced}
 	}
 	const each = 1500 * time.Millisecond
@@ -71,12 +78,25 @@ func TestUsage(t *testing.T) {
 			row("2026-01-02", 3, 3, 2, 6, 3*each, tree, 1.25, 0),
 			row("2026-01-04", 2, 1, 0, 2, each, rest, 0, 1),
 		}, total},
-		{UsageFilter{By: UsageBySession, Session: "s1"}, []UsageRow{row("s1", 3, 3, 2, 6, 3*each, tree, 1.25, 0)}, row("", 3, 3, 2, 6, 3*each, tree, 1.25, 0)},
-		{UsageFilter{By: UsageBySession, Since: later.Created}, []UsageRow{row("s2", 2, 1, 0, 2, each, rest, 0, 1)}, row("", 2, 1, 0, 2, each, rest, 0, 1)},
+		{
+			UsageFilter{By: UsageBySession, Session: "s1"},
+			[]UsageRow{row("s1", 3, 3, 2, 6, 3*each, tree, 1.25, 0)},
+			row("", 3, 3, 2, 6, 3*each, tree, 1.25, 0),
+		},
+		{
+			UsageFilter{By: UsageBySession, Since: later.Created},
+			[]UsageRow{row("s2", 2, 1, 0, 2, each, rest, 0, 1)},
+			row("", 2, 1, 0, 2, each, rest, 0, 1),
+		},
 		{UsageFilter{By: UsageByRun, Run: "r1"}, []UsageRow{
-			row("r1", 1, 1, 1, 2, each, tree, 1.25, 0), row("r2", 1, 1, 1, 2, each, large, 0.5, 0), row("r3", 1, 1, 0, 2, each, large, 0.5, 0),
+			row("r1", 1, 1, 1, 2, each, tree, 1.25, 0), row("r2", 1, 1, 1, 2, each, large, 0.5, 0),
+			row("r3", 1, 1, 0, 2, each, large, 0.5, 0),
 		}, row("", 3, 3, 2, 6, 3*each, tree, 1.25, 0)},
-		{UsageFilter{By: UsageByAgent, Run: "r3"}, []UsageRow{row("explore", 1, 1, 0, 2, each, large, 0.5, 0)}, row("", 1, 1, 0, 2, each, large, 0.5, 0)},
+		{
+			UsageFilter{By: UsageByAgent, Run: "r3"},
+			[]UsageRow{row("explore", 1, 1, 0, 2, each, large, 0.5, 0)},
+			row("", 1, 1, 0, 2, each, large, 0.5, 0),
+		},
 		{UsageFilter{By: UsageByDay, Session: "s3"}, nil, UsageRow{Usage: event.NoUsage()}},
 	} {
 		got, err := s.Usage(testContext(t), c.filter)
@@ -87,7 +107,8 @@ func TestUsage(t *testing.T) {
 			t.Errorf("%+v (-want +got):\n%s", c.filter, diff)
 		}
 	}
-	if _, err := s.Usage(testContext(t), UsageFilter{By: "weather"}); err == nil || !strings.Contains(err.Error(), "weather") {
+	if _, err := s.Usage(testContext(t), UsageFilter{By: "weather"}); err == nil ||
+		!strings.Contains(err.Error(), "weather") {
 		t.Errorf("by weather: %v", err)
 	}
 }
@@ -99,15 +120,23 @@ func TestUsageSumsUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		stored++
 		session := event.SessionID(fmt.Sprintf("s%d", stored))
-		b := Batch{Sessions: []Session{{ID: session, Roots: []string{rapid.SampledFrom([]string{"/a", "/b"}).Draw(t, "root")}}}}
+		b := Batch{
+			Sessions: []Session{
+				{ID: session, Roots: []string{rapid.SampledFrom([]string{"/a", "/b"}).Draw(t, "root")}},
+			},
+		}
 		want := event.NoUsage()
 		for i := range rapid.IntRange(1, 12).Draw(t, "runs") {
-			own := event.Usage{InputTokens: rapid.Int64Range(0, 1000).Draw(t, "input"), OutputTokens: rapid.Int64Range(0, 1000).Draw(t, "output")}
+			own := event.Usage{
+				InputTokens:  rapid.Int64Range(0, 1000).Draw(t, "input"),
+				OutputTokens: rapid.Int64Range(0, 1000).Draw(t, "output"),
+			}
 			if rapid.IntRange(0, 5).Draw(t, "priced") > 0 {
 				own.Cost = dollars(float64(rapid.IntRange(0, 64).Draw(t, "cost")) / 64) // sums are exact
 			}
 			want = want.Add(own)
-			r := worked(event.RunID(fmt.Sprintf("%s-r%d", session, i)), session, "", rapid.SampledFrom([]string{"x", "y", "z"}).Draw(t, "agent"),
+			r := worked(event.RunID(fmt.Sprintf("%s-r%d", session, i)), session, "",
+				rapid.SampledFrom([]string{"x", "y", "z"}).Draw(t, "agent"),
 				rapid.SampledFrom([]string{"m", "n"}).Draw(t, "model"), event.StatusCompleted, own, own)
 			if i > 0 {
 				r.Parent = b.Runs[rapid.IntRange(0, i-1).Draw(t, "parent")].ID
@@ -151,7 +180,11 @@ func TestUsageSumsUp(t *testing.T) {
 // TestUsageGrows: counts of a run only grow, whatever order they come in, and an unknown cost stays unknown.
 func TestUsageGrows(t *testing.T) {
 	s, ctx := newStore(t), testContext(t)
-	mustCommit(t, s, Batch{Sessions: []Session{{ID: "s1"}}, Runs: []Run{{ID: "r1", Session: "s1", Usage: event.NoUsage(), Own: event.NoUsage()}}})
+	mustCommit(t, s,
+		Batch{
+			Sessions: []Session{{ID: "s1"}},
+			Runs:     []Run{{ID: "r1", Session: "s1", Usage: event.NoUsage(), Own: event.NoUsage()}},
+		})
 	use := func(turns int, tokens int64, cost *float64) {
 		u := event.Usage{InputTokens: tokens, OutputTokens: tokens, CachedTokens: tokens, Cost: cost}
 		mustCommit(t, s, Batch{Usages: []RunUsage{{Run: "r1", Turns: turns, Usage: u.Add(u), Own: u}}})
@@ -159,12 +192,14 @@ func TestUsageGrows(t *testing.T) {
 	use(2, 20, dollars(0.5))
 	use(1, 10, dollars(0.25))
 	r := must(s.Run(ctx, "r1"))(t)
-	if r.Turns != 2 || r.Own.InputTokens != 20 || r.Usage.OutputTokens != 40 || *r.Own.Cost != 0.5 || *r.Usage.Cost != 1 {
+	if r.Turns != 2 || r.Own.InputTokens != 20 || r.Usage.OutputTokens != 40 || *r.Own.Cost != 0.5 ||
+		*r.Usage.Cost != 1 {
 		t.Errorf("after an older report came last: %+v, %+v", r.Own, r.Usage)
 	}
 	use(3, 30, nil)
 	use(2, 20, dollars(0.5))
-	if r = must(s.Run(ctx, "r1"))(t); r.Turns != 3 || r.Own.CachedTokens != 30 || r.Own.Cost != nil || r.Usage.Cost != nil {
+	if r = must(s.Run(ctx, "r1"))(t); r.Turns != 3 || r.Own.CachedTokens != 30 || r.Own.Cost != nil ||
+		r.Usage.Cost != nil {
 		t.Errorf("after an unknown cost: %+v, %+v", r.Own, r.Usage)
 	}
 }
@@ -201,7 +236,8 @@ func TestUsageReadsIndexesAlone(t *testing.T) {
 		}
 	}
 	roots := []string{"/w"}
-	if got := plan(delegatedRuns, "explore", textArray{&roots}, 5); !strings.Contains(got, "SEARCH run USING COVERING INDEX run_delegated (agent=?)") || strings.Contains(got, "TEMP B-TREE") {
+	if got := plan(delegatedRuns, "explore", textArray{&roots}, 5); !strings.Contains(got,
+		"SEARCH run USING COVERING INDEX run_delegated (agent=?)") || strings.Contains(got, "TEMP B-TREE") {
 		t.Errorf("delegated runs: %s", got)
 	}
 }
@@ -260,7 +296,8 @@ func TestSuccessIsMoreThanTheStatus(t *testing.T) {
 		{event.StatusCompleted, "repeats", event.ChildStatusCompleted, false},
 		{event.StatusTimeout, "timeout", event.ChildStatusCompleted, false},
 	} {
-		r := worked(event.RunID(fmt.Sprint("c", i)), "s1", "r0", "tester", "m", test.status, event.NoUsage(), event.NoUsage())
+		r := worked(event.RunID(fmt.Sprint("c", i)), "s1", "r0", "tester", "m", test.status, event.NoUsage(),
+			event.NoUsage())
 		r.Created, r.Reason = r.Created.Add(-time.Duration(i)*time.Second), test.reason
 		handed := event.ChildResult{Status: test.handed}
 		r.Result = must(json.Marshal(handed))(t)
@@ -323,7 +360,8 @@ func BenchmarkUsage(b *testing.B) {
 	for i := range 50 {
 		batch := Batch{Sessions: []Session{{ID: event.SessionID(fmt.Sprint("s", i)), Roots: []string{"/w"}}}}
 		for j := range 100 {
-			r := worked(event.RunID(fmt.Sprintf("r%d-%d", i, j)), batch.Sessions[0].ID, "", "coder", "m", event.StatusCompleted, event.NoUsage(), event.NoUsage())
+			r := worked(event.RunID(fmt.Sprintf("r%d-%d", i, j)), batch.Sessions[0].ID, "", "coder", "m",
+				event.StatusCompleted, event.NoUsage(), event.NoUsage())
 			if j > 0 {
 				r.Parent, r.Agent = batch.Runs[0].ID, "explore"
 			}
@@ -351,12 +389,16 @@ func BenchmarkUsage(b *testing.B) {
 // TestUsageWithoutBounds sums up figures that no run can have, from this version and in rows of former ones.
 func TestUsageWithoutBounds(t *testing.T) {
 	s := newStore(t)
-	wild := event.Usage{InputTokens: math.MaxInt64, OutputTokens: -1, CachedTokens: math.MinInt64, Cost: dollars(math.Inf(1))}
+	wild := event.Usage{
+		InputTokens: math.MaxInt64, OutputTokens: -1, CachedTokens: math.MinInt64,
+		Cost: dollars(math.Inf(1)),
+	}
 	less := event.Usage{InputTokens: 7, OutputTokens: 2, Cost: dollars(-1)}
 	mustCommit(t, s, Batch{
 		Sessions: []Session{{ID: "s1", Roots: []string{"/w"}}},
 		Runs: []Run{
-			worked("r1", "s1", "", "coder", "a", event.StatusCompleted, wild, wild), worked("r2", "s1", "", "coder", "a", event.StatusCompleted, wild, wild),
+			worked("r1", "s1", "", "coder", "a", event.StatusCompleted, wild, wild),
+			worked("r2", "s1", "", "coder", "a", event.StatusCompleted, wild, wild),
 			worked("r3", "s1", "", "coder", "a", event.StatusRunning, less, less),
 		},
 		Usages: []RunUsage{{Run: "r3", Usage: wild, Own: wild}},
@@ -368,7 +410,8 @@ func TestUsageWithoutBounds(t *testing.T) {
 			t.Fatalf("%s: %v", when, err)
 		}
 		u := report.Total.Usage
-		if u.InputTokens <= 0 || u.OutputTokens < 0 || u.OutputTokens > 2 || u.CachedTokens != 0 || math.IsInf(report.Total.KnownCost, 0) {
+		if u.InputTokens <= 0 || u.OutputTokens < 0 || u.OutputTokens > 2 || u.CachedTokens != 0 ||
+			math.IsInf(report.Total.KnownCost, 0) {
 			t.Errorf("%s: the sum is %+v, %g", when, u, report.Total.KnownCost)
 		}
 		overviews, err := s.Overviews(t.Context(), []event.SessionID{"s1"}, "hidden")

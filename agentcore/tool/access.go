@@ -46,7 +46,7 @@ type Subject int
 
 // The subjects.
 const (
-	// ByNothing is that of tools of which rules name no call apart.
+	// ByNothing is the subject of tools whose calls no rule tells apart.
 	ByNothing Subject = iota
 	ByPath
 	ByCommand

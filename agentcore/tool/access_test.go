@@ -12,7 +12,11 @@ func TestAccessPaths(t *testing.T) {
 		want            []string
 	}{
 		{"edit", `{"path":"a.go","old_string":"x","new_string":"y"}`, []string{"a.go"}},
-		{"patch", `{"patch":"cat <<EOF\n *** Begin Patch\n *** Add File: a\n+*** Add File: x\n *** update file : b \n *** Move to: c\n@@\n-x\n *** Delete File: d\nEOF"}`, []string{"a", "b", "c", "d"}},
+		{
+			"patch",
+			`{"patch":"cat <<EOF\n *** Begin Patch\n *** Add File: a\n+*** Add File: x\n *** update file : b \n *** Move to: c\n@@\n-x\n *** Delete File: d\nEOF"}`,
+			[]string{"a", "b", "c", "d"},
+		},
 		{"patch", `{"patch":"--- a/a.go\n+++ b/b.go\n@@ -1 +1 @@\n-x\n+y\n"}`, []string{"a.go", "b.go"}},
 		{"patch", `{"patch":"*** Begin Patch\nwhat\n*** Update File: a\n-x"}`, []string{"a"}},
 		{"notebook_edit", `{"path":"a.ipynb"}`, []string{"a.ipynb"}},
@@ -37,7 +41,8 @@ func TestEveryToolDeclaresItsAccess(t *testing.T) {
 		switch {
 		case access == nil:
 			t.Errorf("%s declares nothing", spec.Name)
-		case spec.Effect == Executes && access.Command == "", spec.Effect == Fetches && len(access.Hosts) == 0 && !access.Network,
+		case spec.Effect == Executes && access.Command == "", spec.Effect == Fetches && len(access.Hosts) == 0 &&
+			!access.Network,
 			spec.Effect == Proposes && len(access.Paths) == 0:
 			t.Errorf("%s reaches for %+v, which does not go with its effect %s", spec.Name, *access, spec.Effect)
 		}

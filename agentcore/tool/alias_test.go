@@ -55,7 +55,10 @@ func TestAliasTable(t *testing.T) {
 }
 
 func TestNearest(t *testing.T) {
-	for name, want := range map[string]string{"reed": "read", "red_file": "read", "globb": "glob", "WebFetsch": "webfetch", "qqqqqqqq": ""} {
+	for name, want := range map[string]string{
+		"reed": "read", "red_file": "read", "globb": "glob",
+		"WebFetsch": "webfetch", "qqqqqqqq": "",
+	} {
 		if got := Nearest(name); got != want {
 			t.Errorf("Nearest(%q) = %q, want %q", name, got, want)
 		}

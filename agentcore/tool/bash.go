@@ -16,7 +16,8 @@ const (
 	commandTimeMax = 10 * time.Minute
 	// waitMax bounds how long bash_output waits.
 	waitMax = 5 * time.Minute
-	// namedMax is how many changed files are named, toldMax of how many more is said.
+	// namedMax is how many changed files the result names one by one. toldMax is how many files with a
+	// problem, a conflict or a note are told of.
 	namedMax = 100
 	toldMax  = 20
 	// conflictLimit is in bytes of each side of a conflict that is shown.

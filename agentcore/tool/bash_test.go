@@ -17,14 +17,24 @@ func TestBashReport(t *testing.T) {
 	h.Results = map[string]tool.CommandResult{
 		"quiet": {},
 		"much": {
-			Output: "line\n", Exit: 2, Whole: "/state/outputs/1.txt", Size: 99_000, Notes: []string{"a limit was reached"},
+			Output: "line\n", Exit: 2, Whole: "/state/outputs/1.txt", Size: 99_000,
+			Notes: []string{"a limit was reached"},
 			Files: []workspace.Taken{
 				{Path: h.Path("a.go"), Changed: true},
 				{Path: h.Path("b.go"), Changed: true, Created: true, Notes: []string{"it is executable"}},
 				{Path: h.Path("c.go"), Changed: true, Deleted: true},
-				{Path: h.Path(".git/x"), Problem: &workspace.FileError{Path: h.Path(".git/x"), Detail: "is protected", Hint: "leave it"}},
+				{Path: h.Path(".git/x"), Problem: &workspace.FileError{
+					Path: h.Path(".git/x"), Detail: "is protected",
+					Hint: "leave it",
+				}},
 				{Path: h.Path("d.go"), Problem: errors.New("no room")},
-				{Path: h.Path("e.go"), Conflicts: []workspace.Conflict{{StartLine: 4, EndLine: 5, Ours: strings.Repeat("x", 5000), Theirs: ""}}},
+				{
+					Path: h.Path("e.go"),
+					Conflicts: []workspace.Conflict{{
+						StartLine: 4, EndLine: 5, Ours: strings.Repeat("x", 5000),
+						Theirs: "",
+					}},
+				},
 			},
 		},
 		"ended": {Exit: 137, Signal: "SIGKILL"}, "late": {Exit: 137, Signal: "SIGKILL", TimedOut: true},
@@ -60,11 +70,13 @@ func TestBashReportIsBounded(t *testing.T) {
 	h := tooltest.New(t, nil)
 	var many tool.CommandResult
 	for i := range 150 {
-		many.Files = append(many.Files, workspace.Taken{Path: h.Path(fmt.Sprint(i)), Changed: true, Notes: []string{"noted"}})
+		many.Files = append(many.Files,
+			workspace.Taken{Path: h.Path(fmt.Sprint(i)), Changed: true, Notes: []string{"noted"}})
 	}
 	h.Results = map[string]tool.CommandResult{"many": many}
 	result, err := h.Call(t.Context(), "bash", `{"command":"many"}`)
-	if err != nil || !strings.Contains(result.Text, ", 99, and 50 more\n") || strings.Count(result.Text, "noted") != 20 || !strings.HasSuffix(result.Text, "fewer files to see it\n") {
+	if err != nil || !strings.Contains(result.Text, ", 99, and 50 more\n") ||
+		strings.Count(result.Text, "noted") != 20 || !strings.HasSuffix(result.Text, "fewer files to see it\n") {
 		t.Errorf("%q, %v", result.Text, err)
 	}
 }

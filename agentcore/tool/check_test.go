@@ -30,22 +30,53 @@ func TestCheckMends(t *testing.T) {
 		{"number with an exponent", "read", `{"path":"a.go","limit":1e2}`, `{"limit":100,"path":"a.go"}`},
 		{"number with a point in a string", "read", `{"path":"a.go","limit":"3.0"}`, `{"limit":3,"path":"a.go"}`},
 		{"null for an optional", "read", `{"path":"a.go","limit":null,"offset":null}`, `{"path":"a.go"}`},
-		{"camelCase", "edit", `{"path":"a","oldString":"x","newString":"y","replaceAll":true}`, `{"new_string":"y","old_string":"x","path":"a","replace_all":true}`},
-		{"kebab-case", "edit", `{"path":"a","old-string":"x","new-string":"y"}`, `{"new_string":"y","old_string":"x","path":"a"}`},
-		{"usual other names", "edit", `{"file_path":"a","old_str":"x","new_str":"y"}`, `{"new_string":"y","old_string":"x","path":"a"}`},
+		{
+			"camelCase", "edit", `{"path":"a","oldString":"x","newString":"y","replaceAll":true}`,
+			`{"new_string":"y","old_string":"x","path":"a","replace_all":true}`,
+		},
+		{
+			"kebab-case", "edit", `{"path":"a","old-string":"x","new-string":"y"}`,
+			`{"new_string":"y","old_string":"x","path":"a"}`,
+		},
+		{
+			"usual other names", "edit", `{"file_path":"a","old_str":"x","new_str":"y"}`,
+			`{"new_string":"y","old_string":"x","path":"a"}`,
+		},
 		{"usual other name in camelCase", "read", `{"filePath":"a"}`, `{"path":"a"}`},
-		{"boolean in a string", "edit", `{"path":"a","old_string":"x","new_string":"y","replace_all":"True"}`, `{"new_string":"y","old_string":"x","path":"a","replace_all":true}`},
+		{
+			"boolean in a string", "edit", `{"path":"a","old_string":"x","new_string":"y","replace_all":"True"}`,
+			`{"new_string":"y","old_string":"x","path":"a","replace_all":true}`,
+		},
 		{"object in a string", "read", `"{\"path\":\"a.go\"}"`, `{"path":"a.go"}`},
 		{"no arguments", "list", ``, `{}`},
 		{"null arguments", "list", `null`, `{}`},
-		{"an array in a string", "todo", `{"items":"[{\"text\":\"a\",\"state\":\"done\"}]"}`, `{"items":[{"state":"done","text":"a"}]}`},
-		{"the short name of a value", "task", `{"role":"explore","task":"p","thoroughness":"thorough"}`, `{"prompt":"p","subagent_type":"explore","thoroughness":"very thorough"}`},
+		{
+			"an array in a string", "todo", `{"items":"[{\"text\":\"a\",\"state\":\"done\"}]"}`,
+			`{"items":[{"state":"done","text":"a"}]}`,
+		},
+		{
+			"the short name of a value", "task", `{"role":"explore","task":"p","thoroughness":"thorough"}`,
+			`{"prompt":"p","subagent_type":"explore","thoroughness":"very thorough"}`,
+		},
 		{"one text for a list of them", "task_status", `{"id":"r1"}`, `{"ids":["r1"]}`},
-		{"names of members and values in items", "todo", `{"todos":[{"content":"a","status":"completed"},{"text":"b","state":"In-Progress"}]}`, `{"items":[{"state":"done","text":"a"},{"state":"in_progress","text":"b"}]}`},
-		{"an object inside, in a string", "report_finding", `{"path":"a","line":"1","message":"m","severity":"Error","fix":"{\"old_string\":\"x\",\"new_string\":\"y\"}"}`, `{"fix":{"new_string":"y","old_string":"x"},"line":1,"message":"m","path":"a","severity":"error"}`},
-		{"a text that is JSON stays text", "write", `{"path":"a.json","content":"{\"a\":1}"}`, `{"path":"a.json","content":"{\"a\":1}"}`},
+		{
+			"names of members and values in items", "todo",
+			`{"todos":[{"content":"a","status":"completed"},{"text":"b","state":"In-Progress"}]}`,
+			`{"items":[{"state":"done","text":"a"},{"state":"in_progress","text":"b"}]}`,
+		},
+		{
+			"an object inside, in a string", "report_finding",
+			`{"path":"a","line":"1","message":"m","severity":"Error","fix":"{\"old_string\":\"x\",\"new_string\":\"y\"}"}`, `{"fix":{"new_string":"y","old_string":"x"},"line":1,"message":"m","path":"a","severity":"error"}`,
+		},
+		{
+			"a text that is JSON stays text", "write", `{"path":"a.json","content":"{\"a\":1}"}`,
+			`{"path":"a.json","content":"{\"a\":1}"}`,
+		},
 		{"no HTML escapes", "write", `{"file":"a","content":"<a> & b"}`, `{"content":"<a> & b","path":"a"}`},
-		{"whole beyond 2^53 stays exact", "read", `{"path":"a","offset":9007199254740993}`, `{"path":"a","offset":9007199254740993}`},
+		{
+			"whole beyond 2^53 stays exact", "read", `{"path":"a","offset":9007199254740993}`,
+			`{"path":"a","offset":9007199254740993}`,
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got, err := Check(builtin(t, test.tool), json.RawMessage(test.raw))
@@ -79,8 +110,17 @@ func TestCheckRefuses(t *testing.T) {
 		{"mistyped", "read", `{"path":"a","limt":3}`, []string{"limt: unknown; did you mean limit?"}},
 		{"a member twice in two spellings", "read", `{"path":"a","file_path":"b"}`, []string{"file_path: unknown"}},
 		{"an aliased member twice", "read", `{"file":"a","filePath":"b"}`, []string{"filePath: unknown"}},
-		{"an enum", "report_finding", `{"path":"a","line":1,"message":"m","severity":"blue"}`, []string{`severity: "blue" is not allowed; expected one of error, warning, information, hint`}},
-		{"all at once, inside too", "todo", `{"items":[{"text":1,"state":"done"},{"state":"later"}],"x":1}`, []string{"items[0].text: 1 does not fit", "items[1].state:", "items[1].text: missing", "x: unknown", "a right call: {"}},
+		{
+			"an enum", "report_finding", `{"path":"a","line":1,"message":"m","severity":"blue"}`,
+			[]string{`severity: "blue" is not allowed; expected one of error, warning, information, hint`},
+		},
+		{
+			"all at once, inside too", "todo", `{"items":[{"text":1,"state":"done"},{"state":"later"}],"x":1}`,
+			[]string{
+				"items[0].text: 1 does not fit", "items[1].state:", "items[1].text: missing", "x: unknown",
+				"a right call: {",
+			},
+		},
 		{"null for an array", "todo", `{"items":null}`, []string{"items: null does not fit; expected an array"}},
 		{"null in an array", "todo", `{"items":[null]}`, []string{"items[0]: null does not fit; expected an object"}},
 	} {
@@ -110,7 +150,8 @@ func (foreign) Decode(arguments json.RawMessage) (Call, error) {
 }
 
 func TestCheckForeignSchema(t *testing.T) {
-	tool := foreign(`{"type":"object","properties":{"maxCount":{"type":["integer","null"]},"ratio":{"type":"number"},"kind":{"anyOf":[{"type":"string","pattern":"^a"},{"type":"boolean"}]}},"required":["kind"]}`)
+	tool := foreign(
+		`{"type":"object","properties":{"maxCount":{"type":["integer","null"]},"ratio":{"type":"number"},"kind":{"anyOf":[{"type":"string","pattern":"^a"},{"type":"boolean"}]}},"required":["kind"]}`)
 	for raw, want := range map[string]string{
 		`{"kind":"ab","maxCount":null,"extra":[1]}`: `{"kind":"ab","maxCount":null,"extra":[1]}`,
 		`{"kind":true,"max_count":3}`:               `{"kind":true,"maxCount":3}`,
@@ -120,12 +161,17 @@ func TestCheckForeignSchema(t *testing.T) {
 			t.Errorf("Check(%s) = %s, %v; want %s", raw, got, err, want)
 		}
 	}
-	for _, raw := range []string{`{}`, `{"kind":"b"}`, `{"kind":1}`, `{"kind":"a","maxCount":"x"}`, `{"kind":"a","ratio":1e400}`} {
-		if got, err := Check(tool, json.RawMessage(raw)); err == nil || !strings.Contains(err.Error(), `a right call: {"kind":`) {
+	for _, raw := range []string{
+		`{}`, `{"kind":"b"}`, `{"kind":1}`, `{"kind":"a","maxCount":"x"}`,
+		`{"kind":"a","ratio":1e400}`,
+	} {
+		if got, err := Check(tool, json.RawMessage(raw)); err == nil ||
+			!strings.Contains(err.Error(), `a right call: {"kind":`) {
 			t.Errorf("Check(%s) = %s, %v; want a fault with an example", raw, got, err)
 		}
 	}
-	if _, err := Check(foreign(`{"type":7}`), json.RawMessage(`{}`)); err == nil || !strings.Contains(err.Error(), "schema") {
+	if _, err := Check(foreign(`{"type":7}`), json.RawMessage(`{}`)); err == nil ||
+		!strings.Contains(err.Error(), "schema") {
 		t.Errorf("a broken schema gave %v", err)
 	}
 }
@@ -143,10 +189,12 @@ func TestSpecs(t *testing.T) {
 			t.Fatalf("%s: %v", spec.Name, err)
 		}
 		described(t, spec.Name, &schema)
-		if _, err := Check(tool, json.RawMessage(`{"no_such_member": 1}`)); err == nil || !strings.Contains(err.Error(), "no_such_member") {
+		if _, err := Check(tool, json.RawMessage(`{"no_such_member": 1}`)); err == nil ||
+			!strings.Contains(err.Error(), "no_such_member") {
 			t.Errorf("%s takes unknown members: %v", spec.Name, err)
 		}
-		if !bytes.Equal(spec.Schema, tool.Spec().Schema) || !bytes.Equal(spec.Schema, builtin(t, spec.Name).Spec().Schema) {
+		if !bytes.Equal(spec.Schema, tool.Spec().Schema) ||
+			!bytes.Equal(spec.Schema, builtin(t, spec.Name).Spec().Schema) {
 			t.Errorf("%s: the schema varies", spec.Name)
 		}
 		if got := tool.Title(json.RawMessage(`{"broken`)); got == "" || strings.ContainsAny(got, "\n") {
@@ -161,7 +209,12 @@ func TestSpecs(t *testing.T) {
 			t.Errorf("%s: its example: %v", spec.Name, err)
 		}
 	}
-	want := []string{"read", "glob", "grep", "list", "edit", "write", "patch", "notebook_edit", "bash", "bash_output", "bash_kill", "diagnostics", "symbols", "report_finding", "todo", "webfetch", "websearch", "skill", "task", "task_status", "task_output", "task_wait", "task_send", "task_cancel", "question", "plan_enter", "plan_exit", "submit_result", "statusline"}
+	want := []string{
+		"read", "glob", "grep", "list", "edit", "write", "patch", "notebook_edit", "bash", "bash_output",
+		"bash_kill", "diagnostics", "symbols", "report_finding", "todo", "webfetch", "websearch", "skill", "task",
+		"task_status", "task_output", "task_wait", "task_send", "task_cancel", "question", "plan_enter", "plan_exit",
+		"submit_result", "statusline",
+	}
 	if !slices.Equal(names, want) {
 		t.Errorf("Builtin is %v, want %v", names, want)
 	}
@@ -172,9 +225,12 @@ func TestSpecs(t *testing.T) {
 
 // telling are the members whose names say all.
 var telling = []string{
-	"path", "command", "id", "ids", "text", "state", "name", "message", "severity", "end_line", "edits", "old_string", "new_string", "replace_all",
-	"new_source", "patch", "cell_type", "subagent_type", "max_turns", "allowed_tools", "context_files", "success_criteria", "thoroughness", "mode",
-	"files_modified", "files_created", "tests_run", "tests_passed", "suggestions", "questions", "question", "options", "label", "description", "multiple", "reason", "plan", "status",
+	"path", "command", "id", "ids", "text", "state", "name", "message", "severity", "end_line", "edits", "old_string",
+	"new_string", "replace_all",
+	"new_source", "patch", "cell_type", "subagent_type", "max_turns", "allowed_tools", "context_files",
+	"success_criteria", "thoroughness", "mode",
+	"files_modified", "files_created", "tests_run", "tests_passed", "suggestions", "questions", "question", "options",
+	"label", "description", "multiple", "reason", "plan", "status",
 	"items", "fix", "model", "cell_id", "url", "query", "kind", "content", "line", "column",
 	"limit", "depth", "rule", "run_in_background", "wait_ms",
 }

@@ -70,7 +70,10 @@ func TestProcessCancel(t *testing.T) {
 }
 
 func TestProcessLimit(t *testing.T) {
-	_, err := program{program: "/bin/sh", args: []string{"-c", "sleep 1000"}, dir: "/", limit: 10 * time.Millisecond}.output(t.Context())
+	_, err := program{
+		program: "/bin/sh", args: []string{"-c", "sleep 1000"}, dir: "/",
+		limit: 10 * time.Millisecond,
+	}.output(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "sh took longer than 10ms and was stopped") {
 		t.Errorf("got %v", err)
 	}
@@ -84,7 +87,10 @@ func TestProcessLeavesNothing(t *testing.T) {
 	if err := syscall.Mkfifo(second, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out, err := program{program: "/bin/sh", args: []string{"-c", script, fifo, second}, dir: "/", limit: time.Hour}.output(t.Context())
+	out, err := program{
+		program: "/bin/sh", args: []string{"-c", script, fifo, second}, dir: "/",
+		limit: time.Hour,
+	}.output(t.Context())
 	if err != nil || out.stdout != "done\n" || out.status != 3 {
 		t.Errorf("got %+v, %v", out, err)
 	}
@@ -93,7 +99,10 @@ func TestProcessLeavesNothing(t *testing.T) {
 }
 
 func TestProcessOutputIsBounded(t *testing.T) {
-	out, err := program{program: "/bin/sh", args: []string{"-c", "head -c 3000000 /dev/zero; echo end >&2"}, dir: "/", limit: time.Minute}.output(t.Context())
+	out, err := program{
+		program: "/bin/sh", args: []string{"-c", "head -c 3000000 /dev/zero; echo end >&2"}, dir: "/",
+		limit: time.Minute,
+	}.output(t.Context())
 	if err != nil || len(out.stdout) != processOutput || out.stderr != "end\n" {
 		t.Errorf("got %d bytes, %q, %v", len(out.stdout), out.stderr, err)
 	}
@@ -103,7 +112,10 @@ func TestProcessEnvironment(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "secret")
 	t.Setenv("GOFLAGS", "-toolexec=evil")
 	t.Setenv("LANG", "C")
-	out, err := program{program: "/bin/sh", args: []string{"-c", "env; cat"}, dir: "/", limit: time.Minute, run: "r7", env: []string{"EXTRA=1"}}.output(t.Context())
+	out, err := program{
+		program: "/bin/sh", args: []string{"-c", "env; cat"}, dir: "/", limit: time.Minute, run: "r7",
+		env: []string{"EXTRA=1"},
+	}.output(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,8 @@ import (
 func programs(t *testing.T, scripts map[string]string) string {
 	t.Helper()
 	bin, records := t.TempDir(), t.TempDir()
-	const record = "#!/bin/sh\nPATH=/usr/bin:/bin\nprintf '%s\\n' \"$@\" >'RECORDS/NAME.args'\nenv >'RECORDS/NAME.env'\npwd >'RECORDS/NAME.dir'\ncat >'RECORDS/NAME.stdin'\n"
+	const record = "#!/bin/sh\nPATH=/usr/bin:/bin\nprintf '%s\\n' \"$@\" >'RECORDS/NAME.args'\nenv " +
+		">'RECORDS/NAME.env'\npwd >'RECORDS/NAME.dir'\ncat >'RECORDS/NAME.stdin'\n"
 	for name, script := range scripts {
 		text := strings.NewReplacer("RECORDS", records, "NAME", name).Replace(record) + script
 		if err := os.WriteFile(filepath.Join(bin, name), []byte(text), 0o755); err != nil {
@@ -49,7 +50,8 @@ func TestShellcheck(t *testing.T) {
 	h := tooltest.New(t, map[string]string{"a.sh": "disk\n", ".shellcheckrc": "disable=all\n"})
 	h.Type("a.sh", "x=1\necho é $x\n")
 	same(t, "text", call(t, h, "diagnostics", `{"path":"a.sh"}`).Text,
-		"a.sh:1:1: error: Add a shebang. [shellcheck SC2148]\na.sh:2:1: hint: Style. [shellcheck SC1]\na.sh:2:9: information: Double quote to prevent globbing. [shellcheck SC2086]\nChecked with shellcheck.")
+		"a.sh:1:1: error: Add a shebang. [shellcheck SC2148]\na.sh:2:1: hint: Style. [shellcheck SC1]\na.sh:2:9: "+
+			"information: Double quote to prevent globbing. [shellcheck SC2086]\nChecked with shellcheck.")
 	same(t, "arguments", recorded(t, records, "shellcheck.args"), "--norc\n--format=json1\n--shell=bash\n-\n")
 	same(t, "standard input", recorded(t, records, "shellcheck.stdin"), "x=1\necho é $x\n")
 	if dir := strings.TrimSpace(recorded(t, records, "shellcheck.dir")); dir != "/" {
@@ -81,36 +83,48 @@ func TestRuff(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(d.Diagnostics) != 3 || strings.Join(d.Used, ",") != "ruff" || strings.Join(d.Missing, ",") != "python" || len(d.Failed) != 0 {
+	if len(d.Diagnostics) != 3 || strings.Join(d.Used, ",") != "ruff" || strings.Join(d.Missing, ",") != "python" ||
+		len(d.Failed) != 0 {
 		t.Fatalf("got %+v", d)
 	}
 	first, last := d.Diagnostics[0], d.Diagnostics[2]
-	if first.Fix == nil || strings.Replace(file.Text, first.Fix.OldString, first.Fix.NewString, 1) != "é = 1\n" || strings.Count(file.Text, first.Fix.OldString) != 1 {
+	if first.Fix == nil || strings.Replace(file.Text, first.Fix.OldString, first.Fix.NewString, 1) != "é = 1\n" ||
+		strings.Count(file.Text, first.Fix.OldString) != 1 {
 		t.Errorf("the fix is %+v", first.Fix)
 	}
-	if first.Code != "F401" || first.Severity != event.SeverityWarning || (first.Span != event.Span{StartColumn: 7, EndColumn: 9}) {
+	if first.Code != "F401" || first.Severity != event.SeverityWarning ||
+		(first.Span != event.Span{StartColumn: 7, EndColumn: 9}) {
 		t.Errorf("the first is %+v", first)
 	}
 	// Columns count characters there and bytes here.
 	if last.Severity != event.SeverityError || last.Span.StartColumn != 5 || d.Diagnostics[1].Fix != nil {
 		t.Errorf("the others are %+v", d.Diagnostics[1:])
 	}
-	same(t, "arguments", recorded(t, records, "ruff.args"), "check\n--isolated\n--no-cache\n--output-format\njson\n--stdin-filename\na.py\n-\n")
+	same(t, "arguments", recorded(t, records, "ruff.args"),
+		"check\n--isolated\n--no-cache\n--output-format\njson\n--stdin-filename\na.py\n-\n")
 }
 
 // TestCheckersThatFail: what a checker could not do is said, and the others still answer.
 func TestCheckersThatFail(t *testing.T) {
 	programs(t, map[string]string{
-		"ruff": "echo 'ruff: too old' >&2; exit 2\n", "python3": "echo no JSON\n", "shellcheck": "exit 0\n", "node": "echo crashed >&2; exit 9\n",
+		"ruff": "echo 'ruff: too old' >&2; exit 2\n", "python3": "echo no JSON\n", "shellcheck": "exit 0\n",
+		"node": "echo crashed >&2; exit 9\n",
 	})
 	h := tooltest.New(t, map[string]string{"a.py": "x\n", "a.sh": "x\n", "a.js": "x\n"})
 	text := call(t, h, "diagnostics", `{"path":"a.py"}`).Text
-	for _, part := range []string{"No checker here judged this file.", "Could not check with ruff: it ended with status 2: ruff: too old.", "Could not check with python: read its answer"} {
+	for _, part := range []string{
+		"No checker here judged this file.",
+		"Could not check with ruff: it ended with status 2: ruff: too old.",
+		"Could not check with python: read its answer",
+	} {
 		if !strings.Contains(text, part) {
 			t.Errorf("%q does not say %q", text, part)
 		}
 	}
-	for path, part := range map[string]string{"a.sh": "Could not check with shellcheck: read its answer", "a.js": "Could not check with node: it ended with status 9: crashed"} {
+	for path, part := range map[string]string{
+		"a.sh": "Could not check with shellcheck: read its answer",
+		"a.js": "Could not check with node: it ended with status 9: crashed",
+	} {
 		if text := call(t, h, "diagnostics", `{"path":"`+path+`"}`).Text; !strings.Contains(text, part) {
 			t.Errorf("%s: %q does not say %q", path, text, part)
 		}
@@ -119,7 +133,10 @@ func TestCheckersThatFail(t *testing.T) {
 
 func TestMissingPrograms(t *testing.T) {
 	programs(t, nil)
-	h := tooltest.New(t, map[string]string{"go.mod": goMod, "a.go": "package a\n", "a.py": "x\n", "a.sh": "x\n", "a.js": "x\n"})
+	h := tooltest.New(t, map[string]string{
+		"go.mod": goMod, "a.go": "package a\n", "a.py": "x\n", "a.sh": "x\n",
+		"a.js": "x\n",
+	})
 	for path, want := range map[string]string{
 		"a.go": "No problems. Checked with go syntax, gofmt. Not on this machine: go vet.",
 		"a.py": "No problems. No checker here judged this file. Not on this machine: ruff, python.",
@@ -147,8 +164,9 @@ func TestNothingOfTheProjectRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := tooltest.New(t, map[string]string{
-		"go.mod": goMod + "\ntoolchain go1.99.0\n", "main.go": "package main\n\nimport \"os\"\n\nfunc main() { os.Exit(none) }\n",
-		"c/c.go": "package c\n\n// #cgo CFLAGS: -O1\nimport \"C\"\n", "a.py": "x = 1\n", "bin/ruff": string(script),
+		"go.mod":  goMod + "\ntoolchain go1.99.0\n",
+		"main.go": "package main\n\nimport \"os\"\n\nfunc main() { os.Exit(none) }\n",
+		"c/c.go":  "package c\n\n// #cgo CFLAGS: -O1\nimport \"C\"\n", "a.py": "x = 1\n", "bin/ruff": string(script),
 	})
 	if err := os.Chmod(h.Path("bin/ruff"), 0o755); err != nil {
 		t.Fatal(err)
@@ -158,7 +176,8 @@ func TestNothingOfTheProjectRuns(t *testing.T) {
 	t.Setenv("CC", trap)
 	t.Setenv("GOVCS", "*:all")
 	t.Setenv("PATH", h.Path("bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
-	if text := call(t, h, "diagnostics", `{"path":"main.go"}`).Text; !strings.Contains(text, "undefined: none [go vet compile]") {
+	if text := call(t, h, "diagnostics", `{"path":"main.go"}`).Text; !strings.Contains(text,
+		"undefined: none [go vet compile]") {
 		t.Errorf("main.go: %s", text)
 	}
 	call(t, h, "diagnostics", `{"path":"c/c.go"}`)

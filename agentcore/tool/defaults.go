@@ -42,8 +42,8 @@ func (m *mender) nameOf(schema *jsonschema.Schema, key string) string {
 	return knownName(schema, key, m.spellings[schema])
 }
 
-// complete returns a call's arguments with those of defaults that it does not have. Names that the schema does not know
-// are compared as they are.
+// complete returns a call's arguments, and adds the defaults of the arguments that the call does not have. Names that
+// the schema does not know are compared as they are.
 func (m *mender) complete(schema *jsonschema.Schema, object, defaults jsonObject) jsonObject {
 	full := maps.Clone(object)
 	has := map[string]bool{}
@@ -60,7 +60,7 @@ func (m *mender) complete(schema *jsonschema.Schema, object, defaults jsonObject
 	}
 	for key, value := range object {
 		if value == nil && !has[name(key)] && hasName(defaults, name(key), name) {
-			delete(full, key) // in the place of which the default comes
+			delete(full, key) // the default takes its place
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(defaults)) {

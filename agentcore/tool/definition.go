@@ -16,8 +16,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// Definition makes a Tool of a struct of arguments, A, and the face of the [Host] that it needs, F: one of those that
-// Host embeds, an interface of several of them, or any for nothing. The schema is inferred from A's fields:
+// Definition makes a Tool of A, the struct of its arguments, and F, the face of the [Host] that the tool needs. F is an
+// interface that Host embeds, an interface of several of them, or any for nothing. The schema comes from A's fields:
 //
 //	json:"name,omitempty"       the member's name; omitempty or omitzero make it optional
 //	jsonschema:"what it is"     its description, for the model
@@ -27,13 +27,13 @@ import (
 //	hidden:"true"               accepted, but not in the schema that models get
 //	synonym:"completed=done"    other strings that models use for one of the enum
 type Definition[A, F any] struct {
-	// Name, Description and Effect are those of the Spec.
+	// Name, Description and Effect become the fields of the Spec with the same names.
 	Name        string
 	Description string
 	Effect      Effect
 	// Example is a right call, shown to a model whose call was wrong.
 	Example A
-	// With, Needs, Subject, User, Plan and Private are those of the Spec.
+	// With, Needs, Subject, User, Plan and Private become the fields of the Spec with the same names.
 	With    string
 	Needs   Need
 	Subject Subject

@@ -62,13 +62,20 @@ func TestRead(t *testing.T) {
 	for _, test := range []struct{ name, args, want, summary string }{
 		{"all", `{"path":"a.txt"}`, "1\tone\n2\t\ttwo\n3\tthree\n", "3 lines"},
 		{"absolute", `{"path":` + quote(h.Path("a.txt")) + `}`, "1\tone\n2\t\ttwo\n3\tthree\n", "3 lines"},
-		{"part", `{"path":"a.txt","offset":2,"limit":1}`, "2\t\ttwo\n(lines 2-2 of 3; read on with offset 3)\n", "1 line"},
+		{
+			"part", `{"path":"a.txt","offset":2,"limit":1}`, "2\t\ttwo\n(lines 2-2 of 3; read on with offset 3)\n",
+			"1 line",
+		},
 		{"from", `{"path":"a.txt","offset":3}`, "3\tthree\n", "1 line"},
 		{"offset 0 is the start", `{"path":"a.txt","offset":0,"limit":9}`, "1\tone\n2\t\ttwo\n3\tthree\n", "3 lines"},
 		{"CRLF", `{"path":"crlf.txt"}`, "1\tone\n2\ttwo\n", "2 lines"},
 		{"no final newline", `{"path":"end.txt"}`, "1\tone\n2\ttwo\n", "2 lines"},
 		{"empty", `{"path":"empty.txt"}`, "(the file is empty)", "empty"},
-		{"long line", `{"path":"long.txt"}`, "1\t" + strings.Repeat("é", 1999) + "…\n2\tshort\n(lines that end in … are longer than 2000 characters and were cut)\n", "2 lines"},
+		{
+			"long line", `{"path":"long.txt"}`,
+			"1\t" + strings.Repeat("é", 1999) +
+				"…\n2\tshort\n(lines that end in … are longer than 2000 characters and were cut)\n", "2 lines",
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			result := call(t, h, "read", test.args)
@@ -79,16 +86,19 @@ func TestRead(t *testing.T) {
 			}
 		})
 	}
-	if text := call(t, h, "read", `{"path":"many.txt"}`).Text; !strings.HasSuffix(text, "\n2000\tline\n(lines 1-2000 of 2500; read on with offset 2001)\n") {
+	if text := call(t, h, "read", `{"path":"many.txt"}`).Text; !strings.HasSuffix(text,
+		"\n2000\tline\n(lines 1-2000 of 2500; read on with offset 2001)\n") {
 		t.Errorf("a file of many lines ends with %q", text[len(text)-80:])
 	}
 	// The next offset goes on without a gap where the size ended the answer.
 	text := call(t, h, "read", `{"path":"wide.txt"}`).Text
 	var next int
-	if _, err := fmt.Sscanf(text[strings.LastIndex(text, "offset"):], "offset %d)", &next); err != nil || len(text) > 51_000 {
+	if _, err := fmt.Sscanf(text[strings.LastIndex(text, "offset"):], "offset %d)", &next); err != nil ||
+		len(text) > 51_000 {
 		t.Fatalf("%d bytes, ending in %q: %v", len(text), text[len(text)-80:], err)
 	}
-	if rest := call(t, h, "read", fmt.Sprintf(`{"path":"wide.txt","offset":%d}`, next)).Text; !strings.HasPrefix(rest, fmt.Sprintf("%d\tw", next)) {
+	if rest := call(t, h, "read", fmt.Sprintf(`{"path":"wide.txt","offset":%d}`, next)).Text; !strings.HasPrefix(rest,
+		fmt.Sprintf("%d\tw", next)) {
 		t.Errorf("the rest begins with %q", rest[:10])
 	}
 	refused(t, h, "read", `{"path":"a.txt","offset":4}`, "offset 4 is past the end", "a.txt has 3 lines")
@@ -114,12 +124,14 @@ func TestLayeredView(t *testing.T) {
 	h.Type("a.go", "typed needle\n")
 	h.Type("new.go", "not on disk, needle\n")
 	same(t, "read", call(t, h, "read", `{"path":"a.go"}`).Text, "1\ttyped needle\n")
-	same(t, "grep", call(t, h, "grep", `{"pattern":"needle"}`).Text, "a.go\n1:typed needle\nnew.go\n1:not on disk, needle\n")
+	same(t, "grep", call(t, h, "grep", `{"pattern":"needle"}`).Text,
+		"a.go\n1:typed needle\nnew.go\n1:not on disk, needle\n")
 	same(t, "glob", call(t, h, "glob", `{"pattern":"*.go"}`).Text, "a.go\nb.go\nnew.go\n")
 	call(t, h, "edit", `{"path":"a.go","old_string":"typed","new_string":"edited"}`)
 	call(t, h, "write", `{"path":"lib/c.go","content":"written needle\n"}`)
 	same(t, "read", call(t, h, "read", `{"path":"a.go"}`).Text, "1\tedited needle\n")
-	same(t, "grep", call(t, h, "grep", `{"pattern":"needle"}`).Text, "a.go\n1:edited needle\nlib/c.go\n1:written needle\nnew.go\n1:not on disk, needle\n")
+	same(t, "grep", call(t, h, "grep", `{"pattern":"needle"}`).Text,
+		"a.go\n1:edited needle\nlib/c.go\n1:written needle\nnew.go\n1:not on disk, needle\n")
 	same(t, "list", call(t, h, "list", `{}`).Text, "a.go\nb.go\nlib/\n  c.go\nnew.go\n")
 }
 
@@ -154,7 +166,8 @@ func TestGlobManyFiles(t *testing.T) {
 	}
 	h := tooltest.New(t, files)
 	result := call(t, h, "glob", `{"pattern":"*.txt"}`)
-	if n := strings.Count(result.Text, ".txt\n"); n != 500 || !strings.HasSuffix(result.Text, "(100 more match; narrow the pattern)\n") || result.Summary != "600 files" {
+	if n := strings.Count(result.Text, ".txt\n"); n != 500 ||
+		!strings.HasSuffix(result.Text, "(100 more match; narrow the pattern)\n") || result.Summary != "600 files" {
 		t.Errorf("%d files, %q, %q", n, result.Text[len(result.Text)-60:], result.Summary)
 	}
 	list := call(t, h, "list", `{}`)
@@ -165,7 +178,8 @@ func TestGlobManyFiles(t *testing.T) {
 
 func TestList(t *testing.T) {
 	h := tooltest.New(t, map[string]string{
-		".gitignore": "out\n", "a/b/c/d.txt": "", "a/b.txt": "", "a-b.txt": "", "a.txt": "", "out/x": "", "z": "", "void/.gitignore": "*",
+		".gitignore": "out\n", "a/b/c/d.txt": "", "a/b.txt": "", "a-b.txt": "", "a.txt": "", "out/x": "", "z": "",
+		"void/.gitignore": "*",
 	})
 	for _, test := range []struct{ args, want string }{
 		{`{"path":"a"}`, "b/\n  c/\nb.txt\n"},
@@ -201,16 +215,38 @@ func TestGrep(t *testing.T) {
 		{"include by path", `{"pattern":"(?i)foo","include":"b/**"}`, "b/b.ts\n1:function foo() {}\n2:foo(\n"},
 		{"folder", `{"pattern":"foo","path":"b"}`, "b/b.ts\n1:function foo() {}\n2:foo(\n"},
 		{"one file", `{"pattern":"Foo","path":"a.go"}`, "a.go\n3:func Foo() {}\n"},
-		{"context", `{"pattern":"Bar|Baz","context":1}`, "a.go\n3-func Foo() {}\n4:func Bar() {}\n5-\n--\n8-\n9:func Baz() {}\n"},
-		{"context joins", `{"pattern":"Foo|Bar","context":2,"path":"a.go"}`, "a.go\n1-package a\n2-\n3:func Foo() {}\n4:func Bar() {}\n5-\n6-\n"},
-		{"limit", `{"pattern":"func","limit":2}`, "a.go\n3:func Foo() {}\n4:func Bar() {}\n(there are more than these 2 matches; narrow the pattern or path, or raise limit)\n"},
-		{"limit at a file's end", `{"pattern":"func","limit":3}`, "a.go\n3:func Foo() {}\n4:func Bar() {}\n9:func Baz() {}\n(there are more than these 3 matches; narrow the pattern or path, or raise limit)\n"},
+		{
+			"context", `{"pattern":"Bar|Baz","context":1}`,
+			"a.go\n3-func Foo() {}\n4:func Bar() {}\n5-\n--\n8-\n9:func Baz() {}\n",
+		},
+		{
+			"context joins", `{"pattern":"Foo|Bar","context":2,"path":"a.go"}`,
+			"a.go\n1-package a\n2-\n3:func Foo() {}\n4:func Bar() {}\n5-\n6-\n",
+		},
+		{
+			"limit", `{"pattern":"func","limit":2}`,
+			"a.go\n3:func Foo() {}\n4:func Bar() {}\n(there are more than these 2 matches; narrow the pattern or " +
+				"path, or raise limit)\n",
+		},
+		{
+			"limit at a file's end", `{"pattern":"func","limit":3}`,
+			"a.go\n3:func Foo() {}\n4:func Bar() {}\n9:func Baz() {}\n(there are more than these 3 matches; narrow " +
+				"the pattern or path, or raise limit)\n",
+		},
 		{"limit met exactly", `{"pattern":"Ba","limit":2}`, "a.go\n4:func Bar() {}\n9:func Baz() {}\n"},
 		{"over lines", `{"pattern":"foo\\(\\n\\s*1"}`, "b/b.ts\n2:foo(\n"},
 		{"end of a CRLF line", `{"pattern":"\\{\\}$","path":"b"}`, "b/b.ts\n1:function foo() {}\n"},
-		{"no RE2", `{"pattern":"call(a[0]"}`, "(the pattern is no RE2 expression, missing closing ): `call(a[0]`; it was searched as plain text)\nparen.txt\n1:call(a[0]\n"},
-		{"long line", `{"pattern":"NEEDLE"}`, "long.txt\n1:…" + strings.Repeat("x", 80) + "NEEDLE" + strings.Repeat("é", 163) + "…\n"},
-		{"none", `{"pattern":"nothing of the kind"}`, "No match; files that git ignores and binary files were left out.\n"},
+		{
+			"no RE2", `{"pattern":"call(a[0]"}`,
+			"(the pattern is no RE2 expression, missing closing ): `call(a[0]`; it was searched as plain " +
+				"text)\nparen.txt\n1:call(a[0]\n",
+		},
+		{"long line", `{"pattern":"NEEDLE"}`, "long.txt\n1:…" + strings.Repeat("x", 80) + "NEEDLE" +
+			strings.Repeat("é", 163) + "…\n"},
+		{
+			"none", `{"pattern":"nothing of the kind"}`,
+			"No match; files that git ignores and binary files were left out.\n",
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) { same(t, "text", call(t, h, "grep", test.args).Text, test.want) })
 	}
@@ -247,7 +283,8 @@ func TestSeveralRoots(t *testing.T) {
 	h := tooltest.New(t, map[string]string{"a.go": "needle\n"})
 	h.AddRoot("other", map[string]string{"a.go": "needle too\n", "lib/b.go": "x\n"})
 	same(t, "glob", call(t, h, "glob", `{"pattern":"*.go"}`).Text, "project/a.go\nother/a.go\nother/lib/b.go\n")
-	same(t, "grep", call(t, h, "grep", `{"pattern":"needle"}`).Text, "project/a.go\n1:needle\nother/a.go\n1:needle too\n")
+	same(t, "grep", call(t, h, "grep", `{"pattern":"needle"}`).Text,
+		"project/a.go\n1:needle\nother/a.go\n1:needle too\n")
 	same(t, "list", call(t, h, "list", `{}`).Text, "project/\n  a.go\nother/\n  a.go\n  lib/\n    b.go\n")
 	same(t, "read", call(t, h, "read", `{"path":"other/a.go"}`).Text, "1\tneedle too\n")
 	same(t, "include", call(t, h, "grep", `{"pattern":"x","include":"other/**"}`).Text, "other/lib/b.go\n1:x\n")

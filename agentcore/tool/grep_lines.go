@@ -13,7 +13,7 @@ type lineFinder struct {
 	expression *regexp.Regexp
 	// multi says that the expression is matched against whole texts, since it asks for a line ending.
 	multi bool
-	// needles are texts of which every match holds one, none where nothing is known.
+	// needles are texts: every match holds one of them. There are none where the expression does not tell.
 	needles []needle
 	// exact says that the expression is its one needle.
 	exact bool
@@ -45,7 +45,8 @@ func spansLines(pattern string) bool {
 	return strings.Contains(pattern, "\n") || strings.Contains(pattern, `\n`) || strings.HasPrefix(pattern, "(?s")
 }
 
-// needles are texts of which every match holds one; fold says that letter case does not count.
+// needles are texts of which every match of an expression holds at least one. fold says that the case of letters does
+// not count.
 type needles struct {
 	texts []string
 	fold  bool

@@ -60,7 +60,8 @@ func moduleDir(t testing.TB, path string) string {
 func ripgrep(t testing.TB, dir string, arguments ...string) []byte {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), "rg", append([]string{
-		"--no-config", "--hidden", "--no-require-git", "--no-ignore-parent", "--no-ignore-global", "--no-ignore-dot", "--glob=!.git", "--color=never", "--no-messages",
+		"--no-config", "--hidden", "--no-require-git", "--no-ignore-parent", "--no-ignore-global", "--no-ignore-dot",
+		"--glob=!.git", "--color=never", "--no-messages",
 	}, arguments...)...)
 	command.Dir = dir
 	out, err := command.Output()
@@ -137,14 +138,16 @@ func TestGrepAgainstRipgrep(t *testing.T) {
 		dir := moduleDir(t, module)
 		h := searching(t, dir)
 		for _, pattern := range []string{
-			"func", `func [A-Za-z]+Error\(`, "(?i)deprecated", `\bctx\b`, "^package ", `[A-Z]{6,}$`, `"[^"]*%w`, "TODO|FIXME", "nothing of the kind", `^\s*$`, "é|ü|ß|漢",
+			"func", `func [A-Za-z]+Error\(`, "(?i)deprecated", `\bctx\b`, "^package ", `[A-Z]{6,}$`, `"[^"]*%w`,
+			"TODO|FIXME", "nothing of the kind", `^\s*$`, "é|ü|ß|漢",
 		} {
 			if testing.Short() { // which has to do without rg
 				compareMatches(t, pattern, module, grepAll(t, h, dir, pattern), oneByOne(t, h, dir, pattern))
 				continue
 			}
 			want := map[string][]int{}
-			for line := range bytes.Lines(ripgrep(t, dir, "--line-number", "--no-heading", "--null", "--regexp="+pattern, ".")) {
+			for line := range bytes.Lines(ripgrep(t, dir, "--line-number", "--no-heading", "--null",
+				"--regexp="+pattern, ".")) {
 				name, rest, ok := strings.Cut(string(line), "\x00")
 				var number int
 				if _, err := fmt.Sscanf(rest, "%d:", &number); !ok || err != nil {
@@ -216,10 +219,13 @@ func BenchmarkGrep(b *testing.B) {
 
 // TestLineFinder: what is looked for first is in all that matches, whatever the expression.
 func TestLineFinder(t *testing.T) {
-	const text = "func One() {}\nFUNC two\n\ta.Error(\"x\")\nkelvin \u212a and long \u017f\ns K\nÄrger ärger\nTODO\nfixme FIXME\nabcabc\n\n  \nlast"
+	const text = "func One() {}\nFUNC two\n\ta.Error(\"x\")\nkelvin \u212a and long \u017f\ns K\nÄrger " +
+		"ärger\nTODO\nfixme FIXME\nabcabc\n\n  \nlast"
 	for _, pattern := range []string{
-		"func", "(?i)func", "(?i)k", "(?i)s", "(?i)long s", "(?i)skel", "(?i)kelvin", "(?i)ärger", "TODO|FIXME", "(?i)todo|fixme", "(?i:todo)|FIXME", "a|ä", "(?i)x|ä", "(abc){2}", "(abc)+", "(abc)*", "(abc)?last",
-		`\w+Error`, `f.*c`, "[fF]unc", "^$", `^\s*$`, "", ".", "x{0}", "(?i)FIX(me)", "last$", "^last", `\blast\b`, "One|two|TODO|last|abc", "nothing", `(?i)e\("X"`, "q*", "[[:upper:]]{4}", "a.?b", "",
+		"func", "(?i)func", "(?i)k", "(?i)s", "(?i)long s", "(?i)skel", "(?i)kelvin", "(?i)ärger", "TODO|FIXME",
+		"(?i)todo|fixme", "(?i:todo)|FIXME", "a|ä", "(?i)x|ä", "(abc){2}", "(abc)+", "(abc)*", "(abc)?last",
+		`\w+Error`, `f.*c`, "[fF]unc", "^$", `^\s*$`, "", ".", "x{0}", "(?i)FIX(me)", "last$", "^last", `\blast\b`,
+		"One|two|TODO|last|abc", "nothing", `(?i)e\("X"`, "q*", "[[:upper:]]{4}", "a.?b", "",
 	} {
 		f := newLineFinder(pattern, regexp.MustCompile(pattern))
 		for _, ending := range []string{"\n", "\r\n", "\r"} {
@@ -231,7 +237,8 @@ func TestLineFinder(t *testing.T) {
 		}
 	}
 	for pattern, want := range map[string]string{
-		`func \w+Error\(`: "Error(", "(?i)deprecated": "deprecated", "(?i)sick ducks": "ic duc", "TODO|FIXME": "TODO FIXME", "a+b": "a", `\w`: "", "(?:ab|[cd])": "", "(?i:x)|ä": "",
+		`func \w+Error\(`: "Error(", "(?i)deprecated": "deprecated", "(?i)sick ducks": "ic duc",
+		"TODO|FIXME": "TODO FIXME", "a+b": "a", `\w`: "", "(?:ab|[cd])": "", "(?i:x)|ä": "",
 	} {
 		var got []string
 		for _, n := range newLineFinder(pattern, regexp.MustCompile(pattern)).needles {

@@ -164,7 +164,7 @@ type place struct {
 	text  string
 	lines []line
 	old   []string
-	// open says that the text has no line ending at its end but the one that was added for old.
+	// open says that the text ends without a line ending, and that one was added to compare it with old.
 	open bool
 	// name is what the model knows old by; empty means old_string.
 	name string
@@ -462,7 +462,7 @@ func (p *place) ambiguous(matches []match, several bool) error {
 	return e
 }
 
-// numbers writes a list, of which it shows at most limit.
+// numbers writes a list of numbers, and shows at most limit of them.
 func numbers(list []int, limit int) string {
 	var out strings.Builder
 	for i, n := range list {

@@ -12,9 +12,15 @@ import (
 // TestNamesAreQuoted: no name of a file looks like several, and each comes so that it can be given back.
 func TestNamesAreQuoted(t *testing.T) {
 	const odd, folder = "a.txt\nsecret/b\u202e.txt", "we\nird"
-	h := tooltest.New(t, map[string]string{odd: "needle\n", folder + "/in.txt": "needle\n", `"q".txt`: "needle\n", "plain.txt": "needle\n"})
+	h := tooltest.New(t, map[string]string{
+		odd: "needle\n", folder + "/in.txt": "needle\n", `"q".txt`: "needle\n",
+		"plain.txt": "needle\n",
+	})
 	const shown, inFolder, quotes = `"a.txt\nsecret/b\u202e.txt"`, `"we\nird/in.txt"`, `"\"q\".txt"`
-	for tool, arguments := range map[string]string{"list": `{"depth":4}`, "glob": `{"pattern":"**"}`, "grep": `{"pattern":"needle"}`} {
+	for tool, arguments := range map[string]string{
+		"list": `{"depth":4}`, "glob": `{"pattern":"**"}`,
+		"grep": `{"pattern":"needle"}`,
+	} {
 		text := call(t, h, tool, arguments).Text
 		for _, name := range []string{shown, inFolder, quotes, "plain.txt"} {
 			if !strings.Contains(text, name+"\n") {
@@ -31,7 +37,9 @@ func TestNamesAreQuoted(t *testing.T) {
 		}
 	}
 	h.Files().NextTurn()
-	if got := call(t, h, "edit", `{"path":`+quote(shown)+`,"old_string":"needle","new_string":"pin"}`).Text; !strings.Contains(got, shown) || strings.Contains(got, "\u202e") {
+	if got := call(t, h, "edit",
+		`{"path":`+quote(shown)+`,"old_string":"needle","new_string":"pin"}`).Text; !strings.Contains(got, shown) ||
+		strings.Contains(got, "\u202e") {
 		t.Errorf("edit tells %q", got)
 	}
 }

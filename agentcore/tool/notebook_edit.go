@@ -208,8 +208,8 @@ func (n *notebook) freshID() string {
 	}
 }
 
-// replaced writes a cell with another source, and perhaps of another type. What was computed from the former source
-// goes; a cell that is no code has neither outputs nor a count (nbformat 4, "Code cells").
+// replaced writes a cell with another source, and perhaps with another type. The outputs of the former source go. A
+// cell that is no code has neither outputs nor a count (nbformat 4, "Code cells").
 func (n *notebook) replaced(at int, a notebookArguments) string {
 	c := n.cells[at]
 	style := n.style()

@@ -58,9 +58,9 @@ func (p parsedPatch) access(text string) Access {
 	return access
 }
 
-// sections cuts a patch into the parts that are each about one file, or about one that moves, so that one of them
-// can be changed alone; joined they are the patch again. Paths are those of the file, as the model wrote them. What
-// stands in front of the first section has none, and of a broken patch the whole is one part without paths.
+// sections cuts a patch into parts. Each part is about one file, or about one file that moves, so that a part can be
+// changed alone; joined, the parts are the patch again. The paths of a part are the file's, as the model wrote them.
+// The text in front of the first file is a part without paths, and so is the whole of a broken patch.
 func (p parsedPatch) sections(text string) []PatchSection {
 	if len(p.faults) > 0 {
 		return []PatchSection{{Text: text}}

@@ -59,7 +59,8 @@ func patched(t testing.TB, h *tooltest.Host, path, text, patch string) (string, 
 // that the patch names.
 func FuzzPatch(f *testing.F) {
 	f.Add("a\nb\nc\n", "*** Begin Patch\n*** Update File: f.txt\n@@ a\n-b\n+B\n c\n*** End of File\n*** End Patch")
-	f.Add("a\r\nb", "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: g.txt\n+x\n*** Delete File: f.txt\n*** End Patch\nEOF")
+	f.Add("a\r\nb",
+		"apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: g.txt\n+x\n*** Delete File: f.txt\n*** End Patch\nEOF")
 	f.Add("a\nb\n", "*** Update File: f.txt\n*** Move to: d/g.txt\n  *** End Patch")
 	f.Add("a\nb\n", "--- a/f.txt\n+++ b/f.txt\n@@ -1,2 +1,2 @@\n-a\n+b\n b\n\\ No newline at end of file\n")
 	f.Add("x\n\n\ny\n", "```\n*** Update File: f.txt\n@@\n\n-y\n+z\n\n```")
@@ -103,7 +104,10 @@ func FuzzPatchRoundTrip(f *testing.F) {
 // TestPatchRoundTrip is FuzzPatchRoundTrip for texts whose lines repeat, as those of code do.
 func TestPatchRoundTrip(t *testing.T) {
 	h := tooltest.New(t, nil)
-	line := rapid.SampledFrom([]string{"a", "b", "", "", "}", "\ta", "\t}", "  a", "a ", "*** End Patch", "@@ a", "-- a", "++ b", "+", "-"})
+	line := rapid.SampledFrom([]string{
+		"a", "b", "", "", "}", "\ta", "\t}", "  a", "a ", "*** End Patch", "@@ a",
+		"-- a", "++ b", "+", "-",
+	})
 	rapid.Check(t, func(r *rapid.T) {
 		before := rapid.SliceOfN(line, 0, 30).Draw(r, "before")
 		after := slices.Clone(before)
@@ -132,7 +136,8 @@ func TestPatchDrift(t *testing.T) {
 		var before []string
 		for i := range rapid.IntRange(2, 12).Draw(r, "lines") {
 			least := max(0, 1-i) // the first line shows what drifted
-			before = append(before, strings.Repeat("\t", rapid.IntRange(least, 3).Draw(r, "depth"))+fmt.Sprintf("line%d()", i))
+			before = append(before,
+				strings.Repeat("\t", rapid.IntRange(least, 3).Draw(r, "depth"))+fmt.Sprintf("line%d()", i))
 		}
 		at := rapid.IntRange(1, len(before)-1).Draw(r, "at")
 		added := strings.Repeat("\t", rapid.IntRange(0, 3).Draw(r, "depth")) + "added()"
@@ -172,7 +177,8 @@ func roundTrip(t testing.TB, h *tooltest.Host, before, after string) {
 			t.Fatalf("from %q to %q: got %q, %v, by\n%s", before, after, got, err, patch)
 		}
 		dos, want := strings.ReplaceAll(before, "\n", "\r\n"), strings.ReplaceAll(after, "\n", "\r\n")
-		if got, err = patched(t, h, "f.txt", dos, patch); strings.Contains(before, "\n") && (err != nil || got != want) {
+		if got, err = patched(t, h, "f.txt", dos, patch); strings.Contains(before, "\n") &&
+			(err != nil || got != want) {
 			t.Fatalf("from %q to %q: got %q, %v, by\n%s", dos, want, got, err, patch)
 		}
 	}
@@ -234,7 +240,8 @@ func signed(out *strings.Builder, sign string, lines []string) {
 func occurrences(lines, piece []string) int {
 	n := 0
 	for i := 0; i+len(piece) <= len(lines); i++ {
-		if slices.EqualFunc(lines[i:i+len(piece)], piece, func(a, b string) bool { return strings.TrimSuffix(a, "\n") == strings.TrimSuffix(b, "\n") }) {
+		if slices.EqualFunc(lines[i:i+len(piece)], piece,
+			func(a, b string) bool { return strings.TrimSuffix(a, "\n") == strings.TrimSuffix(b, "\n") }) {
 			n++
 		}
 	}
@@ -246,7 +253,10 @@ func unified(before, after string) string {
 	index := workspace.NewIndex(before)
 	edit := workspace.FileEdit{Before: before}
 	for _, hunk := range workspace.Diff(before, after) {
-		edit.Edits = append(edit.Edits, workspace.Edit{Start: index.Start(hunk.Start), End: index.Start(hunk.End), New: hunk.After})
+		edit.Edits = append(edit.Edits, workspace.Edit{
+			Start: index.Start(hunk.Start), End: index.Start(hunk.End),
+			New: hunk.After,
+		})
 	}
 	return edit.Unified("f.txt", workspace.Format{})
 }

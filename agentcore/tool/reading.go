@@ -29,7 +29,7 @@ func (r reading) allows(p *place, m match) bool {
 	return (!r.lines || blank(p.text[p.lines[at].start:m.start])) && (r.number == 0 || r.number == at+1)
 }
 
-// readings are the ways to read old and new, of which the first counts that matches.
+// readings are the ways to read old and new. The first way that matches counts.
 func readings(old, new string) []reading {
 	list := []reading{{old: old, new: new}}
 	if r, ok := unnumbered(old, new); ok {
@@ -172,8 +172,8 @@ func pieces(text string) []string {
 	return append(list, out.String())
 }
 
-// elided replaces the pieces of old between lines "..." by those of new, which has as many. Each piece stands in the
-// text once, and they follow each other. Without such lines the result is nil.
+// elided replaces the pieces of old between lines "..." by the pieces of new, of which there are as many. Each piece of
+// old stands in the text once, and the pieces follow each other. The result is nil if old has no such lines.
 func (p *place) elided(old, new string) (*Replacement, error) {
 	from, to := pieces(old), pieces(new)
 	if len(from) == 1 || allBlank(contents(strings.Join(from, ""))) {

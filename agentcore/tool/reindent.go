@@ -139,8 +139,9 @@ func (p *place) framed(m match, newLines []string, at int) (match, []int, error)
 	return m, asFile, nil
 }
 
-// inFile reports whether lines are indented as those of the file, which old has with another indentation. Lines that
-// could be either are of the side that is indented deeper: on the other one all of them would be deeper than old is.
+// inFile reports whether lines have the indentation of the file, and not that of old, which shows the same lines of the
+// file with another indentation. Where both are possible, the deeper of the two counts: by the other one, all lines
+// would be deeper than old is.
 func inFile(old, file, lines []string) bool {
 	outer, inner := margin(old), margin(file)
 	fits := func(indent string) bool {
@@ -253,9 +254,9 @@ func (p *place) unit() int {
 	return max(width, 2)
 }
 
-// nests reports whether the indentation of lines agrees with their brackets, as far as those tell. The first line
-// stands where the place is. Lines that leave the block of the place are less indented, which they can be only where
-// placed says that the others are indented as the file is; there, lines below a colon are deeper.
+// nests reports whether the indentation of lines agrees with the brackets in them. The first line stands at the
+// indentation of the place. placed says that the lines have the indentation of the file: only then may lines be less
+// indented, because they leave the block of the place, and only then must lines below a colon be deeper.
 func nests(lines []string, placed bool) bool {
 	type open struct {
 		bracket byte

@@ -18,23 +18,29 @@ func TestSkill(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.HasPrefix(result.Text, "Fill the form.") || !strings.Contains(result.Text, guide+"\n") || result.Summary != "1 file" {
+	if !strings.HasPrefix(result.Text, "Fill the form.") || !strings.Contains(result.Text, guide+"\n") ||
+		result.Summary != "1 file" {
 		t.Errorf("unexpected result: %+v", result)
 	}
 	// The spelling of others.
 	if _, err := host.Call(t.Context(), "Skill", `{"skill":"pdf"}`); err != nil {
 		t.Error(err)
 	}
-	if _, err := host.Call(t.Context(), "skill", `{"name":"none"}`); err == nil || !strings.Contains(err.Error(), `no skill "none"`) {
+	if _, err := host.Call(t.Context(), "skill", `{"name":"none"}`); err == nil ||
+		!strings.Contains(err.Error(), `no skill "none"`) {
 		t.Errorf("an unknown skill: %v", err)
 	}
-	if result, err = host.Call(t.Context(), "read", `{"path":"`+filepath.ToSlash(guide)+`","offset":2}`); err != nil || !strings.Contains(result.Text, "2\ttwo") {
+	if result, err = host.Call(t.Context(), "read", `{"path":"`+filepath.ToSlash(guide)+`","offset":2}`); err != nil ||
+		!strings.Contains(result.Text, "2\ttwo") {
 		t.Errorf("a file of the skill: %+v, %v", result, err)
 	}
-	if _, err := host.Call(t.Context(), "read", `{"path":"`+filepath.ToSlash(filepath.Join(folder, "other.md"))+`"}`); err == nil || !strings.Contains(err.Error(), "outside") {
+	if _, err := host.Call(t.Context(), "read",
+		`{"path":"`+filepath.ToSlash(filepath.Join(folder, "other.md"))+`"}`); err == nil ||
+		!strings.Contains(err.Error(), "outside") {
 		t.Errorf("a file outside: %v", err)
 	}
-	if _, err := host.Call(t.Context(), "edit", `{"path":"`+filepath.ToSlash(guide)+`","old_string":"one","new_string":"1"}`); err == nil {
+	if _, err := host.Call(t.Context(), "edit",
+		`{"path":"`+filepath.ToSlash(guide)+`","old_string":"one","new_string":"1"}`); err == nil {
 		t.Error("a file of a skill was edited")
 	}
 }

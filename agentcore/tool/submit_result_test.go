@@ -16,7 +16,8 @@ func TestHandedOver(t *testing.T) {
 		`{"status":"blocked","result":"No key.","filesModified":"a.go","testsRun":"2"}`: {
 			Status: "failed", Summary: "No key.", FilesModified: []string{"a.go"}, TestsRun: 2,
 		},
-		"I looked.\n```json\n{\"status\": \"partial\", \"summary\": \"Half.\", \"details\": \"See a.go.\", \"next\": [1]}\n```\nThe end.": {
+		"I looked.\n```json\n{\"status\": \"partial\", \"summary\": \"Half.\", \"details\": \"See a.go.\", \"next\": " +
+			"[1]}\n```\nThe end.": {
 			Status: "partial", Summary: "Half.", Details: "I looked.\n\nSee a.go.\n\nnext: [1]\n\nThe end.",
 		},
 		"{\"example\": true}\n{\"status\":\"done\",\"summary\":\"Second.\"}": {

@@ -11,7 +11,8 @@ import (
 )
 
 var shop = map[string]string{
-	"shop.go":      "package shop\n\nfunc Buy(n int) int {\n\treturn price(n)\n}\n\nfunc price(n int) int { return 2 * n }\n\ntype Shop struct{}\n\nfunc (s *Shop) Open() {}\n",
+	"shop.go": "package shop\n\nfunc Buy(n int) int {\n\treturn price(n)\n}\n\nfunc price(n int) int { return 2 " +
+		"* n }\n\ntype Shop struct{}\n\nfunc (s *Shop) Open() {}\n",
 	"sell/sell.go": "package sell\n\nfunc Sell() int { return shop.Buy(1) }\n",
 	"notes.txt":    "Buy milk.\n",
 }
@@ -21,14 +22,22 @@ func TestSymbolsByPatterns(t *testing.T) {
 	h := tooltest.New(t, shop)
 	h.Type("sell/sell.go", "package sell\n\nfunc Sell() int { return shop.Buy(1) + shop.Buy(2) }\n")
 	for arguments, want := range map[string]string{
-		`{"kind":"document","path":"shop.go"}`:                             "shop.go:3:6: function Buy\nshop.go:7:6: function price\nshop.go:9:6: class Shop\nshop.go:11:16: function Open\n",
-		`{"kind":"workspace","name":"se"}`:                                 "sell/sell.go:3:6: function Sell | func Sell() int { return shop.Buy(1) + shop.Buy(2) }\n",
-		`{"kind":"definition","name":"shop.Buy"}`:                          "shop.go:3:6: function Buy | func Buy(n int) int {\n",
-		`{"kind":"definition","path":"sell/sell.go","name":"Buy"}`:         "shop.go:3:6: function Buy | func Buy(n int) int {\n",
-		`{"kind":"definition","path":"sell/sell.go","line":3,"column":32}`: "shop.go:3:6: function Buy | func Buy(n int) int {\n",
-		`{"kind":"references","path":"shop.go","name":"price"}`:            "shop.go:4:9: | return price(n)\nshop.go:7:6: | func price(n int) int { return 2 * n }\n",
-		`{"action":"references","symbol":"Buy"}`:                           "notes.txt:1:1: | Buy milk.\nsell/sell.go:3:31: | func Sell() int { return shop.Buy(1) + shop.Buy(2) }\nshop.go:3:6: | func Buy(n int) int {\n",
-		`{"kind":"definition","name":"Nothing"}`:                           "Nothing was found. ",
+		`{"kind":"document","path":"shop.go"}`: "shop.go:3:6: function Buy\nshop.go:7:6: " +
+			"function price\nshop.go:9:6: class Shop\nshop.go:11:16: function Open\n",
+		`{"kind":"workspace","name":"se"}`: "sell/sell.go:3:6: function Sell | func " +
+			"Sell() int { return shop.Buy(1) + shop.Buy(2) }\n",
+		`{"kind":"definition","name":"shop.Buy"}`: "shop.go:3:6: function Buy | func Buy(n " +
+			"int) int {\n",
+		`{"kind":"definition","path":"sell/sell.go","name":"Buy"}`: "shop.go:3:6: function Buy | func Buy(n " +
+			"int) int {\n",
+		`{"kind":"definition","path":"sell/sell.go","line":3,"column":32}`: "shop.go:3:6: function Buy | func Buy(n " +
+			"int) int {\n",
+		`{"kind":"references","path":"shop.go","name":"price"}`: "shop.go:4:9: | return " +
+			"price(n)\nshop.go:7:6: | func price(n int) int { return 2 * n }\n",
+		`{"action":"references","symbol":"Buy"}`: "notes.txt:1:1: | Buy " +
+			"milk.\nsell/sell.go:3:31: | func Sell() int { return shop.Buy(1) + shop.Buy(2) }\nshop.go:3:6: | func " +
+			"Buy(n int) int {\n",
+		`{"kind":"definition","name":"Nothing"}`: "Nothing was found. ",
 	} {
 		result, err := h.Call(t.Context(), "symbols", arguments)
 		want += "By patterns in the text, which may be wrong: there is no language server here."
@@ -57,7 +66,10 @@ func TestSymbolsByServer(t *testing.T) {
 	h := tooltest.New(t, shop)
 	var asked []tool.SymbolQuery
 	place := func(name string, line, column int) tool.Symbol {
-		return tool.Symbol{Path: h.Path(name), Span: event.Span{StartLine: line, StartColumn: column, EndLine: line, EndColumn: column + 1}}
+		return tool.Symbol{Path: h.Path(name), Span: event.Span{
+			StartLine: line, StartColumn: column, EndLine: line,
+			EndColumn: column + 1,
+		}}
 	}
 	h.Server = func(q tool.SymbolQuery) (tool.Symbols, error) {
 		asked = append(asked, q)
@@ -69,7 +81,10 @@ func TestSymbolsByServer(t *testing.T) {
 			open.Name, open.Kind, open.Container = "Open", "method", "Shop"
 			found.List = []tool.Symbol{other, open}
 		case tool.FindReferences:
-			found.List = []tool.Symbol{place("sell/sell.go", 2, 31), place("sell/sell.go", 2, 31), {Path: "/usr/lib/far.go", Span: event.Span{StartLine: 6}}}
+			found.List = []tool.Symbol{
+				place("sell/sell.go", 2, 31), place("sell/sell.go", 2, 31),
+				{Path: "/usr/lib/far.go", Span: event.Span{StartLine: 6}},
+			}
 		default:
 			found.List = []tool.Symbol{place("shop.go", 2, 5)}
 		}
@@ -80,19 +95,27 @@ func TestSymbolsByServer(t *testing.T) {
 		asked           []tool.SymbolQuery
 	}{
 		{
-			`{"kind":"definition","path":"shop.go","line":4,"name":"price"}`, "shop.go:3:6: | func Buy(n int) int {\nBy testls.",
+			`{"kind":"definition","path":"shop.go","line":4,"name":"price"}`,
+			"shop.go:3:6: | func Buy(n int) int {\nBy testls.",
 			[]tool.SymbolQuery{{Kind: tool.FindDefinition, Path: h.Path("shop.go"), Line: 3, Column: 8}},
 		},
 		{ // where it is defined is the best place to ask at
-			`{"kind":"references","path":"shop.go","name":"price"}`, "sell/sell.go:3:32: | func Sell() int { return shop.Buy(1) }\n/usr/lib/far.go:7:1:\nBy testls.",
+			`{"kind":"references","path":"shop.go","name":"price"}`,
+			"sell/sell.go:3:32: | func Sell() int { return shop.Buy(1) }\n/usr/lib/far.go:7:1:\nBy testls.",
 			[]tool.SymbolQuery{{Kind: tool.FindReferences, Path: h.Path("shop.go"), Line: 6, Column: 5}},
 		},
 		{ // the name itself, not the whole symbol
-			`{"kind":"references","name":"Shop.Open"}`, "sell/sell.go:3:32: | func Sell() int { return shop.Buy(1) }\n/usr/lib/far.go:7:1:\nBy testls.",
-			[]tool.SymbolQuery{{Kind: tool.ListWorkspace, Name: "Shop.Open"}, {Kind: tool.FindReferences, Path: h.Path("shop.go"), Line: 10, Column: 15}},
+			`{"kind":"references","name":"Shop.Open"}`,
+			"sell/sell.go:3:32: | func Sell() int { return shop.Buy(1) }\n/usr/lib/far.go:7:1:\nBy testls.",
+			[]tool.SymbolQuery{
+				{Kind: tool.ListWorkspace, Name: "Shop.Open"},
+				{Kind: tool.FindReferences, Path: h.Path("shop.go"), Line: 10, Column: 15},
+			},
 		},
 		{
-			`{"kind":"workspace","name":"Open"}`, "shop.go:11:6: method Open in Shop | func (s *Shop) Open() {}\nsell/sell.go:3:6: class Opener | func Sell() int { return shop.Buy(1) }\nBy testls.",
+			`{"kind":"workspace","name":"Open"}`,
+			"shop.go:11:6: method Open in Shop | func (s *Shop) Open() {}\nsell/sell.go:3:6: class Opener | func " +
+				"Sell() int { return shop.Buy(1) }\nBy testls.",
 			[]tool.SymbolQuery{{Kind: tool.ListWorkspace, Name: "Open"}},
 		},
 	} {
@@ -113,7 +136,8 @@ func TestSymbolsByServer(t *testing.T) {
 	}
 	h.Server = func(tool.SymbolQuery) (tool.Symbols, error) { return tool.Symbols{}, errors.New("it ended") }
 	result, err := h.Call(t.Context(), "symbols", `{"kind":"definition","name":"Buy"}`)
-	if err != nil || !strings.HasSuffix(result.Text, "which may be wrong: the language server failed: it ended.") || !strings.HasPrefix(result.Text, "shop.go:3:6:") {
+	if err != nil || !strings.HasSuffix(result.Text, "which may be wrong: the language server failed: it ended.") ||
+		!strings.HasPrefix(result.Text, "shop.go:3:6:") {
 		t.Errorf("%v, %s", err, result.Text)
 	}
 }

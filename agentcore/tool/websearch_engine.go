@@ -102,7 +102,7 @@ func (e SearchEngine) search(ctx context.Context, query string, count int) ([]se
 	return list, nil
 }
 
-// request is the one that an engine wants, and how its answer is read.
+// request returns the request that the engine wants, and the function that reads the engine's answer.
 func (e SearchEngine) request(ctx context.Context, query string,
 	count int,
 ) (*http.Request, func([]byte) ([]searched, error), error) {

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -75,16 +74,8 @@ func reportAgent(agents *agent.Registry, d *agent.Definition) agentReport {
 }
 
 func agentsCommand(p *process, settings *settings) *cobra.Command {
-	list := agentsListCommand(p, settings)
-	c := &cobra.Command{
-		Use:   "agents",
-		Short: "List the agents, show one, or check definitions",
-		Args:  subcommands,
-		RunE:  list.RunE,
-	}
-	c.Flags().AddFlagSet(list.Flags())
-	c.AddCommand(list, agentsShowCommand(p, settings), agentsCheckCommand(p, settings))
-	return c
+	return group("agents", "List the agents, show one, or check definitions",
+		agentsListCommand(p, settings), agentsShowCommand(p, settings), agentsCheckCommand(p, settings))
 }
 
 const projectHelp = "also read the definitions in the project `folder`, as if it were trusted"
@@ -124,14 +115,12 @@ func agentsListCommand(p *process, settings *settings) *cobra.Command {
 
 // agentTable is the listing for people.
 func agentTable(agents *agent.Registry, definitions []*agent.Definition) string {
-	var b bytes.Buffer
-	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	var rows strings.Builder
 	for _, d := range definitions {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", visible(d.Slug), categories(d), layers(agents, d),
+		fmt.Fprintf(&rows, "%s\t%s\t%s\t%s\n", visible(d.Slug), categories(d), layers(agents, d),
 			oneLine(d.Description))
 	}
-	table.Flush() // a bytes.Buffer takes everything
-	return b.String()
+	return inColumns(rows.String())
 }
 
 // layers says where a definition comes from, and which layers have others of its name that it hides.
@@ -186,11 +175,10 @@ func agentsShowCommand(p *process, settings *settings) *cobra.Command {
 
 // agentPage is a definition for people.
 func agentPage(agents *agent.Registry, d *agent.Definition) string {
-	var b bytes.Buffer
-	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	var rows strings.Builder
 	row := func(name, value string) {
 		if value != "" {
-			fmt.Fprintf(table, "%s\t%s\n", name, oneLine(value))
+			fmt.Fprintf(&rows, "%s\t%s\n", name, oneLine(value))
 		}
 	}
 	row("agent", d.Slug)
@@ -237,8 +225,7 @@ func agentPage(agents *agent.Registry, d *agent.Definition) string {
 	for _, hidden := range agents.Shadows(d.Slug) {
 		row("hides", hidden.String())
 	}
-	table.Flush() // a bytes.Buffer takes everything
-	return b.String() + "\n" + visible(d.Prompt) + "\n"
+	return inColumns(rows.String()) + "\n" + visible(d.Prompt) + "\n"
 }
 
 func when(holds bool, text string) string {

@@ -20,7 +20,7 @@ type checkReport struct {
 	File   string       `json:"file"`
 	Source string       `json:"source"`
 	Format agent.Format `json:"format"`
-	// Name and Slug are those of the first definition, empty where there is none.
+	// Name and Slug name the first definition; they are empty where there is none.
 	Name string `json:"name"`
 	Slug string `json:"slug"`
 	// Definitions are all of the file, where it has several.

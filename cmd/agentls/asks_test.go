@@ -37,12 +37,25 @@ func TestAsksOnATerminal(t *testing.T) {
 	}
 	turns := script.New("asking",
 		script.Turn{Answer: []script.Step{write("one.json")}},
-		script.Turn{Expect: []script.Expect{script.Result("write", "one.json")}, Answer: []script.Step{write("two.json")}},
-		script.Turn{Expect: []script.Expect{script.Result("write", "denied: the user said no")}, Answer: []script.Step{write("three.json")}},
-		script.Turn{Expect: []script.Expect{script.Result("write", "denied: nobody can be asked here any more")}, Answer: []script.Step{script.Text("done")}},
+		script.Turn{
+			Expect: []script.Expect{script.Result("write", "one.json")},
+			Answer: []script.Step{write("two.json")},
+		},
+		script.Turn{
+			Expect: []script.Expect{script.Result("write", "denied: the user said no")},
+			Answer: []script.Step{write("three.json")},
+		},
+		script.Turn{
+			Expect: []script.Expect{script.Result("write", "denied: nobody can be asked here any more")},
+			Answer: []script.Step{script.Text("done")},
+		},
 	)
-	shown, _ := onTerminal(t, turns, []string{"perhaps\n", "1\n", "4\n", ""}, "run", "--ignore-denied", "--agent", "coder", "Write.")
-	for _, want := range []string{"coder wants to write .vscode/one.json\n", "  3) Always allow\n", "Answer with a number from 1 to 4:", "two.json"} {
+	shown, _ := onTerminal(t, turns, []string{"perhaps\n", "1\n", "4\n", ""}, "run", "--ignore-denied", "--agent",
+		"coder", "Write.")
+	for _, want := range []string{
+		"coder wants to write .vscode/one.json\n", "  3) Always allow\n",
+		"Answer with a number from 1 to 4:", "two.json",
+	} {
 		if !strings.Contains(shown, want) {
 			t.Errorf("%q was not shown: %q", want, shown)
 		}
@@ -69,7 +82,10 @@ func onTerminal(t *testing.T, turns *script.Script, lines []string, args ...stri
 	defer keyboard.Close()
 	p := &process{
 		args: args, environment: environment{dir: t.TempDir(), home: base, getenv: func(name string) string {
-			return map[string]string{"AGENTLS_STATE": filepath.Join(base, "state"), "XDG_CONFIG_HOME": filepath.Join(base, "config")}[name]
+			return map[string]string{
+				"AGENTLS_STATE":   filepath.Join(base, "state"),
+				"XDG_CONFIG_HOME": filepath.Join(base, "config"),
+			}[name]
 		}},
 		console: console{
 			stdin: keyboard, stdinTerminal: true, stdout: screen{Writer: &out},
@@ -95,16 +111,21 @@ func TestQuestionsOnATerminal(t *testing.T) {
 			{"question":"Whence?"},{"question":"Why?","options":[{"label":"So"}]}]}`}}},
 		script.Turn{
 			Expect: []script.Expect{
-				script.Result("question", "Shall it stay?\n→ No\n"), script.Result("question", "Which?\n→ a; c\n"), script.Result("question", "Whence?\n→ From 3, or so\n"),
+				script.Result("question", "Shall it stay?\n→ No\n"), script.Result("question", "Which?\n→ a; c\n"),
+				script.Result("question", "Whence?\n→ From 3, or so\n"),
 				script.Result("question", "Why?\n→ no answer: the user leaves it to you"),
 			},
 			Answer: []script.Step{script.Text("done")},
 		},
 	)
-	shown, _ := onTerminal(t, turns, []string{" \n", "2\n", "1, 3\n", "From 3, or so\n", "2\n"}, "run", "--agent", "coder", "Ask.")
+	shown, _ := onTerminal(t, turns, []string{" \n", "2\n", "1, 3\n", "From 3, or so\n", "2\n"}, "run", "--agent",
+		"coder", "Ask.")
 	for _, want := range []string{
-		"coder asks: Shall it stay?\n  No: callers break\n  1) Yes\n  2) No\n  3) Let the agent decide\nAnswer with a number, or in your own words:",
-		"Answer with a number from 1 to 3, or in your own words:", "Answer with numbers, such as 1,3, or in your own words:",
+		"coder asks: Shall it stay?\n  No: callers break\n  1) Yes\n  2) No\n  3) Let the agent " +
+			"decide\nAnswer with a " +
+			"number, or in your own words:",
+		"Answer with a number from 1 to 3, or in your own words:",
+		"Answer with numbers, such as 1,3, or in your own words:",
 	} {
 		if !strings.Contains(shown, want) {
 			t.Errorf("%q was not shown: %q", want, shown)

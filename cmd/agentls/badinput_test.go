@@ -46,7 +46,12 @@ var badServers = []badServer{
 	{name: "bytes", handler: answering("text/event-stream", "\x00\x01\xfe\xff\n\n\n\ndata")},
 	{name: "a hung-up connection", handler: func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }},
 	{name: "a wrong path", handler: http.NotFound},
-	{name: "a stream cut in two", turns: []script.Turn{{Times: script.Any, Answer: []script.Step{script.Text("half"), script.Error{Kind: model.ErrNetwork}}}}},
+	{
+		name: "a stream cut in two",
+		turns: []script.Turn{
+			{Times: script.Any, Answer: []script.Step{script.Text("half"), script.Error{Kind: model.ErrNetwork}}},
+		},
+	},
 	{name: "a refused key", turns: []script.Turn{{Answer: []script.Step{
 		script.Error{Kind: model.ErrAuth, Status: 401, Detail: "Incorrect API key provided: " + providerKey},
 	}}}, want: "key"},
@@ -76,7 +81,11 @@ func TestBadServers(t *testing.T) {
 			d := newDesk(t, map[string]string{"a.go": defective})
 			d.configure("retry.max_attempts = 1\n")
 			var answer atomic.Pointer[http.Handler]
-			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*answer.Load()).ServeHTTP(w, r) }))
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter,
+				r *http.Request,
+			) {
+				(*answer.Load()).ServeHTTP(w, r)
+			}))
 			t.Cleanup(server.Close)
 			use := func(handler http.Handler) { answer.Store(&handler) }
 			d.env = v.environ(server.URL)
@@ -86,7 +95,8 @@ func TestBadServers(t *testing.T) {
 				use(bad.speaking(v))
 				before := len(failures(s.Messages()))
 				result := s.wait(s.review("a.go"))
-				if result.Status != event.StatusFailed || result.Error == nil || result.Error.Detail == "" || result.Error.Hint == "" {
+				if result.Status != event.StatusFailed || result.Error == nil || result.Error.Detail == "" ||
+					result.Error.Hint == "" {
 					t.Errorf("%s: the result is %+v, %+v", bad.name, result, result.Error)
 					continue
 				}
@@ -95,12 +105,14 @@ func TestBadServers(t *testing.T) {
 					t.Fatal(err)
 				}
 				said := failures(s.Messages())[before:]
-				if len(said) != 1 || !strings.Contains(said[0], result.Error.Detail) || !strings.Contains(said[0], result.Error.Hint) || !strings.Contains(said[0], bad.want) {
+				if len(said) != 1 || !strings.Contains(said[0], result.Error.Detail) ||
+					!strings.Contains(said[0], result.Error.Hint) || !strings.Contains(said[0], bad.want) {
 					t.Errorf("%s: the user is told %q", bad.name, said)
 				}
 				use(bad.speaking(v))
 				_, stderr := d.must(exitFailed, "review", "-q", "a.go")
-				if strings.Count(stderr, "\n") != 1 || !strings.HasPrefix(stderr, "agentls: reviewer failed: ") || !strings.Contains(stderr, "; ") || !strings.Contains(stderr, bad.want) {
+				if strings.Count(stderr, "\n") != 1 || !strings.HasPrefix(stderr, "agentls: reviewer failed: ") ||
+					!strings.Contains(stderr, "; ") || !strings.Contains(stderr, bad.want) {
 					t.Errorf("%s: the terminal says\n%s", bad.name, stderr)
 				}
 				d.without(providerKey, stderr, said[0])
@@ -137,7 +149,8 @@ func TestNoServer(t *testing.T) {
 		d.env = v.environ(server.URL)
 		server.Close()
 		_, stderr := d.must(exitFailed, "review", "-q", "a.go")
-		if strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "127.0.0.1") || !strings.Contains(stderr, "; ") {
+		if strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "127.0.0.1") ||
+			!strings.Contains(stderr, "; ") {
 			t.Errorf("%s: the terminal says\n%s", v.name, stderr)
 		}
 	}
@@ -172,7 +185,8 @@ func TestHugeDocument(t *testing.T) {
 		if result := s.wait(s.review(name)); result.Status != event.StatusCompleted {
 			t.Errorf("%s: the result is %+v", name, result)
 		}
-		err := s.Until(d.ctx, "diagnostics of "+name, func() bool { list, _ := s.Diagnostics(name); return len(list) > 0 })
+		err := s.Until(d.ctx, "diagnostics of "+name,
+			func() bool { list, _ := s.Diagnostics(name); return len(list) > 0 })
 		if err != nil {
 			t.Error(err)
 		}
@@ -185,8 +199,9 @@ func TestServeFlags(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, map[string]string{"a.py": "eval(x)\n"})
 	for flag, want := range map[string]string{
-		"--log-level=loud":        `agentls: --log-level is "loud"; write debug, info, warn or error` + "\n",
-		"--log=/nowhere/log":      "agentls: open the log: open /nowhere/log: no such file or directory; name a file that can be written\n",
+		"--log-level=loud": `agentls: --log-level is "loud"; write debug, info, warn or error` + "\n",
+		"--log=/nowhere/log": "agentls: open the log: open /nowhere/log: no such file or directory; name a file " +
+			"that can be written\n",
 		"--listen=unix:/tmp/sock": "agentls: unknown flag: --listen; see `agentls serve --help`\n",
 	} {
 		if _, stderr := d.must(exitUsage, "serve", flag); stderr != want {
@@ -208,7 +223,8 @@ func TestServeFlags(t *testing.T) {
 	d.write(d.state, "")
 	s = d.serve("rich")
 	s.told("AGENTLS_STATE")
-	if told := s.refused("agentls.review", fmt.Sprintf(`{"uri":%q}`, s.URI("a.py"))); !strings.Contains(told, d.state) || !strings.Contains(told, "AGENTLS_STATE") {
+	if told := s.refused("agentls.review", fmt.Sprintf(`{"uri":%q}`, s.URI("a.py"))); !strings.Contains(told,
+		d.state) || !strings.Contains(told, "AGENTLS_STATE") {
 		t.Errorf("the user is told %q", told)
 	}
 	s.open("a.py")
@@ -237,7 +253,10 @@ func TestEditorDies(t *testing.T) {
 	}
 	defer server.Kill()
 	e := editor{t, server.Stream, bufio.NewReader(server.Stream)}
-	e.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"processId":%d,"rootUri":%q,"capabilities":{}}}`, parent.Process.Pid, event.FileURI(d.dir)))
+	e.send(
+		fmt.Sprintf(
+			`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"processId":%d,"rootUri":%q,"capabilities":{}}}`,
+			parent.Process.Pid, event.FileURI(d.dir)))
 	e.answer(1)
 	e.send(`{"jsonrpc":"2.0","method":"initialized","params":{}}`)
 	e.send(`{"jsonrpc":"2.0","id":2,"method":"agent/list","params":{}}`)

@@ -153,12 +153,14 @@ func BenchmarkExplore(b *testing.B) {
 		source.WriteString("package p\n")
 		for j := range 15 {
 			first, second := things[(i+j)%len(things)], things[(i*7+j*3)%len(things)]
-			fmt.Fprintf(&source, "\n// %s%d turns a %s into a %s.\nfunc %s%d(n int) int {\n\treturn %s(n)\n}\n", first, i, first, second, first, i, second)
+			fmt.Fprintf(&source, "\n// %s%d turns a %s into a %s.\nfunc %s%d(n int) int {\n\treturn %s(n)\n}\n", first,
+				i, first, second, first, i, second)
 		}
 		files[fmt.Sprintf("p%02d/%s_%d.go", i%40, things[i%len(things)], i)] = source.String()
 	}
 	for name, question := range map[string]string{
-		"rare": "Where are frobnicators grokked, quuxes plughed and xyzzies waldoed?", "common": "Where are merged orders cached, and retries reported?",
+		"rare":   "Where are frobnicators grokked, quuxes plughed and xyzzies waldoed?",
+		"common": "Where are merged orders cached, and retries reported?",
 	} {
 		for _, how := range []string{"quick", "medium", "very thorough"} {
 			b.Run(name+"/"+strings.ReplaceAll(how, " ", "-"), func(b *testing.B) {
@@ -169,7 +171,8 @@ func BenchmarkExplore(b *testing.B) {
 					d.finish(d.start("version"))
 					version = append(version, time.Since(begin))
 					begin = time.Now()
-					d.finish(d.start("run", "-q", "--agent", "explore", "--model", "offline", "thoroughness: "+how+"\n"+question))
+					d.finish(d.start("run", "-q", "--agent", "explore", "--model", "offline",
+						"thoroughness: "+how+"\n"+question))
 					explored = append(explored, time.Since(begin))
 				}
 				b.ReportMetric(explored.median(), "ms/explore")
@@ -190,7 +193,8 @@ func BenchmarkTurns(b *testing.B) {
 			var all, last, bare samples
 			for b.Loop() {
 				l.reset()
-				d.finish(d.start("run", "-q", "--agent", "coder", "--max-turns", strconv.Itoa(turns+1), "--timeout", "10m", "Read a.go.", "a.go"))
+				d.finish(d.start("run", "-q", "--agent", "coder", "--max-turns", strconv.Itoa(turns+1), "--timeout",
+					"10m", "Read a.go.", "a.go"))
 				if len(l.gaps) < turns-1 {
 					b.Fatalf("there were %d turns", len(l.gaps)+1)
 				}
@@ -218,7 +222,10 @@ func BenchmarkCommand(b *testing.B) {
 			l := &loopback{turns: turns + 1}
 			d := newBench(b, files, l)
 			d.finish(d.start("trust", "--yes"))
-			args := []string{"run", "-q", "--agent", "coder", "--max-turns", strconv.Itoa(turns + 2), "Read a.go.", "a.go"}
+			args := []string{
+				"run", "-q", "--agent", "coder", "--max-turns", strconv.Itoa(turns + 2),
+				"Read a.go.", "a.go",
+			}
 			var first, command, turn, bare samples
 			for b.Loop() {
 				for _, script := range []string{"true", ""} {
@@ -346,7 +353,8 @@ func (d *desk) typing(l *loopback, children int, pause time.Duration) (whole tim
 	defer p.end()
 	text := "package a\n\n" + strings.Repeat("// A line of a file that somebody types in.\n", 1000)
 	uri := event.FileURI(filepath.Join(d.dir, "typed.go"))
-	p.notify("textDocument/didOpen", fmt.Sprintf(`{"textDocument":{"uri":%q,"languageId":"go","version":1,"text":%q}}`, uri, text))
+	p.notify("textDocument/didOpen",
+		fmt.Sprintf(`{"textDocument":{"uri":%q,"languageId":"go","version":1,"text":%q}}`, uri, text))
 	if children > 0 {
 		p.call("agent/run", d.each(children, `"limits":{"maxTurns":100000,"timeoutMs":600000}`))
 		l.atOnce(children * 3 / 4)
@@ -362,11 +370,15 @@ func (d *desk) typing(l *loopback, children int, pause time.Duration) (whole tim
 		if pause > 0 {
 			<-tick.C
 		}
-		p.notify("textDocument/didChange", fmt.Sprintf(`{"textDocument":{"uri":%q,"version":%d},"contentChanges":[{"range":{"start":{"line":%d,"character":3},"end":{"line":%d,"character":%d}},"text":"x"}]}`,
-			uri, i+2, i%900+2, i%900+2, 3+i%2))
+		p.notify("textDocument/didChange",
+			fmt.Sprintf(
+				`{"textDocument":{"uri":%q,"version":%d},"contentChanges":[{"range":{"start":{"line":%d,"character":3},"end":{"line":%d,"character":%d}},"text":"x"}]}`,
+				uri, i+2, i%900+2, i%900+2, 3+i%2))
 		if i%between == 0 {
 			sent := time.Now()
-			answer := p.begin("textDocument/codeAction", fmt.Sprintf(`{"textDocument":{"uri":%q},"range":{"start":{"line":1,"character":0},"end":{"line":1,"character":0}},"context":{"diagnostics":[]}}`, uri))
+			answer := p.begin("textDocument/codeAction",
+				fmt.Sprintf(
+					`{"textDocument":{"uri":%q},"range":{"start":{"line":1,"character":0},"end":{"line":1,"character":0}},"context":{"diagnostics":[]}}`, uri))
 			waits.Go(func() {
 				<-answer
 				mu.Lock()
@@ -392,7 +404,8 @@ func BenchmarkCancel(b *testing.B) {
 	var asEvent, asProgress samples
 	for b.Loop() {
 		p := d.peer(append([]string{"serve"}, raised...)...)
-		started := decode[struct{ Session, Run string }](b, p.call("agent/run", fmt.Sprintf(`{"agent":"coder","prompt":%q}`, delegates)))
+		started := decode[struct{ Session, Run string }](b,
+			p.call("agent/run", fmt.Sprintf(`{"agent":"coder","prompt":%q}`, delegates)))
 		p.call("agent/subscribe", fmt.Sprintf(`{"session":%q,"since":0}`, started.Session))
 		l.atOnce(children)
 		// All of them have shown their progress when the newest has.
@@ -459,11 +472,15 @@ func (d *desk) peer(args ...string) *peer {
 		d.Fatal(err)
 	}
 	p := &peer{
-		desk: d, cmd: cmd, in: bufio.NewWriterSize(in, 1<<16), pipe: in, done: make(chan struct{}), news: make(chan struct{}),
-		answers: map[int]chan json.RawMessage{}, begun: map[string]time.Time{}, ended: map[string]time.Time{}, finished: map[string]time.Time{},
+		desk: d, cmd: cmd, in: bufio.NewWriterSize(in, 1<<16), pipe: in, done: make(chan struct{}),
+		news:    make(chan struct{}),
+		answers: map[int]chan json.RawMessage{}, begun: map[string]time.Time{}, ended: map[string]time.Time{},
+		finished: map[string]time.Time{},
 	}
 	go p.read(bufio.NewReaderSize(out, 1<<16))
-	p.call("initialize", fmt.Sprintf(`{"processId":null,"rootUri":%q,"capabilities":{"window":{"workDoneProgress":true},"textDocument":{"publishDiagnostics":{"versionSupport":true}}}}`, event.FileURI(d.dir)))
+	p.call("initialize",
+		fmt.Sprintf(
+			`{"processId":null,"rootUri":%q,"capabilities":{"window":{"workDoneProgress":true},"textDocument":{"publishDiagnostics":{"versionSupport":true}}}}`, event.FileURI(d.dir)))
 	p.notify("initialized", `{}`)
 	return p
 }

@@ -271,14 +271,14 @@ func checkSandbox(ctx context.Context, dirs config.Dirs, cfg *config.Config) che
 	return result
 }
 
-// program is one that agentls uses where it is on PATH.
+// program is a program that agentls uses where it is on PATH.
 type program struct {
 	name    string
 	version []string // arguments that print its version
 	use     string
 }
 
-// programs are those that the diagnostics tool runs, and git.
+// programs are the checkers that the diagnostics tool runs, and git.
 var programs = []program{
 	{"git", []string{"--version"}, "knows the repository"},
 	{"go", []string{"version"}, "checks Go"},

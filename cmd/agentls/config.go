@@ -1,10 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"text/tabwriter"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -64,11 +63,9 @@ counts only in a folder that you trust; editors have their own settings on top.`
 
 // configTable is the configuration for people: TOML with the origins as comments.
 func configTable(cfg *config.Config) string {
-	var b bytes.Buffer
-	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	var rows strings.Builder
 	for v := range cfg.Values() {
-		fmt.Fprintf(table, "%s = %s\t# %s\n", visible(v.Key), oneLine(v.Text), visible(v.Origin.String()))
+		fmt.Fprintf(&rows, "%s = %s\t# %s\n", visible(v.Key), oneLine(v.Text), visible(v.Origin.String()))
 	}
-	table.Flush() // a bytes.Buffer takes everything
-	return b.String()
+	return inColumns(rows.String())
 }

@@ -60,7 +60,10 @@ func (d *crashDesk) begin(ctx context.Context, point crash.Point, times, killAt 
 	if l.server, err = lsptest.Exec(l.cmd, l.log); err != nil {
 		d.Fatal(err)
 	}
-	l.Editor = lsptest.NewEditor(l.server.Stream, lsptest.EditorOptions{Root: d.dir, Profile: p, Foreign: d.state, Heard: l.hear})
+	l.Editor = lsptest.NewEditor(l.server.Stream, lsptest.EditorOptions{
+		Root: d.dir, Profile: p, Foreign: d.state,
+		Heard: l.hear,
+	})
 	err = l.Initialize(ctx)
 	for name, text := range d.texts { // as an editor does that starts its server again
 		if err == nil {
@@ -95,13 +98,17 @@ func (l *life) hear(method string, params json.RawMessage) {
 	l.events[e.Session] = append(list, e)
 }
 
-var transient = map[string]bool{"TextDelta": true, "ReasoningDelta": true, "ToolCallProgress": true, "RunProgress": true}
+var transient = map[string]bool{
+	"TextDelta": true, "ReasoningDelta": true, "ToolCallProgress": true,
+	"RunProgress": true,
+}
 
 // alive reports whether a step was done. It was not where the server was killed meanwhile; any other failure is one of
 // the test.
 func (l *life) alive(err error) bool {
 	l.desk.Helper()
-	if err != nil && !errors.Is(err, lsptest.ErrDisconnected) && !errors.Is(err, syscall.EPIPE) && !errors.Is(err, os.ErrClosed) {
+	if err != nil && !errors.Is(err, lsptest.ErrDisconnected) && !errors.Is(err, syscall.EPIPE) &&
+		!errors.Is(err, os.ErrClosed) {
 		l.desk.fail(l, "%v", err)
 	}
 	return err == nil
@@ -215,7 +222,8 @@ func (l *life) over() {
 	if _, err := l.server.Wait(); err != nil {
 		l.desk.Error(err)
 	}
-	if err := l.Until(l.ctx, "the end of what it said", func() bool { return false }); !errors.Is(err, lsptest.ErrDisconnected) {
+	if err := l.Until(l.ctx, "the end of what it said", func() bool { return false }); !errors.Is(err,
+		lsptest.ErrDisconnected) {
 		l.desk.Error(err)
 	}
 	for _, name := range l.Opened() {
@@ -229,7 +237,9 @@ func (l *life) over() {
 		l.desk.Error(err)
 	}
 	for _, fault := range l.Faults() {
-		if !strings.HasPrefix(fault, "send ") && !strings.HasPrefix(fault, "answer ") && !strings.Contains(fault, "unexpected EOF") { // to who is dead
+		if !strings.HasPrefix(fault, "send ") && !strings.HasPrefix(fault, "answer ") &&
+			!strings.Contains(fault, "unexpected EOF") {
+			// to who is dead
 			l.desk.fail(l, "protocol: %s", fault)
 		}
 	}

@@ -117,7 +117,11 @@ func (m *crashModel) serve(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			m.complain("a call cannot be encoded: %v", err)
 		}
-		stream.WriteString(chunk(fmt.Sprintf(`{"tool_calls":[{"index":%d,"id":%q,"type":"function","function":{"name":%q,"arguments":%s}}]}`, i, c.ID, c.Function.Name, arguments), "null"))
+		stream.WriteString(
+			chunk(
+				fmt.Sprintf(
+					`{"tool_calls":[{"index":%d,"id":%q,"type":"function","function":{"name":%q,"arguments":%s}}]}`,
+					i, c.ID, c.Function.Name, arguments), "null"))
 	}
 	stream.WriteString(chunk(`{}`, finish) + ending)
 	w.Header().Set("Content-Type", "text/event-stream")
@@ -215,12 +219,15 @@ func (m *crashModel) call(name string, arguments any) crashCall {
 }
 
 // root hands the parts on that are not done.
-func (m *crashModel) root(load string, messages []crashMessage, results map[string]string, step int) (string, []crashCall) {
+func (m *crashModel) root(load string, messages []crashMessage, results map[string]string,
+	step int,
+) (string, []crashCall) {
 	done := map[int]bool{}
 	for _, message := range messages {
 		for _, c := range message.ToolCalls {
 			found := loadWanted.FindStringSubmatch(c.Function.Arguments)
-			if found == nil || found[2] == "" || strings.HasPrefix(results[c.ID], "error:") || strings.HasPrefix(results[c.ID], "denied:") {
+			if found == nil || found[2] == "" || strings.HasPrefix(results[c.ID], "error:") ||
+				strings.HasPrefix(results[c.ID], "denied:") {
 				continue
 			}
 			if part, err := strconv.Atoi(found[2]); err == nil {
@@ -231,7 +238,12 @@ func (m *crashModel) root(load string, messages []crashMessage, results map[stri
 	var calls []crashCall
 	for part := range parts {
 		if !done[part] {
-			calls = append(calls, m.call("task", map[string]string{"subagent_type": "tester", "prompt": fmt.Sprintf("load-%s part-%d", load, part), "description": fmt.Sprintf("do part %d", part)}))
+			calls = append(calls,
+				m.call("task",
+					map[string]string{
+						"subagent_type": "tester", "prompt": fmt.Sprintf("load-%s part-%d", load, part),
+						"description": fmt.Sprintf("do part %d", part),
+					}))
 		}
 	}
 	if len(calls) == 0 || step > 3 {
@@ -242,7 +254,9 @@ func (m *crashModel) root(load string, messages []crashMessage, results map[stri
 
 // child does one part: it looks, runs a command, edits, writes, and runs other commands. Where its edit is refused, it
 // looks again.
-func (m *crashModel) child(load, part string, messages []crashMessage, results map[string]string) (string, []crashCall) {
+func (m *crashModel) child(load, part string, messages []crashMessage,
+	results map[string]string,
+) (string, []crashCall) {
 	mark := func() crashCall {
 		m.mu.Lock()
 		m.given++
@@ -282,13 +296,18 @@ func (m *crashModel) child(load, part string, messages []crashMessage, results m
 	case slot == "":
 		return "I look.", []crashCall{m.call("read", map[string]string{"path": sharedFile}), mark()}
 	case slot != want:
-		return "", []crashCall{m.call("edit", map[string]string{"path": sharedFile, "old_string": slot + "\n", "new_string": want + "\n"}), mark()}
+		return "", []crashCall{
+			m.call("edit", map[string]string{"path": sharedFile, "old_string": slot + "\n", "new_string": want + "\n"}),
+			mark(),
+		}
 	case !edited:
 		return "It is done already.", nil
 	}
 	if n, err := strconv.Atoi(part); err == nil && n%4 == 0 && behind == 0 {
 		text := m.call("", nil).ID
-		return "", []crashCall{m.call("write", map[string]string{"path": "new/" + text + ".txt", "content": text + "\n"}), mark()}
+		return "", []crashCall{
+			m.call("write", map[string]string{"path": "new/" + text + ".txt", "content": text + "\n"}), mark(),
+		}
 	}
 	return "", []crashCall{mark()}
 }
@@ -359,7 +378,8 @@ func (l *markListener) take(conn net.Conn) {
 
 func (l *markListener) command(mark string) string {
 	host, port, _ := net.SplitHostPort(l.Addr().String())
-	return fmt.Sprintf("exec 3<>/dev/tcp/%s/%s && echo %s >&3 && read -r ok <&3 && (sleep 300 >/dev/null 2>&1 &)", host, port, mark)
+	return fmt.Sprintf("exec 3<>/dev/tcp/%s/%s && echo %s >&3 && read -r ok <&3 && (sleep 300 >/dev/null 2>&1 &)",
+		host, port, mark)
 }
 
 func (l *markListener) marks() (map[string]int, error) {

@@ -79,7 +79,8 @@ func TestCrashesInMigration(t *testing.T) {
 			if got := d.agreed(false); !slices.Equal(got, []event.SessionID{"s1", "s2"}) {
 				t.Errorf("the sessions are %q", got)
 			}
-			if copies, err := filepath.Glob(d.database() + ".v1-*.backup"); err != nil || len(copies) != 1 && point != crash.Migrated {
+			if copies, err := filepath.Glob(d.database() + ".v1-*.backup"); err != nil || len(copies) != 1 &&
+				point != crash.Migrated {
 				t.Errorf("there are the copies %q, %v", copies, err)
 			}
 			d.must(exitOK, "review", "--fail-on", "never", "a.txt")

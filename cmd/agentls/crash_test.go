@@ -20,9 +20,12 @@ import (
 )
 
 var (
-	crashes   = flag.Int("crashes", 0, "TestCrashes: how often the server is killed; 0 means once at each point and a few times at random while there is time, or 500 times with AGENTLS_SOAK")
+	crashes = flag.Int("crashes", 0,
+		"TestCrashes: how often the server is killed; 0 means once at each point and a few times at random while "+
+			"there is time, or 500 times with AGENTLS_SOAK")
 	crashSeed = flag.Uint64("crashseed", 1, "TestCrashes: the seed of what is drawn at random")
-	crashAt   = flag.String("crashat", "", "TestCrashes: the only point, with a number for its n-th time, as in \"intent/applied 7\"")
+	crashAt   = flag.String("crashat", "",
+		"TestCrashes: the only point, with a number for its n-th time, as in \"intent/applied 7\"")
 )
 
 // sharedFile is edited by all children.
@@ -49,7 +52,10 @@ func newCrashDesk(t *testing.T, sandboxed bool) *crashDesk {
 		// Lines between the slots keep the edits of children apart.
 		fmt.Fprintf(&shared, "slot %d: open\n\n-- %d --\n\n", part, part)
 	}
-	d := &crashDesk{desk: newDesk(t, map[string]string{sharedFile: shared.String()}), model: newCrashModel(t), texts: map[string]string{sharedFile: shared.String()}}
+	d := &crashDesk{
+		desk: newDesk(t, map[string]string{sharedFile: shared.String()}), model: newCrashModel(t),
+		texts: map[string]string{sharedFile: shared.String()},
+	}
 	config := "max_children_per_session = 64\nmax_children_per_machine = 64\n"
 	if sandboxed {
 		marks := newMarkListener(t)
@@ -70,7 +76,9 @@ func newCrashDesk(t *testing.T, sandboxed bool) *crashDesk {
 func (d *crashDesk) fail(l *life, format string, args ...any) {
 	d.Helper()
 	d.Errorf("%s: %s", d.round, fmt.Sprintf(format, args...))
-	calls, err := d.column(`SELECT run || ' ' || tool || ' ' || status || ' ' || substr(arguments, 1, 150) || ' ' || substr(output, 1, 150) FROM (SELECT * FROM tool_call ORDER BY intent DESC LIMIT 100) ORDER BY intent`)
+	calls,
+		err := d.column(
+		`SELECT run || ' ' || tool || ' ' || status || ' ' || substr(arguments, 1, 150) || ' ' || substr(output, 1, 150) FROM (SELECT * FROM tool_call ORDER BY intent DESC LIMIT 100) ORDER BY intent`)
 	d.Logf("the last calls (%v):\n%s", err, strings.Join(calls, "\n"))
 	trace := l.Trace()
 	d.Fatalf("the wire:\n%s\nthe server's log:\n%s", strings.Join(trace[max(0, len(trace)-30):], "\n"), l.log)
@@ -119,7 +127,8 @@ func (d *crashDesk) recovered(ctx context.Context, killed startedRun) {
 		if killed.Run == "" {
 			break
 		}
-		if want := fmt.Sprintf("slot %d: load-%d\n", part, d.loads); strings.Count(shared, want) != 1 || strings.Count(shared, fmt.Sprintf("slot %d:", part)) != 1 {
+		if want := fmt.Sprintf("slot %d: load-%d\n", part, d.loads); strings.Count(shared, want) != 1 ||
+			strings.Count(shared, fmt.Sprintf("slot %d:", part)) != 1 {
 			d.fail(l, "part %d is not done once: %s", part, shared)
 		}
 	}
@@ -254,7 +263,8 @@ func (d *crashDesk) written() {
 
 // column reads the database beside the server.
 func (d *crashDesk) column(query string) (texts []string, err error) {
-	db, err := sql.Open("sqlite", event.FileURI(filepath.Join(d.state, "agentls.db"))+"?mode=ro&_pragma=busy_timeout(10000)")
+	db, err := sql.Open("sqlite",
+		event.FileURI(filepath.Join(d.state, "agentls.db"))+"?mode=ro&_pragma=busy_timeout(10000)")
 	if err != nil {
 		return nil, err
 	}
@@ -287,7 +297,8 @@ func (d *crashDesk) unsound() ([]string, error) {
 func loadPoints() map[crash.Point]int {
 	often := map[crash.Point]int{
 		crash.Registered: 1, crash.Marked: 1, crash.Adopted: 1,
-		crash.Permitted: 30, crash.Made: 100, crash.Merging: 20, crash.Accepting: 4, crash.Answered: 4, crash.Confirmed: 4,
+		crash.Permitted: 30, crash.Made: 100, crash.Merging: 20, crash.Accepting: 4, crash.Answered: 4,
+		crash.Confirmed: 4,
 	}
 	for _, kind := range []string{crash.Intent, crash.Outcome, crash.Edits, crash.End, crash.Rows} {
 		for _, far := range []string{crash.Applied, crash.Durable, crash.Published} {

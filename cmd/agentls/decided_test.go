@@ -35,7 +35,11 @@ func (s *served) hasAgent(slug string) bool {
 
 // TestTrustOfAnotherProcess: a server notices what the user says about trust in a terminal.
 func TestTrustOfAnotherProcess(t *testing.T) {
-	d := newDesk(t, map[string]string{".agentls/agents/poet.md": "---\nname: poet\ndescription: Writes a poem.\ncategory: primary\n---\nWrite of frogs.\n"})
+	d := newDesk(t,
+		map[string]string{
+			".agentls/agents/poet.md": "---\nname: poet\ndescription: Writes a poem.\ncategory: primary\n---\nWrite " +
+				"of frogs.\n",
+		})
 	s := d.serve("rich")
 	if s.hasAgent("poet") {
 		t.Error("an agent of a folder that is not trusted is there")
@@ -52,9 +56,11 @@ func TestTrustOfAnotherProcess(t *testing.T) {
 func TestRegisteredAgentElsewhere(t *testing.T) {
 	d := newDesk(t, nil)
 	s, other := d.serve("minimal"), d.serve("minimal")
-	s.execute("agentls.register", `{"text":"---\nname: poet\ndescription: Writes a poem.\ncategory: [primary]\n---\nWrite of frogs.\n"}`)
+	s.execute("agentls.register",
+		`{"text":"---\nname: poet\ndescription: Writes a poem.\ncategory: [primary]\n---\nWrite of frogs.\n"}`)
 	d.waitFor("the other window has it", func() bool { return other.hasAgent("poet") })
-	other.execute("agentls.update", `{"agent":"poet","text":"---\nname: poet\ndescription: Writes more.\ncategory: [primary]\n---\nWrite of toads.\n"}`)
+	other.execute("agentls.update",
+		`{"agent":"poet","text":"---\nname: poet\ndescription: Writes more.\ncategory: [primary]\n---\nWrite of toads.\n"}`)
 	other.quit()
 	s.quit()
 	d.must(exitOK, "run", "-q", "--agent", "poet", "Of frogs.")
@@ -95,7 +101,8 @@ func TestKilledWhileAsked(t *testing.T) {
 			t.Fatal(err)
 		}
 		asked, err := s.Asks(d.ctx, row.Session)
-		if err != nil || len(asked) != 1 || asked[0].State != store.AskExpired || asked[0].Decision != "deny" || asked[0].Resolved.IsZero() {
+		if err != nil || len(asked) != 1 || asked[0].State != store.AskExpired || asked[0].Decision != "deny" ||
+			asked[0].Resolved.IsZero() {
 			t.Errorf("the question is stored as %+v, %v", asked, err)
 		}
 	})
@@ -106,7 +113,10 @@ func TestKilledWhileAsked(t *testing.T) {
 
 // TestTrustIsAskedOnATerminal answers the question of `agentls trust`: only a yes is one.
 func TestTrustIsAskedOnATerminal(t *testing.T) {
-	for typed, trusted := range map[string]bool{"y\n": true, " YES \r\n": true, "n\n": false, "\n": false, "": false, "yes please\n": false, "y": false} {
+	for typed, trusted := range map[string]bool{
+		"y\n": true, " YES \r\n": true, "n\n": false, "\n": false, "": false,
+		"yes please\n": false, "y": false,
+	} {
 		c := newCall(t, map[string]string{".agentls/agents/poet.md": "---\nname: poet\n---\n"}, "", "trust")
 		c.stdin, c.stdinTerminal = io.NopCloser(strings.NewReader(typed)), true
 		c.must(t, exitOK)
@@ -114,7 +124,8 @@ func TestTrustIsAskedOnATerminal(t *testing.T) {
 		if !strings.Contains(said, "agent  .agentls/agents/poet.md  The agent poet.\nTrust it? [y/N] ") {
 			t.Errorf("%q: what is asked for is not shown: %q", typed, said)
 		}
-		if strings.HasSuffix(said, "It is trusted now.\n") != trusted || strings.HasSuffix(said, "Nothing was changed.\n") == trusted {
+		if strings.HasSuffix(said, "It is trusted now.\n") != trusted ||
+			strings.HasSuffix(said, "Nothing was changed.\n") == trusted {
 			t.Errorf("%q: %q", typed, said)
 		}
 		c.args = []string{"trust", "--json"}
@@ -136,10 +147,14 @@ func TestPermissionsListTellsTheTimeLeft(t *testing.T) {
 	}
 	now := time.Now().UTC()
 	grant := func(id event.GrantID, pattern string, expires time.Time) store.Grant {
-		return store.Grant{ID: id, Scope: "project", Root: c.dir, Tool: "bash", Pattern: pattern, Decision: "allow", Created: now.Add(-48 * time.Hour), Expires: expires}
+		return store.Grant{
+			ID: id, Scope: "project", Root: c.dir, Tool: "bash", Pattern: pattern, Decision: "allow",
+			Created: now.Add(-48 * time.Hour), Expires: expires,
+		}
 	}
 	if err := s.Submit(store.Batch{Grants: []store.Grant{
-		grant("g1", "go test*", time.Time{}), grant("g2", "git push*", now.Add(50*time.Hour+30*time.Minute)), grant("g3", "make*", now.Add(-time.Second)),
+		grant("g1", "go test*", time.Time{}), grant("g2", "git push*", now.Add(50*time.Hour+30*time.Minute)),
+		grant("g3", "make*", now.Add(-time.Second)),
 	}}).Wait(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +171,8 @@ func TestPermissionsListTellsTheTimeLeft(t *testing.T) {
 		t.Errorf("what has expired is listed:\n%s", c.out.String())
 	}
 	for left, want := range map[time.Duration]string{
-		59 * time.Second: "less than 1m left", 90 * time.Second: "1m left", time.Hour + time.Minute: "1h 1m left", 25*time.Hour - time.Second: "1d 0h left",
+		59 * time.Second: "less than 1m left", 90 * time.Second: "1m left", time.Hour + time.Minute: "1h 1m left",
+		25*time.Hour - time.Second: "1d 0h left",
 	} {
 		if got := timeLeft(now.Add(left), now); got != want {
 			t.Errorf("%s: %q, want %q", left, got, want)

@@ -197,7 +197,7 @@ const (
 	classActive
 )
 
-// class is that of a run with all below it.
+// class returns the class of a run with all runs below it.
 func (n *node) class() class {
 	own := classActive
 	switch {

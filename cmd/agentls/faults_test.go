@@ -65,12 +65,14 @@ func TestDiskFull(t *testing.T) {
 	d := newDesk(t, map[string]string{"a.txt": strings.Repeat("TODO: a\n", 500)})
 	d.must(exitOK, "review", "--fail-on", "never", "a.txt")
 	before := d.sessions()
-	d.wrap = []string{"bash", "-c", `ulimit -f 64; exec "$0" "$@"`} // in KiB; the log of the database is the first to reach it
+	// in KiB; the log of the database is the first to reach it
+	d.wrap = []string{"bash", "-c", `ulimit -f 64; exec "$0" "$@"`}
 	s := d.serve("rich")
 	s.open("a.txt")
 	var refusal string
 	for range 50 {
-		raw, err := s.Execute(d.ctx, "agentls.run", []byte(`{"agent":"reviewer","prompt":"Review this file.","context":{"uri":"`+s.URI("a.txt")+`"}}`))
+		raw, err := s.Execute(d.ctx, "agentls.run",
+			[]byte(`{"agent":"reviewer","prompt":"Review this file.","context":{"uri":"`+s.URI("a.txt")+`"}}`))
 		if err != nil {
 			refusal = err.Error()
 			break
@@ -140,12 +142,14 @@ func TestReadOnlyState(t *testing.T) {
 		s.told("agentls cannot work")
 		s.told(d.state)
 		s.usable("a.txt")
-		if said := s.refused("agentls.review", `{"uri":"`+s.URI("a.txt")+`"}`); !strings.Contains(said, "permission denied") || !strings.Contains(said, "writable") {
+		if said := s.refused("agentls.review", `{"uri":"`+s.URI("a.txt")+`"}`); !strings.Contains(said,
+			"permission denied") || !strings.Contains(said, "writable") {
 			t.Errorf("the user is told %q", said)
 		}
 		s.quit()
 	}
-	if _, stderr, code := d.run("review", "a.txt"); code == exitOK || !strings.Contains(stderr, "permission denied") || !strings.Contains(stderr, "AGENTLS_STATE") {
+	if _, stderr, code := d.run("review", "a.txt"); code == exitOK || !strings.Contains(stderr, "permission denied") ||
+		!strings.Contains(stderr, "AGENTLS_STATE") {
 		t.Errorf("the command ends with %d and says %q", code, stderr)
 	}
 	d.wrap = nil
@@ -193,7 +197,8 @@ func TestLockedDatabase(t *testing.T) {
 	s.open("a.txt")
 	s.wait(s.review("a.txt"))
 	release := d.lock()
-	if said := s.refused("agentls.run", `{"agent":"reviewer","prompt":"Review this file."}`); !strings.Contains(said, "another process has locked the file") || !strings.Contains(said, d.database()) {
+	if said := s.refused("agentls.run", `{"agent":"reviewer","prompt":"Review this file."}`); !strings.Contains(said,
+		"another process has locked the file") || !strings.Contains(said, d.database()) {
 		t.Errorf("the user is told %q", said)
 	}
 	s.told("another process has locked the file")
@@ -334,7 +339,8 @@ func TestStateDeleted(t *testing.T) {
 	if err := os.RemoveAll(d.state); err != nil {
 		t.Fatal(err)
 	}
-	if said := s.refused("agentls.run", `{"agent":"reviewer","prompt":"Review this file."}`); !strings.Contains(said, "deleted or replaced") || !strings.Contains(said, d.database()) || !strings.Contains(said, "restart") {
+	if said := s.refused("agentls.run", `{"agent":"reviewer","prompt":"Review this file."}`); !strings.Contains(said,
+		"deleted or replaced") || !strings.Contains(said, d.database()) || !strings.Contains(said, "restart") {
 		t.Errorf("the user is told %q", said)
 	}
 	s.told("deleted or replaced")

@@ -8,7 +8,7 @@ import (
 // report is the result as `--format json` prints it, one object. Paths are relative to root, with slashes. Spans
 // are 0-based lines and columns in bytes of UTF-8, the end exclusive, as in the events of schema/PROTOCOL.md.
 type report struct {
-	// Version is that of agentls.
+	// Version is the version of agentls.
 	Version string `json:"version"`
 	// Root is the workspace folder, an absolute path.
 	Root    string          `json:"root"`

@@ -34,11 +34,13 @@ func TestJSON(t *testing.T) {
 	if err := json.Unmarshal(c.out.Bytes(), &got); err != nil {
 		t.Fatalf("%v\n%s", err, c.out.String())
 	}
-	if got.Root != c.dir || got.Agent != "reviewer" || got.Model != "script/test" || got.Run == "" || got.Session == "" || got.Version == "" {
+	if got.Root != c.dir || got.Agent != "reviewer" || got.Model != "script/test" || got.Run == "" ||
+		got.Session == "" || got.Version == "" {
 		t.Errorf("the head is %+v", got)
 	}
 	r := got.Result
-	if r.Status != event.StatusCompleted || r.Output != "I read it." || r.Turns != 3 || r.Error != nil || r.Proposal == "" {
+	if r.Status != event.StatusCompleted || r.Output != "I read it." || r.Turns != 3 || r.Error != nil ||
+		r.Proposal == "" {
 		t.Errorf("the result is %+v", r)
 	}
 	if want := (event.Usage{InputTokens: 100, OutputTokens: 20, CachedTokens: 5}); r.Usage != want {
@@ -48,7 +50,8 @@ func TestJSON(t *testing.T) {
 	for _, call := range r.ToolCalls {
 		calls = append(calls, call.Name+" "+string(call.Status))
 	}
-	if diff := cmp.Diff([]string{"read ok", "report_finding ok", "report_finding ok", "report_finding error"}, calls); diff != "" {
+	if diff := cmp.Diff([]string{"read ok", "report_finding ok", "report_finding ok", "report_finding error"},
+		calls); diff != "" {
 		t.Errorf("the tool calls differ (-want +got):\n%s", diff)
 	}
 	if len(got.Findings) != 2 || len(got.Edits) != 1 || len(got.Edits[0].Hunks) != 1 {
@@ -59,7 +62,8 @@ func TestJSON(t *testing.T) {
 	want := []findingReport{
 		{Path: "a.txt", Finding: event.Finding{
 			ID: got.Findings[0].ID, URI: uri, Span: event.Span{StartLine: 1, StartColumn: 1, EndLine: 1, EndColumn: 13},
-			Severity: event.SeverityError, Rule: "doubled-word", Message: "The word is doubled.", Source: "spelling rules", Hunk: hunk.ID,
+			Severity: event.SeverityError, Rule: "doubled-word", Message: "The word is doubled.",
+			Source: "spelling rules", Hunk: hunk.ID,
 		}},
 		{Path: "a.txt", Finding: event.Finding{
 			ID: got.Findings[1].ID, URI: uri, Span: event.Span{StartLine: 2, EndLine: 2, EndColumn: 4},
@@ -75,7 +79,8 @@ func TestJSON(t *testing.T) {
 			ID: hunk.ID, State: event.StateOpen, StartLine: 1, EndLine: 2, Before: "\t😀 the the\n", After: "\t😀 the\n",
 			Run: got.Run, Agent: "reviewer", Reason: "The word is doubled.",
 		}},
-		Diff: "--- a/a.txt\n+++ b/a.txt\n@@ -1,3 +1,3 @@\n one\n-\t😀 the the\n+\t😀 the\n last\n\\ No newline at end of file\n",
+		Diff: "--- a/a.txt\n+++ b/a.txt\n@@ -1,3 +1,3 @@\n one\n-\t😀 the the\n+\t😀 the\n last\n\\ No newline at " +
+			"end of file\n",
 	}
 	if diff := cmp.Diff(wantEdit, got.Edits[0]); diff != "" {
 		t.Errorf("the edit differs (-want +got):\n%s", diff)
@@ -103,7 +108,8 @@ func TestJSONWritten(t *testing.T) {
 
 func TestSARIF(t *testing.T) {
 	files := map[string]string{"a b/c#.txt": reviewFiles["a.txt"]}
-	c := newCall(t, files, strings.ReplaceAll(reviewTurns, "a.txt", "a b/c#.txt"), "review", "--format", "sarif", "a b/c#.txt")
+	c := newCall(t, files, strings.ReplaceAll(reviewTurns, "a.txt", "a b/c#.txt"), "review", "--format",
+		"sarif", "a b/c#.txt")
 	c.must(t, exitFindings)
 	var got sarifLog
 	if err := json.Unmarshal(c.out.Bytes(), &got); err != nil {
@@ -122,7 +128,8 @@ func TestSARIF(t *testing.T) {
 	where := artifactLocation{URI: "a%20b/c%23.txt", URIBaseID: rootID}
 	want := []sarifResult{
 		{
-			RuleID: "spelling-rules/doubled-word", RuleIndex: 0, Level: "error", Message: sarifMessage{"The word is doubled."},
+			RuleID: "spelling-rules/doubled-word", RuleIndex: 0, Level: "error",
+			Message: sarifMessage{"The word is doubled."},
 			// The emoji takes two code units.
 			Locations: []sarifLocation{{physicalLocation{where, sarifRegion{2, 2, 2, 12}}}},
 			Fixes: []sarifFix{{sarifMessage{"The word is doubled."}, []artifactChange{{where, []sarifReplacement{{
@@ -194,7 +201,8 @@ func TestColor(t *testing.T) {
 // TestDiffOnTerminal looks at a diff with carriage returns, which are only made visible where a person reads it.
 func TestDiffOnTerminal(t *testing.T) {
 	files := map[string]string{"a.txt": "the the\r\n"}
-	turns := "turn\n" + `call report_finding {"path": "a.txt", "line": 1, "message": "m", "fix": {"old_string": "the the", "new_string": "the"}}` + "\nturn\ntext Done."
+	turns := "turn\n" +
+		`call report_finding {"path": "a.txt", "line": 1, "message": "m", "fix": {"old_string": "the the", "new_string": "the"}}` + "\nturn\ntext Done."
 	for terminal, want := range map[bool]string{
 		true:  "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-the the\\r\n+the\\r\n",
 		false: "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-the the\r\n+the\r\n",

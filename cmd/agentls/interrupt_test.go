@@ -42,7 +42,8 @@ func TestInterrupt(t *testing.T) {
 		if code == exitTerminated {
 			status = "interrupted"
 		}
-		if !strings.Contains(c.out.String(), "("+status+": the result is not complete)") || !strings.Contains(c.err.String(), "reviewer: review a.txt: "+status) {
+		if !strings.Contains(c.out.String(), "("+status+": the result is not complete)") ||
+			!strings.Contains(c.err.String(), "reviewer: review a.txt: "+status) {
 			t.Errorf("the run is not %s:\n%s\n%s", status, c.out.String(), c.err.String())
 		}
 	}

@@ -17,9 +17,14 @@ func TestKilledWithServers(t *testing.T) {
 		t.Run(sandbox, func(t *testing.T) {
 			d := newDesk(t, map[string]string{"a.txt": "a\n"})
 			program := mcptest.Program(t, d.dir)
-			d.configure(fmt.Sprintf("sandbox = %q\n[mcp.srv]\ncommand = %q\nenv = { %s = \"clinging\" }\n[[permission]]\ntool = \"*\"\naction = \"allow\"\n", sandbox, program, mcptest.Variable))
+			d.configure(
+				fmt.Sprintf(
+					"sandbox = %q\n[mcp.srv]\ncommand = %q\nenv = { %s = \"clinging\" }\n[[permission]]\ntool = "+
+						"\"*\"\naction = \"allow\"\n", sandbox, program, mcptest.Variable))
 			turns := filepath.Join(d.home, "model")
-			d.write(turns, "turn\ncall mcp__srv__act {}\nturn\nexpect result mcp__srv__act done\ncall bash {\"command\":\"echo; sleep 1000\"}\n")
+			d.write(turns,
+				"turn\ncall mcp__srv__act {}\nturn\nexpect result mcp__srv__act done\ncall bash {\"command\":\"echo; "+
+					"sleep 1000\"}\n")
 			d.env = append(d.env, scriptVariable+"="+turns)
 			d.must(exitOK, "trust", d.dir, "--yes")
 			cmd := d.command("run", "--agent", "coder", "Go.")

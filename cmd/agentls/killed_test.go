@@ -19,7 +19,8 @@ func (d *desk) commandsOf() []string {
 	for _, name := range environs {
 		environ, err := os.ReadFile(name)
 		text := "\x00" + string(environ)
-		if err == nil && strings.Contains(text, "\x00AGENTLS_RUN=") && strings.Contains(text, "\x00HOME="+d.home+"\x00") {
+		if err == nil && strings.Contains(text, "\x00AGENTLS_RUN=") &&
+			strings.Contains(text, "\x00HOME="+d.home+"\x00") {
 			found = append(found, name)
 		}
 	}

@@ -179,7 +179,8 @@ func (l *loopback) answer(w http.ResponseWriter, r *http.Request) {
 
 // chunk is a piece of an answer as the vendor sends it.
 func chunk(delta, finish string) string {
-	return `data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":` + delta + `,"finish_reason":` + finish + "}]}\n\n"
+	return `data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":` +
+		delta + `,"finish_reason":` + finish + "}]}\n\n"
 }
 
 // ending is the end of each answer.
@@ -189,7 +190,10 @@ const ending = `data: {"id":"c","object":"chat.completion.chunk","created":1,"mo
 func (l *loopback) handsOn() string {
 	var b strings.Builder
 	for i := range l.tasks {
-		b.WriteString(chunk(fmt.Sprintf(`{"tool_calls":[{"index":%d,"id":"task_%d","type":"function","function":{"name":"task","arguments":"{\"subagent_type\":\"explore\",\"prompt\":\"Read part %d of a.go.\"}"}}]}`, i, i, i), "null"))
+		b.WriteString(
+			chunk(
+				fmt.Sprintf(
+					`{"tool_calls":[{"index":%d,"id":"task_%d","type":"function","function":{"name":"task","arguments":"{\"subagent_type\":\"explore\",\"prompt\":\"Read part %d of a.go.\"}"}}]}`, i, i, i), "null"))
 	}
 	b.WriteString(chunk(`{}`, `"tool_calls"`) + ending)
 	return b.String()
@@ -199,9 +203,15 @@ func (l *loopback) handsOn() string {
 func (l *loopback) stream(turn int) string {
 	var b strings.Builder
 	if turn < l.turns && l.script != "" {
-		fmt.Fprint(&b, chunk(fmt.Sprintf(`{"role":"assistant","content":null,"tool_calls":[{"index":0,"id":"call_%d","type":"function","function":{"name":"bash","arguments":"{\"command\":\"%s %d\"}"}}]}`, turn, l.script, turn), "null"), chunk(`{}`, `"tool_calls"`))
+		fmt.Fprint(&b,
+			chunk(
+				fmt.Sprintf(
+					`{"role":"assistant","content":null,"tool_calls":[{"index":0,"id":"call_%d","type":"function","function":{"name":"bash","arguments":"{\"command\":\"%s %d\"}"}}]}`, turn, l.script, turn), "null"), chunk(`{}`, `"tool_calls"`))
 	} else if turn < l.turns {
-		fmt.Fprint(&b, chunk(fmt.Sprintf(`{"role":"assistant","content":null,"tool_calls":[{"index":0,"id":"call_%d","type":"function","function":{"name":"read","arguments":"{\"path\":\"a.go\",\"offset\":%d,\"limit\":5}"}}]}`, turn, turn%100+1), "null"), chunk(`{}`, `"tool_calls"`))
+		fmt.Fprint(&b,
+			chunk(
+				fmt.Sprintf(
+					`{"role":"assistant","content":null,"tool_calls":[{"index":0,"id":"call_%d","type":"function","function":{"name":"read","arguments":"{\"path\":\"a.go\",\"offset\":%d,\"limit\":5}"}}]}`, turn, turn%100+1), "null"), chunk(`{}`, `"tool_calls"`))
 	} else {
 		fmt.Fprint(&b, chunk(`{"role":"assistant","content":"Done."}`, "null"), chunk(`{}`, `"stop"`))
 	}

@@ -202,7 +202,8 @@ func newCall(t *testing.T, files map[string]string, turns string, args ...string
 		}
 	}
 	variables := map[string]string{
-		"AGENTLS_STATE": filepath.Join(t.TempDir(), "state"), "XDG_CONFIG_HOME": filepath.Join(t.TempDir(), "config"), "PATH": os.Getenv("PATH"),
+		"AGENTLS_STATE": filepath.Join(t.TempDir(), "state"), "XDG_CONFIG_HOME": filepath.Join(t.TempDir(), "config"),
+		"PATH": os.Getenv("PATH"),
 	}
 	c := &call{}
 	c.process = &process{
@@ -237,6 +238,7 @@ func (c *call) useScript(t *testing.T, turns string) *script.Script {
 func (c *call) must(t *testing.T, code int) {
 	t.Helper()
 	if got := c.run(t.Context()); got != code {
-		t.Fatalf("agentls %s: exit code %d, want %d\n%s\n%s", strings.Join(c.args, " "), got, code, c.out.String(), c.err.String())
+		t.Fatalf("agentls %s: exit code %d, want %d\n%s\n%s", strings.Join(c.args, " "), got, code, c.out.String(),
+			c.err.String())
 	}
 }

@@ -59,7 +59,8 @@ func TestOpensLater(t *testing.T) {
 		{"a full disk", func(d *desk) func(*served) {
 			d.wrap = []string{"bash", "-c", `ulimit -S -f 0; trap '' XFSZ; exec "$0" "$@"`}
 			return func(s *served) {
-				_, err := exec.Command("prlimit", "--pid", strconv.Itoa(s.cmd.Process.Pid), "--fsize=unlimited:").Output()
+				_, err := exec.Command("prlimit", "--pid", strconv.Itoa(s.cmd.Process.Pid),
+					"--fsize=unlimited:").Output()
 				d.needs(err)
 			}
 		}, []string{"is full", "state"}},
@@ -82,7 +83,8 @@ func TestOpensLater(t *testing.T) {
 				}
 			}
 			for method, want := range map[string]string{
-				"agent/list": `"reviewer"`, "agent/models": `"offline"`, "agent/skills": `"agentls"`, "agent/get": `"coder"`, "agent/check": "raed",
+				"agent/list": `"reviewer"`, "agent/models": `"offline"`, "agent/skills": `"agentls"`,
+				"agent/get": `"coder"`, "agent/check": "raed",
 			} {
 				raw, err := s.Call(d.ctx, method, json.RawMessage(needless[method]))
 				if err != nil || !strings.Contains(string(raw), want) {
@@ -94,7 +96,8 @@ func TestOpensLater(t *testing.T) {
 			}
 			s.usable("a.txt")
 			giveBack(s)
-			raw := s.execute("agentls.run", `{"agent":"reviewer","prompt":"Review this file.","context":{"uri":"`+string(s.URI("a.txt"))+`"}}`)
+			raw := s.execute("agentls.run",
+				`{"agent":"reviewer","prompt":"Review this file.","context":{"uri":"`+string(s.URI("a.txt"))+`"}}`)
 			if result := s.wait(decode[struct{ Run event.RunID }](d, raw).Run); result.Status != event.StatusCompleted {
 				t.Errorf("when the state is there the review is %+v", result)
 			}

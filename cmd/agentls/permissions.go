@@ -1,12 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -55,16 +53,8 @@ type stepReport struct {
 }
 
 func permissionsCommand(p *process, s *settings) *cobra.Command {
-	list := permissionsListCommand(p, s)
-	c := &cobra.Command{
-		Use:   "permissions",
-		Short: "List what was allowed for good, take it back, or explain a decision",
-		Args:  subcommands,
-		RunE:  list.RunE,
-	}
-	c.Flags().AddFlagSet(list.Flags())
-	c.AddCommand(list, permissionsExplainCommand(p, s), permissionsRevokeCommand(p, s))
-	return c
+	return group("permissions", "List what was allowed for good, take it back, or explain a decision",
+		permissionsListCommand(p, s), permissionsExplainCommand(p, s), permissionsRevokeCommand(p, s))
 }
 
 func permissionsListCommand(p *process, s *settings) *cobra.Command {
@@ -86,20 +76,16 @@ func permissionsListCommand(p *process, s *settings) *cobra.Command {
 				if len(reports) == 0 {
 					return p.print("Nothing was allowed for good in any project.\n")
 				}
-				var b bytes.Buffer
-				w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+				var rows strings.Builder
 				for i, r := range reports {
 					rule := permission.Rule{
 						Tool: grants[i].Tool, Pattern: grants[i].Pattern,
 						Action: grants[i].Decision,
 					}
-					fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", r.ID, rule.Text(), r.Created.Format(time.DateOnly),
+					fmt.Fprintf(&rows, "%s\t%s\t%s\t%s\t%s\n", r.ID, rule.Text(), r.Created.Format(time.DateOnly),
 						timeLeft(r.Expires, time.Now()), oneLine(r.Root))
 				}
-				if err := w.Flush(); err != nil {
-					return fmt.Errorf("lay out the permissions: %w", err)
-				}
-				return p.print(b.String())
+				return p.print(inColumns(rows.String()))
 			})
 		},
 	}
@@ -260,7 +246,7 @@ func (p *process) withEngine(ctx context.Context, s *settings, dir string, do fu
 	return errors.Join(err, engine.Close(closing))
 }
 
-// engineOptions are those of every engine that this process opens.
+// engineOptions are the options of every engine that this process opens.
 func (p *process) engineOptions(cfg *config.Config, dirs config.Dirs, agents *agent.Registry) agentcore.Options {
 	return agentcore.Options{
 		StateDir: dirs.State, Config: cfg, Agents: agents, OpenModel: p.openModel, Getenv: p.getenv,

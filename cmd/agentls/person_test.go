@@ -22,13 +22,17 @@ func TestHintsForPeople(t *testing.T) {
 // and what to do names the setting once.
 func TestUnreachableModel(t *testing.T) {
 	d := newDesk(t, nil)
-	d.configure("default_model = \"local/x\"\n[providers.local]\nkind = \"openai\"\nbase_url = \"http://127.0.0.1:1/v1\"\n[retry]\nmax_attempts = 3\n")
+	d.configure(
+		"default_model = \"local/x\"\n[providers.local]\nkind = \"openai\"\nbase_url = " +
+			"\"http://127.0.0.1:1/v1\"\n[retry]\nmax_attempts = 3\n")
 	_, stderr := d.must(exitFailed, "run", "hello")
 	told, after, found := strings.Cut(stderr, "local/x cannot be reached")
-	if !found || strings.Count(told, "asks again in") != 1 || !strings.Contains(after, "asks again in") || strings.Contains(after, "cannot be reached") {
+	if !found || strings.Count(told, "asks again in") != 1 || !strings.Contains(after, "asks again in") ||
+		strings.Contains(after, "cannot be reached") {
 		t.Errorf("told:\n%s", stderr)
 	}
-	if hint := "nothing listens there: start the server; base_url of [providers.local] is the server's address"; strings.Count(stderr, hint) != 2 {
+	if hint := "nothing listens there: start the server; base_url of [providers.local] is the server's address"; strings.Count(
+		stderr, hint) != 2 {
 		t.Errorf("the hint is not %q:\n%s", hint, stderr)
 	}
 }

@@ -73,7 +73,8 @@ func (d *desk) command(args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(d.ctx, words[0], words[1:]...)
 	cmd.Dir = d.dir
 	cmd.Env = append([]string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + d.home, "XDG_CONFIG_HOME=" + filepath.Join(d.home, "config"), "AGENTLS_STATE=" + d.state,
+		"PATH=" + os.Getenv("PATH"), "HOME=" + d.home, "XDG_CONFIG_HOME=" + filepath.Join(d.home, "config"),
+		"AGENTLS_STATE=" + d.state,
 		"GOCACHE=" + os.Getenv("GOCACHE"), "GORACE=" + os.Getenv("GORACE"),
 	}, d.env...)
 	return cmd
@@ -140,7 +141,10 @@ func (d *desk) serve(profile string, args ...string) *served {
 	if err != nil {
 		d.Fatal(err)
 	}
-	s := &served{desk: d, cmd: d.command(append([]string{"serve", "--log-level", "debug"}, args...)...), log: &transcript{}}
+	s := &served{
+		desk: d, cmd: d.command(append([]string{"serve", "--log-level", "debug"}, args...)...),
+		log: &transcript{},
+	}
 	if s.server, err = lsptest.Exec(s.cmd, s.log); err != nil {
 		d.Fatal(err)
 	}

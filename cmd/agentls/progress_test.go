@@ -25,7 +25,8 @@ func grown() *tree {
 	at(0, "r0", event.RunStatusChanged{Status: event.StatusRunning})
 	at(0.5, "r1", event.RunCreated{Parent: "r0", Depth: 1, Agent: "reviewer", Title: "review a.go"})
 	at(0.5, "r1", event.RunProgress{Usage: event.Usage{InputTokens: 1200, OutputTokens: 34}})
-	at(2, "r1", event.RunFinished{Status: event.StatusCompleted, Usage: event.Usage{InputTokens: 1200, OutputTokens: 34}})
+	at(2, "r1",
+		event.RunFinished{Status: event.StatusCompleted, Usage: event.Usage{InputTokens: 1200, OutputTokens: 34}})
 	at(1, "r2", event.RunCreated{Parent: "r0", Depth: 1, Agent: "reviewer", Title: "review b.go"})
 	at(1, "r2", event.RunStatusChanged{Status: event.StatusRunning})
 	at(1, "r2", event.ToolCallStarted{Tool: "read", Title: "read b.go\x1b[2J"})
@@ -120,7 +121,11 @@ func TestRenderStates(t *testing.T) {
 		status event.Status
 		reason string
 	}{
-		{event.StatusCompleted, ""}, {event.StatusFailed, "error"}, {event.StatusTimeout, "timeout"}, {event.StatusCancelled, "cancelled by the user"}, {event.StatusInterrupted, ""},
+		{event.StatusCompleted, ""},
+		{event.StatusFailed, "error"},
+		{event.StatusTimeout, "timeout"},
+		{event.StatusCancelled, "cancelled by the user"},
+		{event.StatusInterrupted, ""},
 	} {
 		id := event.RunID(fmt.Sprint("ended", i))
 		at(0, id, event.RunCreated{Parent: "deep", Depth: 2, Agent: "tester", Title: string(ended.status)})
@@ -193,22 +198,68 @@ func TestUnfinished(t *testing.T) {
 	}{
 		{"nobody", "", event.StatusCompleted, nil, false},
 		{"itself", "", event.StatusFailed, nil, true},
-		{"cancelled on purpose", "", event.StatusCompleted, []child{{"a", made("A."), event.StatusCancelled, 0}}, false},
-		{"cut off with its parent", "max_turns", event.StatusCompleted, []child{{"a", made("A."), event.StatusCancelled, 0}}, true},
+		{
+			"cancelled on purpose", "", event.StatusCompleted,
+			[]child{{"a", made("A."), event.StatusCancelled, 0}},
+			false,
+		},
+		{
+			"cut off with its parent", "max_turns", event.StatusCompleted,
+			[]child{{"a", made("A."), event.StatusCancelled, 0}},
+			true,
+		},
 		{"failed", "", event.StatusCompleted, []child{{"a", made("A."), event.StatusFailed, 0}}, true},
 		{"timeout", "", event.StatusCompleted, []child{{"a", made("A."), event.StatusTimeout, 0}}, true},
-		{"done anew", "", event.StatusCompleted, []child{{"a", made("A."), event.StatusFailed, 0}, {"b", made("A."), event.StatusCompleted, 2}}, false},
-		{"gone on with", "", event.StatusCompleted, []child{{"a", made("A."), event.StatusTimeout, 0}, {"b", resumes("a"), event.StatusCompleted, 2}}, false},
+		{
+			"done anew", "", event.StatusCompleted,
+			[]child{{"a", made("A."), event.StatusFailed, 0}, {"b", made("A."), event.StatusCompleted, 2}},
+			false,
+		},
+		{
+			"gone on with", "", event.StatusCompleted,
+			[]child{{"a", made("A."), event.StatusTimeout, 0}, {"b", resumes("a"), event.StatusCompleted, 2}},
+			false,
+		},
 		{"done at the third", "", event.StatusCompleted, []child{
-			{"a", made("A."), event.StatusFailed, 0}, {"b", resumes("a"), event.StatusFailed, 2}, {"c", resumes("b"), event.StatusCompleted, 4},
+			{"a", made("A."), event.StatusFailed, 0},
+			{"b", resumes("a"), event.StatusFailed, 2},
+			{"c", resumes("b"), event.StatusCompleted, 4},
 		}, false},
-		{"failed anew", "", event.StatusCompleted, []child{{"a", made("A."), event.StatusFailed, 0}, {"b", made("A."), event.StatusFailed, 2}}, true},
-		{"given up", "", event.StatusCompleted, []child{{"a", made("A."), event.StatusFailed, 0}, {"b", made("A."), event.StatusCancelled, 2}}, true},
-		{"other work", "", event.StatusCompleted, []child{{"a", made("A."), event.StatusFailed, 0}, {"b", made("B."), event.StatusCompleted, 2}}, true},
-		{"beside it", "", event.StatusCompleted, []child{{"a", made("A."), event.StatusFailed, 0}, {"b", made("A."), event.StatusCompleted, 0}}, true},
-		{"another file", "", event.StatusCompleted, []child{{"a", of("file:///a"), event.StatusFailed, 0}, {"b", of("file:///b"), event.StatusCompleted, 2}}, true},
-		{"below one that was cancelled", "", event.StatusCompleted, []child{{"a", made("A."), event.StatusCancelled, 0}, {"b", below, event.StatusCancelled, 0}}, false},
-		{"below one that is done", "", event.StatusCompleted, []child{{"a", made("A."), event.StatusCompleted, 0}, {"b", below, event.StatusFailed, 0}}, true},
+		{
+			"failed anew", "", event.StatusCompleted,
+			[]child{{"a", made("A."), event.StatusFailed, 0}, {"b", made("A."), event.StatusFailed, 2}},
+			true,
+		},
+		{
+			"given up", "", event.StatusCompleted,
+			[]child{{"a", made("A."), event.StatusFailed, 0}, {"b", made("A."), event.StatusCancelled, 2}},
+			true,
+		},
+		{
+			"other work", "", event.StatusCompleted,
+			[]child{{"a", made("A."), event.StatusFailed, 0}, {"b", made("B."), event.StatusCompleted, 2}},
+			true,
+		},
+		{
+			"beside it", "", event.StatusCompleted,
+			[]child{{"a", made("A."), event.StatusFailed, 0}, {"b", made("A."), event.StatusCompleted, 0}},
+			true,
+		},
+		{
+			"another file", "", event.StatusCompleted,
+			[]child{{"a", of("file:///a"), event.StatusFailed, 0}, {"b", of("file:///b"), event.StatusCompleted, 2}},
+			true,
+		},
+		{
+			"below one that was cancelled", "", event.StatusCompleted,
+			[]child{{"a", made("A."), event.StatusCancelled, 0}, {"b", below, event.StatusCancelled, 0}},
+			false,
+		},
+		{
+			"below one that is done", "", event.StatusCompleted,
+			[]child{{"a", made("A."), event.StatusCompleted, 0}, {"b", below, event.StatusFailed, 0}},
+			true,
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			tr := newTree()
@@ -237,7 +288,10 @@ func TestRenderHundreds(t *testing.T) {
 	tr.apply(event.Event{Run: "root", Time: began, Body: event.RunStatusChanged{Status: event.StatusRunning}})
 	for i := range 500 {
 		id, created := event.RunID(fmt.Sprint(i)), began.Add(time.Duration(i)*time.Millisecond)
-		tr.apply(event.Event{Run: id, Time: created, Body: event.RunCreated{Parent: "root", Depth: 1, Agent: "reviewer", Title: fmt.Sprint("file ", i)}})
+		tr.apply(event.Event{Run: id, Time: created, Body: event.RunCreated{
+			Parent: "root", Depth: 1, Agent: "reviewer",
+			Title: fmt.Sprint("file ", i),
+		}})
 		var body event.Body = event.RunStatusChanged{Status: event.StatusWaiting, Reason: "waits for a free place"}
 		switch {
 		case i == 50:
@@ -263,7 +317,8 @@ func TestRenderHundreds(t *testing.T) {
 ├─ ⠋ reviewer  file 114  0.8s
 └─ … 112 done, 384 waiting, 1 not done, 1 at work`,
 	} {
-		if diff := cmp.Diff(want, strings.Join(tr.render(began.Add(time.Second), 100, height, style{}), "\n")); diff != "" {
+		if diff := cmp.Diff(want, strings.Join(tr.render(began.Add(time.Second), 100, height, style{}),
+			"\n")); diff != "" {
 			t.Errorf("in %d lines (-want +got):\n%s", height, diff)
 		}
 	}
@@ -281,7 +336,10 @@ func TestDurationAndThousands(t *testing.T) {
 			t.Errorf("duration(%d) = %q, want %q", d, got, want)
 		}
 	}
-	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1.0k", 9999: "9.9k", 45_600: "45k", 1_250_000: "1.2M"} {
+	for n, want := range map[int64]string{
+		0: "0", 999: "999", 1000: "1.0k", 9999: "9.9k", 45_600: "45k",
+		1_250_000: "1.2M",
+	} {
 		if got := thousands(n); got != want {
 			t.Errorf("thousands(%d) = %q, want %q", n, got, want)
 		}
@@ -340,16 +398,28 @@ func (s *terminal) text() string { return strings.Join(s.lines, "\n") }
 
 func TestLiveTree(t *testing.T) {
 	shown := &terminal{}
-	d := progress{out: screen{Writer: shown, terminal: true, size: func() (int, int) { return 80, 24 }}, tree: newTree()}
+	d := progress{
+		out:  screen{Writer: shown, terminal: true, size: func() (int, int) { return 80, 24 }},
+		tree: newTree(),
+	}
 	d.show(event.Event{Run: "r0", Time: began, Body: event.RunCreated{Agent: "coder", Title: "do"}})
-	d.show(event.Event{Run: "r1", Time: began, Body: event.RunCreated{Parent: "r0", Depth: 1, Agent: "explore", Title: "look"}})
+	d.show(event.Event{Run: "r1", Time: began, Body: event.RunCreated{
+		Parent: "r0", Depth: 1, Agent: "explore",
+		Title: "look",
+	}})
 	d.tick()
 	if got := shown.text(); strings.Count(got, "coder") != 1 || strings.Count(got, "explore") != 1 {
 		t.Errorf("the tree is drawn as\n%s", got)
 	}
-	d.show(event.Event{Run: "r1", Time: began, Body: event.Notice{Level: event.NoticeWarning, Message: "slow\x1b[2J", Hint: "wait"}})
+	d.show(event.Event{Run: "r1", Time: began, Body: event.Notice{
+		Level: event.NoticeWarning, Message: "slow\x1b[2J",
+		Hint: "wait",
+	}})
 	d.show(event.Event{Run: "r1", Time: began.Add(time.Second), Body: event.RunFinished{Status: event.StatusCompleted}})
-	d.show(event.Event{Run: "r0", Time: began.Add(2 * time.Second), Body: event.RunFinished{Status: event.StatusFailed}})
+	d.show(event.Event{
+		Run: "r0", Time: began.Add(2 * time.Second),
+		Body: event.RunFinished{Status: event.StatusFailed},
+	})
 	d.end()
 	want := "agentls: explore: slow\\x1b[2J; wait\n✗ coder  do  failed  2.0s\n└─ ✓ explore  look  1.0s"
 	if got := strings.TrimRight(shown.text(), "\n"); got != want {
@@ -374,14 +444,24 @@ func (s *terminal) resize(width int) {
 
 func TestLiveTreeResized(t *testing.T) {
 	shown, width := &terminal{}, 80
-	d := progress{out: screen{Writer: shown, terminal: true, size: func() (int, int) { return width, 24 }}, tree: newTree()}
-	d.show(event.Event{Run: "r0", Time: began, Body: event.RunCreated{Agent: "coder", Title: strings.Repeat("long ", 20)}})
-	d.show(event.Event{Run: "r1", Time: began, Body: event.RunCreated{Parent: "r0", Depth: 1, Agent: "explore", Title: strings.Repeat("longer ", 20)}})
+	d := progress{
+		out:  screen{Writer: shown, terminal: true, size: func() (int, int) { return width, 24 }},
+		tree: newTree(),
+	}
+	d.show(event.Event{
+		Run: "r0", Time: began,
+		Body: event.RunCreated{Agent: "coder", Title: strings.Repeat("long ", 20)},
+	})
+	d.show(event.Event{Run: "r1", Time: began, Body: event.RunCreated{
+		Parent: "r0", Depth: 1, Agent: "explore",
+		Title: strings.Repeat("longer ", 20),
+	}})
 	d.tick()
 	for _, width = range []int{30, 120, 40} {
 		shown.resize(width)
 		d.tick()
-		if got := shown.text(); strings.Count(got, "coder") > 1 || len(strings.Split(strings.TrimRight(got, "\n"), "\n")) != 2 {
+		if got := shown.text(); strings.Count(got, "coder") > 1 ||
+			len(strings.Split(strings.TrimRight(got, "\n"), "\n")) != 2 {
 			t.Errorf("at %d columns the screen is\n%s", width, got)
 		}
 	}
@@ -391,7 +471,10 @@ func TestLiveTreeResized(t *testing.T) {
 func TestDumbTerminal(t *testing.T) {
 	var out bytes.Buffer
 	d := progress{out: screen{Writer: &out, terminal: true, dumb: true}, tree: newTree()}
-	d.show(event.Event{Run: "r0", Time: began, Body: event.RunCreated{Agent: "coder", Title: "do", Model: "script/test"}})
+	d.show(event.Event{
+		Run: "r0", Time: began,
+		Body: event.RunCreated{Agent: "coder", Title: "do", Model: "script/test"},
+	})
 	d.end()
 	if got := out.String(); got != "coder: do (script/test)\n" {
 		t.Errorf("it shows %q", got)
@@ -411,7 +494,8 @@ func TestShowsUnicode(t *testing.T) {
 		{nil, "linux", false},
 		{nil, "windows", true},
 	} {
-		if got := showsUnicode(func(name string) string { return test.environment[name] }, test.system); got != test.want {
+		if got := showsUnicode(func(name string) string { return test.environment[name] },
+			test.system); got != test.want {
 			t.Errorf("%v on %s: %t", test.environment, test.system, got)
 		}
 	}
@@ -426,11 +510,17 @@ func TestPlainLines(t *testing.T) {
 		{Run: "r0", Time: began, Body: event.TextDelta{Text: "hm"}},
 		{Run: "r0", Time: began, Body: event.ToolCallStarted{Tool: "read", Title: "read a"}},
 		{Run: "r0", Time: began, Body: event.ToolCallFinished{Tool: "read", Status: event.CallOK, Summary: "3 lines"}},
-		{Run: "r0", Time: began, Body: event.ToolCallFinished{Tool: "read", Status: event.CallError, Summary: "no such file"}},
+		{Run: "r0", Time: began, Body: event.ToolCallFinished{
+			Tool: "read", Status: event.CallError,
+			Summary: "no such file",
+		}},
 		{Run: "r0", Time: began, Body: event.RetryScheduled{Attempt: 2, DelayMs: 1500, Reason: "overloaded"}},
 		{Run: "r0", Time: began, Body: event.Compacted{TokensBefore: 9000, TokensAfter: 3000}},
 		{Run: "", Time: began, Body: event.Notice{Level: event.NoticeInfo, Message: "for all"}},
-		{Run: "r0", Time: began.Add(time.Second), Body: event.RunFinished{Status: event.StatusTimeout, Usage: event.Usage{OutputTokens: 7}}},
+		{
+			Run: "r0", Time: began.Add(time.Second),
+			Body: event.RunFinished{Status: event.StatusTimeout, Usage: event.Usage{OutputTokens: 7}},
+		},
 	} {
 		d.show(e)
 	}
@@ -451,13 +541,18 @@ coder: do: timeout, 1.0s, 7 tokens
 func TestLineOfALongAnswer(t *testing.T) {
 	d := &progress{tree: newTree()}
 	d.tree.apply(event.Event{Run: "r0", Time: began, Body: event.RunCreated{Agent: "coder", Title: "go"}})
-	d.tree.apply(event.Event{Run: "r1", Time: began, Body: event.RunCreated{Parent: "r0", Depth: 1, Agent: "explore", Title: "look"}})
+	d.tree.apply(event.Event{Run: "r1", Time: began, Body: event.RunCreated{
+		Parent: "r0", Depth: 1, Agent: "explore",
+		Title: "look",
+	}})
 	end := event.Event{Run: "r1", Time: began, Body: event.RunFinished{
-		Status: event.StatusCompleted, Result: event.RunResult{Output: "It is " + strings.Repeat("x", 100_000) + "\nin a.txt"},
+		Status: event.StatusCompleted,
+		Result: event.RunResult{Output: "It is " + strings.Repeat("x", 100_000) + "\nin a.txt"},
 	}}
 	d.tree.apply(end)
 	got := d.line(end)
-	if columns(got) > 300 || !strings.HasPrefix(got, "  explore: look: completed, ") || !strings.Contains(got, ": It is xxx") ||
+	if columns(got) > 300 || !strings.HasPrefix(got, "  explore: look: completed, ") ||
+		!strings.Contains(got, ": It is xxx") ||
 		!strings.HasSuffix(got, "x…") {
 		t.Errorf("got %d columns: %s", columns(got), fit(got, 300))
 	}

@@ -15,7 +15,8 @@ import (
 // proposing is a coder that changes two places of a.txt and then hangs in the model.
 func proposing() *script.Script {
 	edit := func(before, after string) script.Step {
-		return script.Call{Name: "edit", Arguments: fmt.Sprintf(`{"path":"a.txt","old_string":%q,"new_string":%q}`, before, after)}
+		return script.Call{Name: "edit", Arguments: fmt.Sprintf(`{"path":"a.txt","old_string":%q,"new_string":%q}`,
+			before, after)}
 	}
 	return script.New("proposing",
 		script.Turn{Answer: []script.Step{script.Call{Name: "read", Arguments: `{"path":"a.txt"}`}}},

@@ -57,8 +57,13 @@ func TestTwoProviders(t *testing.T) {
 	d := newDesk(t, map[string]string{"a.go": defective})
 	parent := script.New("parent",
 		script.Turn{
-			Answer: []script.Step{script.Call{Name: "task", Arguments: `{"subagent_type":"explore","prompt":"Find the defect in a.go.","description":"look for it","model":"cheap"}`}},
-			Usage:  model.Usage{Input: 1000, Output: 30},
+			Answer: []script.Step{
+				script.Call{
+					Name:      "task",
+					Arguments: `{"subagent_type":"explore","prompt":"Find the defect in a.go.","description":"look for it","model":"cheap"}`,
+				},
+			},
+			Usage: model.Usage{Input: 1000, Output: 30},
 		},
 		script.Turn{
 			Expect: []script.Expect{script.Result("task", "It divides.")},
@@ -67,10 +72,15 @@ func TestTwoProviders(t *testing.T) {
 		},
 	)
 	child := script.New("child",
-		script.Turn{Answer: []script.Step{script.Call{Name: "read", Arguments: `{"path":"a.go"}`}}, Usage: model.Usage{Input: 500, Output: 11}},
 		script.Turn{
-			Answer: []script.Step{script.Call{Name: "submit_result", Arguments: `{"status":"success","summary":"It divides."}`}},
-			Usage:  model.Usage{Input: 600, Output: 12},
+			Answer: []script.Step{script.Call{Name: "read", Arguments: `{"path":"a.go"}`}},
+			Usage:  model.Usage{Input: 500, Output: 11},
+		},
+		script.Turn{
+			Answer: []script.Step{
+				script.Call{Name: "submit_result", Arguments: `{"status":"success","summary":"It divides."}`},
+			},
+			Usage: model.Usage{Input: 600, Output: 12},
 		},
 	)
 	first, large := d.behind(wiretest.AnthropicHandler, parent)
@@ -116,7 +126,8 @@ output = 1
 			}
 		}
 	}
-	if strings.Contains(small.bodies[0], "max_tokens\":1234") || strings.Contains(small.bodies[0], "max_completion_tokens\":1234") {
+	if strings.Contains(small.bodies[0], "max_tokens\":1234") ||
+		strings.Contains(small.bodies[0], "max_completion_tokens\":1234") {
 		t.Error("the child has a setting of its parent's preset, though it was given another model")
 	}
 	stdout, _ = d.must(0, "usage", "--by", "model", "--json")
@@ -129,7 +140,8 @@ output = 1
 		got[row.Key] = row
 	}
 	a, b := got["anthropic/claude-sonnet-4-5"], got["other/small"]
-	if len(got) != 2 || a.Usage.InputTokens != 2100 || a.Usage.OutputTokens != 37 || a.Usage.CachedTokens != 900 || a.Usage.Cost != nil ||
+	if len(got) != 2 || a.Usage.InputTokens != 2100 || a.Usage.OutputTokens != 37 || a.Usage.CachedTokens != 900 ||
+		a.Usage.Cost != nil ||
 		b.Usage.InputTokens != 1100 || b.Usage.OutputTokens != 23 || b.Usage.Cost == nil || b.Runs != 1 || a.Runs != 1 {
 		t.Errorf("the usage by model is %+v", report.Rows)
 	}
@@ -165,9 +177,11 @@ func TestDoctorModels(t *testing.T) {
 	defer server.Close()
 	config := ""
 	for name, more := range map[string]string{
-		"good": `models = ["large", "mute"]`, "vllm": `models = ["qwen3-coder"]`, "none": `models = ["large-2"]`, "shut": `key_env = "SHUT_KEY"`, "bare": ``,
+		"good": `models = ["large", "mute"]`, "vllm": `models = ["qwen3-coder"]`, "none": `models = ["large-2"]`,
+		"shut": `key_env = "SHUT_KEY"`, "bare": ``,
 	} {
-		config += "[providers." + name + "]\nkind = \"openai\"\nbase_url = \"" + server.URL + "/" + name + "\"\n" + more + "\n"
+		config += "[providers." + name + "]\nkind = \"openai\"\nbase_url = \"" + server.URL + "/" + name +
+			"\"\n" + more + "\n"
 	}
 	d.env = []string{"SHUT_KEY=sk-shut-key", "OLLAMA_HOST=127.0.0.1:9"}
 	d.configure("default_model = \"good/large\"\n" + config)
@@ -177,7 +191,8 @@ func TestDoctorModels(t *testing.T) {
 		"ok models of good it answers, and has 2 models",
 		"ok good/large context of 200000 tokens, by its server; calls tools",
 		"warning good/mute context of 8000 tokens, by its server; calls no tools agents need a model that calls tools",
-		"warning vllm/qwen3-coder context of 32768 tokens, by its server; whether it calls tools is not told agentls would assume 262144: write context_tokens = 32768",
+		"warning vllm/qwen3-coder context of 32768 tokens, by its server; whether it calls tools is not told agentls " +
+			"would assume 262144: write context_tokens = 32768",
 		"warning none/large-2 is not among the models of none did you mean none/large-1?",
 		"warning models of shut cannot be listed: HTTP 401 Unauthorized: bad key *** check the key in SHUT_KEY",
 		"warning models of bare cannot be listed: HTTP 404 Not Found",
@@ -196,11 +211,16 @@ func TestDoctorModels(t *testing.T) {
 	mu.Unlock()
 
 	// What the configuration says counts, and a provider whose model every run would take has to answer.
-	d.configure("default_model = \"gone/large\"\n[providers.gone]\nkind = \"openai\"\nbase_url = \"http://127.0.0.1:9/v1\"\n" +
-		"[providers.vllm]\nkind = \"openai\"\nmodels = [\"qwen3-coder\"]\nbase_url = \"" + server.URL + "/vllm\"\n[models.\"vllm/*\"]\ncontext_tokens = 32000\n")
+	d.configure(
+		"default_model = \"gone/large\"\n[providers.gone]\nkind = \"openai\"\nbase_url = \"http://127.0.0.1:9/v1\"\n" +
+			"[providers.vllm]\nkind = \"openai\"\nmodels = [\"qwen3-coder\"]\nbase_url = \"" + server.URL +
+			"/vllm\"\n[models.\"vllm/*\"]\ncontext_tokens = 32000\n")
 	stdout, _ = d.must(1, "doctor", "--models")
 	lines = strings.Join(strings.Fields(stdout), " ")
-	for _, want := range []string{"failed models of gone cannot be listed", "ok vllm/qwen3-coder context of 32000 tokens, by the configuration"} {
+	for _, want := range []string{
+		"failed models of gone cannot be listed",
+		"ok vllm/qwen3-coder context of 32000 tokens, by the configuration",
+	} {
 		if !strings.Contains(lines, want) {
 			t.Errorf("it does not say %q:\n%s", want, stdout)
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -179,6 +180,14 @@ func subcommands(c *cobra.Command, args []string) error {
 		c.CommandPath())
 }
 
+// group is a command that only has others, of which it does the first where none is named.
+func group(use, short string, list *cobra.Command, others ...*cobra.Command) *cobra.Command {
+	c := &cobra.Command{Use: use, Short: short, Args: subcommands, RunE: list.RunE}
+	c.Flags().AddFlagSet(list.Flags())
+	c.AddCommand(append([]*cobra.Command{list}, others...)...)
+	return c
+}
+
 // exactly is the Args of a command with a fixed number of arguments.
 func exactly(n int) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
@@ -234,6 +243,15 @@ func (o *console) print(text string) error {
 		return fmt.Errorf("write to standard output: %w", err)
 	}
 	return nil
+}
+
+// inColumns lays rows out whose cells are parted by tabs.
+func inColumns(rows string) string {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprint(w, rows)
+	w.Flush() // a strings.Builder takes everything
+	return b.String()
 }
 
 // count is a number with its noun.

@@ -49,7 +49,8 @@ func TestChooseRoot(t *testing.T) {
 	}
 	t.Run("files apart", func(t *testing.T) {
 		p := &environment{dir: filepath.Join(top, "desk")}
-		if _, _, err := p.chooseRoot("", p.absolute([]string{"../repo/sub/a", "b"})); err == nil || !strings.Contains(err.Error(), "--root") {
+		if _, _, err := p.chooseRoot("", p.absolute([]string{"../repo/sub/a", "b"})); err == nil ||
+			!strings.Contains(err.Error(), "--root") {
 			t.Errorf("got %v", err)
 		}
 	})

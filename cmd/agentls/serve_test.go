@@ -66,8 +66,12 @@ func serve(t *testing.T, ctx context.Context, args ...string) (editor, <-chan in
 	code := make(chan int, 1)
 	go func() { code <- c.run(ctx) }()
 	e := editor{t, toServer, bufio.NewReader(fromServer)}
-	e.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"processId":null,"rootUri":%q,"capabilities":{}}}`, event.FileURI(c.dir)))
-	if answer := e.answer(1); !strings.Contains(answer, `"name":"agentls"`) || !strings.Contains(answer, `"version":`+strconv.Quote(version())) {
+	e.send(
+		fmt.Sprintf(
+			`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"processId":null,"rootUri":%q,"capabilities":{}}}`,
+			event.FileURI(c.dir)))
+	if answer := e.answer(1); !strings.Contains(answer, `"name":"agentls"`) ||
+		!strings.Contains(answer, `"version":`+strconv.Quote(version())) {
 		t.Fatalf("initialize is answered with %s", answer)
 	}
 	e.send(`{"jsonrpc":"2.0","method":"initialized","params":{}}`)

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -29,7 +28,7 @@ type sessionReport struct {
 	Folders []string        `json:"folders"`
 	Created time.Time       `json:"created"`
 	Updated time.Time       `json:"updated"`
-	// Status is that of the latest root run.
+	// Status is the status of the latest root run.
 	Status    event.Status `json:"status"`
 	Runs      int          `json:"runs"`
 	OpenHunks int          `json:"openHunks"`
@@ -57,7 +56,7 @@ type runReport struct {
 	Message  string       `json:"message"`
 	Usage    event.Usage  `json:"usage"`
 	Path     string       `json:"path,omitzero"`
-	// Resumes is the run that it goes on with, and ResumedBy are those that go on with it, in whatever session.
+	// Resumes is the run that this run goes on with. ResumedBy are the runs that go on with this run, in any session.
 	Resumes   event.RunID   `json:"resumes,omitzero"`
 	ResumedBy []event.RunID `json:"resumedBy,omitzero"`
 }
@@ -95,17 +94,9 @@ type callReport struct {
 }
 
 func sessionsCommand(p *process, s *settings) *cobra.Command {
-	list := sessionsListCommand(p, s)
-	c := &cobra.Command{
-		Use:   "sessions",
-		Short: "List, show, export, import, resume or delete what agents have done",
-		Args:  subcommands,
-		RunE:  list.RunE,
-	}
-	c.Flags().AddFlagSet(list.Flags())
-	c.AddCommand(list, sessionsShowCommand(p, s), sessionsExportCommand(p, s), sessionsImportCommand(p, s),
-		sessionsResumeCommand(p, s), sessionsDeleteCommand(p, s))
-	return c
+	return group("sessions", "List, show, export, import, resume or delete what agents have done",
+		sessionsListCommand(p, s), sessionsShowCommand(p, s), sessionsExportCommand(p, s),
+		sessionsImportCommand(p, s), sessionsResumeCommand(p, s), sessionsDeleteCommand(p, s))
 }
 
 func reportOf(i history.Session) sessionReport {
@@ -155,18 +146,16 @@ func sessionTable(sessions []history.Session, folders bool) string {
 	if len(sessions) == 0 {
 		return "Nothing has run on this folder; --all lists the sessions on other folders.\n"
 	}
-	var b bytes.Buffer
-	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	var rows strings.Builder
 	for _, i := range sessions {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s", i.ID, i.Updated.Local().Format("2006-01-02 15:04"), i.Status,
+		fmt.Fprintf(&rows, "%s\t%s\t%s\t%s\t%s\t%s", i.ID, i.Updated.Local().Format("2006-01-02 15:04"), i.Status,
 			count(i.Runs, "run"), costOf(i.Usage), oneLine(cmp.Or(i.Title, "(nothing was asked yet)")))
 		if folders {
-			fmt.Fprintf(w, "\t%s", oneLine(strings.Join(i.Roots, ", ")))
+			fmt.Fprintf(&rows, "\t%s", oneLine(strings.Join(i.Roots, ", ")))
 		}
-		fmt.Fprintln(w)
+		rows.WriteString("\n")
 	}
-	w.Flush() // a bytes.Buffer takes everything
-	return b.String()
+	return inColumns(rows.String())
 }
 
 // costOf is what something cost, "–" where that is not known.
@@ -223,7 +212,7 @@ func unknownSession(id string) error {
 	return usage("there is no session or run %q; see `agentls sessions list --all`", id)
 }
 
-// sessionText is a session with its tree of runs, for people. resumed are those that go on with them.
+// sessionText shows people a session with its tree of runs. resumed are the runs that go on with these.
 func sessionText(info history.Session, tree []history.Run, resumed map[event.RunID][]store.Resumption) string {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s: %s\n", info.ID, oneLine(info.Title))
@@ -249,7 +238,7 @@ func sessionText(info history.Session, tree []history.Run, resumed map[event.Run
 		known[r.ID] = true
 		children[parent] = append(children[parent], r)
 	}
-	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	var rows strings.Builder
 	var write func(of event.RunID, before string)
 	write = func(of event.RunID, before string) {
 		for _, r := range children[of] {
@@ -273,14 +262,13 @@ func sessionText(info history.Session, tree []history.Run, resumed map[event.Run
 					outcome += " of " + string(later.Session)
 				}
 			}
-			fmt.Fprintf(w, "%s%s\t%s\t%s\t%s\t%s\t%s\n",
+			fmt.Fprintf(&rows, "%s%s\t%s\t%s\t%s\t%s\t%s\n",
 				before, r.ID, oneLine(r.Agent), count(r.Turns, "turn"), made, outcome, said)
 			write(r.ID, before+"  ")
 		}
 	}
 	write("", "")
-	w.Flush() // a bytes.Buffer takes everything
-	return b.String()
+	return b.String() + inColumns(rows.String())
 }
 
 // waits says how many edits wait.

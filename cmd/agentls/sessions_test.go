@@ -26,10 +26,12 @@ func TestSessionsOfAServer(t *testing.T) {
 	if out, _ := d.must(exitOK, "sessions", "list", "--json"); !strings.Contains(out, string(started.Session)) {
 		t.Errorf("got %s", out)
 	}
-	if out, _ := d.must(exitOK, "sessions", "show", string(started.Run)); !strings.Contains(out, "A conspicuous answer.") {
+	if out, _ := d.must(exitOK, "sessions", "show", string(started.Run)); !strings.Contains(out,
+		"A conspicuous answer.") {
 		t.Errorf("got %s", out)
 	}
-	if _, said := d.must(exitUsage, "sessions", "delete", string(started.Session)); !strings.Contains(said, "is open in rich (process ") {
+	if _, said := d.must(exitUsage, "sessions", "delete", string(started.Session)); !strings.Contains(said,
+		"is open in rich (process ") {
 		t.Errorf("got %s", said)
 	}
 	second := d.serve("rich")
@@ -38,7 +40,8 @@ func TestSessionsOfAServer(t *testing.T) {
 	if len(detail.Tree) != 1 || detail.Tree[0].ID != started.Run || detail.Status != event.StatusCompleted {
 		t.Errorf("got %+v", detail)
 	}
-	transcript := decode[methods.Transcript](t, second.execute("agentls.transcript", `{"run": "`+string(started.Run)+`"}`))
+	transcript := decode[methods.Transcript](t,
+		second.execute("agentls.transcript", `{"run": "`+string(started.Run)+`"}`))
 	if len(transcript.Messages) != 2 || transcript.Messages[1].Parent != transcript.Messages[0].ID {
 		t.Errorf("got %+v", transcript)
 	}

@@ -12,7 +12,8 @@ func TestStalledChild(t *testing.T) {
 	l := &loopback{turns: 3, tasks: children, stalls: "Read part 7 of"}
 	d := newBench(t, 0, l)
 	p := d.peer("serve", "--set", "max_children_per_session=3")
-	root := decode[struct{ Session, Run string }](t, p.call("agent/run", fmt.Sprintf(`{"agent":"coder","prompt":%q}`, delegates)))
+	root := decode[struct{ Session, Run string }](t,
+		p.call("agent/run", fmt.Sprintf(`{"agent":"coder","prompt":%q}`, delegates)))
 	p.call("agent/subscribe", fmt.Sprintf(`{"session":%q,"since":0}`, root.Session))
 	p.until(func() bool { return len(p.finished) == children-1 })
 	p.mu.Lock()

@@ -34,9 +34,9 @@ type node struct {
 	// prompt, uri and resumes say what it was to do, on which file, and which run it goes on with.
 	prompt, uri string
 	resumes     event.RunID
-	// reason is what ended it, where that was not its own last word.
+	// reason is what ended the run, where it did not end by its own last word.
 	reason string
-	// outcome is how far its task is done, and files are those that it changed, once it has ended.
+	// outcome is how far the run's task is done, and files are the files that it changed, once it has ended.
 	outcome event.ChildStatus
 	files   []string
 }

@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -38,7 +37,7 @@ type trustReport struct {
 	Added   []string `json:"added,omitempty"`
 	Changed []string `json:"changed,omitempty"`
 	Removed []string `json:"removed,omitempty"`
-	// Items are what acts, or would.
+	// Items are the files that act, or would act in a trusted folder.
 	Items []trustItem `json:"items"`
 }
 
@@ -174,8 +173,7 @@ func trustListCommand(p *process, s *settings) *cobra.Command {
 				if len(folders) == 0 {
 					return p.print("No folder is trusted; `agentls trust FOLDER` shows what would act in one.\n")
 				}
-				var b bytes.Buffer
-				table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+				var rows strings.Builder
 				for _, f := range folders {
 					standing := "never ask"
 					if f.Trusted {
@@ -186,11 +184,10 @@ func trustListCommand(p *process, s *settings) *cobra.Command {
 							standing = t.String()
 						}
 					}
-					fmt.Fprintf(table, "%s\t%s\t%s\n", visible(f.Root), f.Decided.Local().Format(time.DateTime),
+					fmt.Fprintf(&rows, "%s\t%s\t%s\n", visible(f.Root), f.Decided.Local().Format(time.DateTime),
 						oneLine(standing))
 				}
-				table.Flush() // a bytes.Buffer takes everything
-				return p.print(b.String())
+				return p.print(inColumns(rows.String()))
 			})
 		},
 	}
@@ -252,12 +249,11 @@ func trustPage(t authority.FolderTrust) string {
 				"configuration that they " +
 				"have there, some of which is code.\n")
 	}
-	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	var rows strings.Builder
 	for _, item := range items {
-		fmt.Fprintf(table, "  %s\t%s\t%s\n", item.Kind, visible(item.Path), oneLine(item.Description))
+		fmt.Fprintf(&rows, "  %s\t%s\t%s\n", item.Kind, visible(item.Path), oneLine(item.Description))
 	}
-	table.Flush() // a bytes.Buffer takes everything
-	return b.String()
+	return b.String() + inColumns(rows.String())
 }
 
 // readTrust tells how far the user trusts a folder, without making a state folder for that.

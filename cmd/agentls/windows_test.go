@@ -54,7 +54,8 @@ func (s *served) hears(run string) {
 		news := s.Notifications(read)
 		read += len(news)
 		return slices.ContainsFunc(news, func(n lsptest.Notification) bool {
-			return strings.Contains(string(n.Params), `"type":"RunFinished"`) && strings.Contains(string(n.Params), `"run":"`+run+`"`)
+			return strings.Contains(string(n.Params), `"type":"RunFinished"`) &&
+				strings.Contains(string(n.Params), `"run":"`+run+`"`)
 		})
 	})
 	if err != nil {
@@ -98,30 +99,38 @@ func TestTwoWindows(t *testing.T) {
 	requested[any](one, "agent/subscribe", subscription)
 	requested[any](two, "agent/subscribe", subscription)
 	d.waitFor("the second window shows the tree", func() bool { return two.sees(run.Session, children) })
-	transcript := requested[struct{ Messages []struct{ Text string } }](two, "agent/transcript", fmt.Sprintf(`{"run":%q}`, run.Run))
+	transcript := requested[struct{ Messages []struct{ Text string } }](two, "agent/transcript",
+		fmt.Sprintf(`{"run":%q}`, run.Run))
 	if len(transcript.Messages) == 0 || !strings.Contains(transcript.Messages[0].Text, delegates) {
 		t.Errorf("the transcript is %+v", transcript)
 	}
 	underWay := requested[event.RunResult](two, "agent/wait", fmt.Sprintf(`{"run":%q,"timeoutMs":1}`, run.Run))
-	if underWay.Status.Final() || underWay.DurationMs == 0 || slices.ContainsFunc(underWay.ToolCalls, func(c event.CallSummary) bool { return c.Status == event.CallCancelled }) {
+	if underWay.Status.Final() || underWay.DurationMs == 0 ||
+		slices.ContainsFunc(underWay.ToolCalls,
+			func(c event.CallSummary) bool { return c.Status == event.CallCancelled }) {
 		t.Errorf("while it works, the second window is told %+v", underWay)
 	}
 	for command, params := range map[string]string{
-		"agentls.cancel": `{"run":%q}`, "agentls.steer": `{"run":%q,"message":"Hurry."}`, "agentls.resume": `{"run":%q}`,
+		"agentls.cancel": `{"run":%q}`, "agentls.steer": `{"run":%q,"message":"Hurry."}`,
+		"agentls.resume": `{"run":%q}`,
 	} {
 		where := fmt.Sprintf("(process %d)", one.cmd.Process.Pid)
-		if why := two.refused(command, fmt.Sprintf(params, run.Run)); !strings.Contains(why, run.Run) || !strings.Contains(why, where) {
+		if why := two.refused(command, fmt.Sprintf(params, run.Run)); !strings.Contains(why, run.Run) ||
+			!strings.Contains(why, where) {
 			t.Errorf("%s is refused by %q, which does not say %s", command, why, where)
 		}
 	}
-	if why := two.refused("agentls.run", fmt.Sprintf(`{"session":%q,"prompt":"More."}`, run.Session)); !strings.Contains(why, "open in ") {
+	if why := two.refused("agentls.run",
+		fmt.Sprintf(`{"session":%q,"prompt":"More."}`, run.Session)); !strings.Contains(why, "open in ") {
 		t.Errorf("a run in the session of the other window is refused by %q", why)
 	}
-	if why := two.refused("agentls.session.delete", fmt.Sprintf(`{"session":%q}`, run.Session)); !strings.Contains(why, "open in ") {
+	if why := two.refused("agentls.session.delete", fmt.Sprintf(`{"session":%q}`, run.Session)); !strings.Contains(why,
+		"open in ") {
 		t.Errorf("the deletion of the other window's session is refused by %q", why)
 	}
 	close(l.held)
-	if result := two.wait(event.RunID(run.Run)); result.Status != event.StatusCompleted || len(result.Children) != children {
+	if result := two.wait(event.RunID(run.Run)); result.Status != event.StatusCompleted ||
+		len(result.Children) != children {
 		t.Errorf("the second window's wait ends with %+v", result)
 	}
 	one.hears(run.Run)
@@ -171,14 +180,17 @@ text Done.
 		}
 	}
 	list := requested[listed](two, "agent/proposals", fmt.Sprintf(`{"session":%q}`, run.Session))
-	if len(list.Proposals) != 1 || len(list.Proposals[0].Files) != 1 || len(list.Proposals[0].Files[0].Hunks) != 1 || list.Proposals[0].Files[0].Hunks[0].After != "2nd\n" {
+	if len(list.Proposals) != 1 || len(list.Proposals[0].Files) != 1 || len(list.Proposals[0].Files[0].Hunks) != 1 ||
+		list.Proposals[0].Files[0].Hunks[0].After != "2nd\n" {
 		t.Fatalf("the second window sees the proposals %+v", list)
 	}
 	for command, params := range map[string]string{
-		"agentls.proposal.accept": fmt.Sprintf(`{"proposal":%q}`, list.Proposals[0].ID), "agentls.proposal.reject": fmt.Sprintf(`{"proposal":%q}`, list.Proposals[0].ID),
-		"agentls.ask.answer": fmt.Sprintf(`{"ask":%q,"decision":"allow","scope":"once"}`, open[0].ID),
+		"agentls.proposal.accept": fmt.Sprintf(`{"proposal":%q}`, list.Proposals[0].ID),
+		"agentls.proposal.reject": fmt.Sprintf(`{"proposal":%q}`, list.Proposals[0].ID),
+		"agentls.ask.answer":      fmt.Sprintf(`{"ask":%q,"decision":"allow","scope":"once"}`, open[0].ID),
 	} {
-		if why := two.refused(command, params); !strings.Contains(why, fmt.Sprintf("(process %d)", one.cmd.Process.Pid)) {
+		if why := two.refused(command, params); !strings.Contains(why,
+			fmt.Sprintf("(process %d)", one.cmd.Process.Pid)) {
 			t.Errorf("%s is refused by %q", command, why)
 		}
 	}
@@ -246,14 +258,16 @@ func TestSlowEditor(t *testing.T) {
 	run := requested[started](slow, "agent/run", fmt.Sprintf(`{"agent":"coder","prompt":%q}`, delegates))
 	valve.close()
 	requested[any](watching, "agent/subscribe", subscription)
-	if result := watching.wait(event.RunID(run.Run)); result.Status != event.StatusCompleted || len(result.Children) != children {
+	if result := watching.wait(event.RunID(run.Run)); result.Status != event.StatusCompleted ||
+		len(result.Children) != children {
 		t.Errorf("the run ends with %+v", result)
 	}
 	watching.hears(run.Run)
 	if told := len(slow.heard(run.Session)); told >= len(watching.heard(run.Session)) {
 		t.Errorf("the editor that did not read was told %d events", told)
 	}
-	t.Logf("%d events were stored, %d messages were read before the editor stopped", len(watching.heard(run.Session)), len(slow.Trace()))
+	t.Logf("%d events were stored, %d messages were read before the editor stopped", len(watching.heard(run.Session)),
+		len(slow.Trace()))
 	valve.open()
 	slow.hears(run.Run)
 	same(t, slow.heard(run.Session), watching.heard(run.Session))
@@ -319,7 +333,8 @@ func TestKilledAndResumed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return slices.ContainsFunc(actions, func(a lsptest.Action) bool { return a.Title == "agentls: Resume coder: "+delegates+"…" })
+		return slices.ContainsFunc(actions,
+			func(a lsptest.Action) bool { return a.Title == "agentls: Resume coder: "+delegates+"…" })
 	}
 	if !resumable() {
 		t.Error("it is not offered to resume the run")
@@ -398,10 +413,12 @@ call bash {"command":"sleep 1000"}
 			d.waitFor("all of it ends", func() bool { return len(d.commandsOf()) == 0 })
 			d.env = d.env[:len(d.env)-1]
 			next := d.serve("rich")
-			if err := next.Until(d.ctx, "the notice", func() bool { return len(next.prompts("1 interrupted run")) == 1 }); err != nil {
+			if err := next.Until(d.ctx, "the notice",
+				func() bool { return len(next.prompts("1 interrupted run")) == 1 }); err != nil {
 				t.Fatal(err)
 			}
-			tree := requested[struct{ Tree []struct{ Status string } }](next, "agent/session", fmt.Sprintf(`{"session":%q}`, run.Session)).Tree
+			tree := requested[struct{ Tree []struct{ Status string } }](next, "agent/session",
+				fmt.Sprintf(`{"session":%q}`, run.Session)).Tree
 			if len(tree) != 2 || tree[0].Status != "interrupted" || tree[1].Status != "interrupted" {
 				t.Errorf("the runs are %+v", tree)
 			}

@@ -39,7 +39,10 @@ var vendors = []vendor{
 		return []string{"OPENAI_API_KEY=" + providerKey, "OPENAI_BASE_URL=" + url + "/v1"}
 	}},
 	{"openai", wiretest.ResponsesHandler, "Authorization: Bearer ", func(url string) []string {
-		return []string{"OPENAI_API_KEY=" + providerKey, "OPENAI_BASE_URL=" + url + "/v1", "AGENTLS_PROVIDERS_OPENAI_API=responses"}
+		return []string{
+			"OPENAI_API_KEY=" + providerKey, "OPENAI_BASE_URL=" + url + "/v1",
+			"AGENTLS_PROVIDERS_OPENAI_API=responses",
+		}
 	}},
 	{"gemini", wiretest.GeminiHandler, "X-Goog-Api-Key: ", func(url string) []string {
 		return []string{"GEMINI_API_KEY=" + providerKey, "GOOGLE_GEMINI_BASE_URL=" + url}
@@ -81,16 +84,23 @@ const (
 func reviewing(unsaved string) *script.Script {
 	return script.New("reviewing",
 		script.Turn{
-			Match:  "file: a.go",
-			Expect: []script.Expect{script.Tools("read", "grep", "diagnostics", "report_finding"), script.System("review")},
-			Answer: []script.Step{script.Text("I look at it."), script.Call{Name: "read", Arguments: `{"path":"a.go"}`}},
-			Usage:  model.Usage{Input: 1000, Output: 20},
+			Match: "file: a.go",
+			Expect: []script.Expect{
+				script.Tools("read", "grep", "diagnostics", "report_finding"),
+				script.System("review"),
+			},
+			Answer: []script.Step{
+				script.Text("I look at it."),
+				script.Call{Name: "read", Arguments: `{"path":"a.go"}`},
+			},
+			Usage: model.Usage{Input: 1000, Output: 20},
 		},
 		script.Turn{
 			Expect: []script.Expect{script.Result("read", unsaved)},
 			Answer: []script.Step{script.Call{
 				Name: "report_finding",
-				Arguments: `{"path":"a.go","line":4,"severity":"error","message":"` + remark + `","fix":{"old_string":"\treturn a / b",` +
+				Arguments: `{"path":"a.go","line":4,"severity":"error","message":"` + remark +
+					`","fix":{"old_string":"\treturn a / b",` +
 					`"new_string":"\tif b == 0 {\n\t\treturn 0\n\t}\n\treturn a / b"}}`,
 			}},
 		},
@@ -126,7 +136,8 @@ func TestReviewByWire(t *testing.T) {
 					Diff string `json:"diff"`
 				} `json:"edits"`
 			}](t, []byte(stdout))
-			if !strings.HasPrefix(got.Model, v.name+"/") || got.Result.Status != event.StatusCompleted || got.Result.Output != "One defect." || got.Result.Turns != 3 {
+			if !strings.HasPrefix(got.Model, v.name+"/") || got.Result.Status != event.StatusCompleted ||
+				got.Result.Output != "One defect." || got.Result.Turns != 3 {
 				t.Errorf("the result is %+v by %s", got.Result, got.Model)
 			}
 			if u := got.Result.Usage; u.InputTokens != 2200 || u.OutputTokens != 25 || u.CachedTokens != 900 {
@@ -139,10 +150,12 @@ func TestReviewByWire(t *testing.T) {
 			if !slices.Equal(calls, []string{"read ok", "report_finding ok"}) {
 				t.Errorf("the calls are %q", calls)
 			}
-			if len(got.Findings) != 1 || got.Findings[0].Message != remark || got.Findings[0].Span.StartLine != 3 || got.Findings[0].Severity != event.SeverityError || got.Findings[0].Hunk == "" {
+			if len(got.Findings) != 1 || got.Findings[0].Message != remark || got.Findings[0].Span.StartLine != 3 ||
+				got.Findings[0].Severity != event.SeverityError || got.Findings[0].Hunk == "" {
 				t.Errorf("the findings are %+v", got.Findings)
 			}
-			if len(got.Edits) != 1 || got.Edits[0].Path != "a.go" || !strings.Contains(got.Edits[0].Diff, "+\tif b == 0 {") {
+			if len(got.Edits) != 1 || got.Edits[0].Path != "a.go" ||
+				!strings.Contains(got.Edits[0].Diff, "+\tif b == 0 {") {
 				t.Errorf("the edits are %+v", got.Edits)
 			}
 			d.unchanged("a.go", defective)
@@ -180,7 +193,8 @@ func TestServeByWire(t *testing.T) {
 				t.Error(err)
 			}
 			s.execute("agentls.proposal.accept", fmt.Sprintf(`{"proposal":%q}`, result.Proposal))
-			want := strings.Replace(defective, "\treturn a / b // boom", "\tif b == 0 {\n\t\treturn 0\n\t}\n\treturn a / b // unsaved", 1)
+			want := strings.Replace(defective, "\treturn a / b // boom",
+				"\tif b == 0 {\n\t\treturn 0\n\t}\n\treturn a / b // unsaved", 1)
 			if text, _, err := s.Text("a.go"); err != nil || text != want {
 				t.Errorf("the document is %q, %v", text, err)
 			}
@@ -261,7 +275,8 @@ func (d *desk) sound() {
 		d.Errorf("the integrity check says %q, %v", verdict, err)
 	}
 	var orphans int
-	if err := db.QueryRowContext(d.ctx, "SELECT count(*) FROM pragma_foreign_key_check").Scan(&orphans); err != nil || orphans != 0 {
+	if err := db.QueryRowContext(d.ctx, "SELECT count(*) FROM pragma_foreign_key_check").Scan(&orphans); err != nil ||
+		orphans != 0 {
 		d.Errorf("%d rows refer to what is not there, %v", orphans, err)
 	}
 }

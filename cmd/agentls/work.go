@@ -99,7 +99,7 @@ type job struct {
 	each   bool     // a run for each file
 	// resume is the run that this one goes on with, whose agent it is.
 	resume event.RunID
-	// iterations and until are those of the run.
+	// iterations and until are the run's limit of passes and the check that ends them.
 	iterations int
 	until      string
 }
@@ -182,7 +182,7 @@ func openView(root workspace.Root, paths []string, text *string, at int) (*works
 	return view, nil
 }
 
-// request is what the engine is asked for a job on some files.
+// request makes the engine's request for a job on some files.
 func (j job) request(f *workFlags, paths []string) agentcore.RunRequest {
 	request := agentcore.RunRequest{
 		Agent: j.agent, Prompt: j.prompt, Title: j.title, Model: f.model,
@@ -271,7 +271,7 @@ func (p *process) conduct(ctx context.Context, f *workFlags, engine *agentcore.E
 	return &exitError{code, r.failure()}
 }
 
-// deniedError is that of a run that completed without what it was denied, nil for none.
+// deniedError returns the error of a run that completed without calls that it was denied; nil if none was denied.
 func (r *result) deniedError(root string, trusted bool) error {
 	if denied := r.refusal(root, trusted); denied != nil {
 		return &exitError{exitDenied, denied}

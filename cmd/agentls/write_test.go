@@ -27,7 +27,10 @@ func writing(t *testing.T, name, content string) (folder *os.Root, path string, 
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { folder.Close() })
-	return folder, path, workspace.FileEdit{Path: path, Before: "one two\n", Edits: []workspace.Edit{{Start: 4, End: 7, New: "2"}}}
+	return folder, path, workspace.FileEdit{
+		Path: path, Before: "one two\n",
+		Edits: []workspace.Edit{{Start: 4, End: 7, New: "2"}},
+	}
 }
 
 var plainFormat = workspace.Format{Encoding: "utf-8"}
@@ -91,7 +94,8 @@ func TestWriteEncodings(t *testing.T) {
 func TestWriteRefusals(t *testing.T) {
 	t.Run("changed meanwhile", func(t *testing.T) {
 		folder, path, edit := writing(t, "a.txt", "one two three\n")
-		if err := writeEdit(folder, folder.Name(), edit, plainFormat); err == nil || !strings.Contains(err.Error(), "changed meanwhile") {
+		if err := writeEdit(folder, folder.Name(), edit, plainFormat); err == nil ||
+			!strings.Contains(err.Error(), "changed meanwhile") {
 			t.Errorf("the error is %v", err)
 		}
 		holds(t, path, "one two three\n")
@@ -101,7 +105,8 @@ func TestWriteRefusals(t *testing.T) {
 		if err := os.Remove(path); err != nil {
 			t.Fatal(err)
 		}
-		if err := writeEdit(folder, folder.Name(), edit, plainFormat); err == nil || !strings.Contains(err.Error(), "changed meanwhile") {
+		if err := writeEdit(folder, folder.Name(), edit, plainFormat); err == nil ||
+			!strings.Contains(err.Error(), "changed meanwhile") {
 			t.Errorf("the error is %v", err)
 		}
 		if exists(path) {
@@ -111,7 +116,8 @@ func TestWriteRefusals(t *testing.T) {
 	t.Run("created meanwhile", func(t *testing.T) {
 		folder, path, edit := writing(t, "a.txt", "mine\n")
 		edit = workspace.FileEdit{Path: edit.Path, Create: true, Edits: []workspace.Edit{{New: "theirs\n"}}}
-		if err := writeEdit(folder, folder.Name(), edit, plainFormat); err == nil || !strings.Contains(err.Error(), "there is such a file now") {
+		if err := writeEdit(folder, folder.Name(), edit, plainFormat); err == nil ||
+			!strings.Contains(err.Error(), "there is such a file now") {
 			t.Errorf("the error is %v", err)
 		}
 		holds(t, path, "mine\n")
@@ -128,7 +134,8 @@ func TestWriteRefusals(t *testing.T) {
 		if err := os.Link(path, filepath.Join(folder.Name(), "b.txt")); err != nil {
 			t.Fatal(err)
 		}
-		if err := writeEdit(folder, folder.Name(), edit, plainFormat); err == nil || !strings.Contains(err.Error(), "hard links") {
+		if err := writeEdit(folder, folder.Name(), edit, plainFormat); err == nil ||
+			!strings.Contains(err.Error(), "hard links") {
 			t.Errorf("the error is %v", err)
 		}
 		holds(t, path, "one two\n")
@@ -140,7 +147,8 @@ func TestWriteRefusals(t *testing.T) {
 			t.Fatal(err)
 		}
 		edit.Path = other
-		if err := writeEdit(folder, folder.Name(), edit, plainFormat); err == nil || !strings.Contains(err.Error(), "outside") {
+		if err := writeEdit(folder, folder.Name(), edit, plainFormat); err == nil ||
+			!strings.Contains(err.Error(), "outside") {
 			t.Errorf("the error is %v", err)
 		}
 		holds(t, other, "one two\n")
@@ -155,7 +163,8 @@ func TestWriteRefusals(t *testing.T) {
 		if err := os.Symlink(other, edit.Path); err != nil {
 			t.Fatal(err)
 		}
-		if err := writeEdit(folder, folder.Name(), edit, plainFormat); err == nil || !strings.Contains(err.Error(), "link out") {
+		if err := writeEdit(folder, folder.Name(), edit, plainFormat); err == nil ||
+			!strings.Contains(err.Error(), "link out") {
 			t.Errorf("the error is %v", err)
 		}
 		holds(t, other, "one two\n")
@@ -179,14 +188,17 @@ func TestWriteThroughLink(t *testing.T) {
 
 func TestWriteCreatesAndDeletes(t *testing.T) {
 	folder, path, edit := writing(t, "a.txt", "one two\n")
-	if err := writeEdit(folder, folder.Name(), workspace.FileEdit{Path: path, Before: edit.Before, Delete: true}, plainFormat); err != nil {
+	if err := writeEdit(folder, folder.Name(), workspace.FileEdit{Path: path, Before: edit.Before, Delete: true},
+		plainFormat); err != nil {
 		t.Fatal(err)
 	}
 	if exists(path) {
 		t.Error("the file is still there")
 	}
 	deep := filepath.Join(folder.Name(), "x", "y", "new.txt")
-	if err := writeEdit(folder, folder.Name(), workspace.FileEdit{Path: deep, Create: true, Edits: []workspace.Edit{{New: "new\n"}}}, plainFormat); err != nil {
+	if err := writeEdit(folder, folder.Name(),
+		workspace.FileEdit{Path: deep, Create: true, Edits: []workspace.Edit{{New: "new\n"}}},
+		plainFormat); err != nil {
 		t.Fatal(err)
 	}
 	holds(t, deep, "new\n")
@@ -234,7 +246,11 @@ func TestWriteRename(t *testing.T) {
 	}{
 		{"the name alone", "one two\n", "one two\n", plainFormat, false},
 		{"the text, too", "one two\n", "one 2\n", plainFormat, true},
-		{"in UTF-16", utf16le, "\xff\xfeo\x00n\x00e\x00 \x002\x00\n\x00", workspace.Format{Encoding: "utf-16le", BOM: true}, true},
+		{
+			"in UTF-16", utf16le, "\xff\xfeo\x00n\x00e\x00 \x002\x00\n\x00",
+			workspace.Format{Encoding: "utf-16le", BOM: true},
+			true,
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			folder, path, edit := writing(t, "a.txt", test.before)
@@ -332,8 +348,11 @@ func reorganising() *script.Script {
 			script.Call{Name: "read", Arguments: `{"path":"bin/gone.txt"}`},
 		}},
 		script.Turn{Answer: []script.Step{
-			script.Call{Name: "patch", Arguments: `{"patch":"*** Begin Patch\n*** Update File: one.txt\n@@\n-1\n+one\n*** Add File: sub/ä new.txt\n+new\n` +
-				`*** Update File: two words.txt\n*** Move to: sub/three words.txt\n@@\n-2\n+two\n*** Delete File: bin/gone.txt\n*** End Patch\n"}`},
+			script.Call{
+				Name: "patch",
+				Arguments: `{"patch":"*** Begin Patch\n*** Update File: one.txt\n@@\n-1\n+one\n*** Add File: sub/ä new.txt\n+new\n` +
+					`*** Update File: two words.txt\n*** Move to: sub/three words.txt\n@@\n-2\n+two\n*** Delete File: bin/gone.txt\n*** End Patch\n"}`,
+			},
 		}},
 		script.Turn{Answer: []script.Step{script.Text("Done.")}},
 	)
@@ -375,10 +394,14 @@ func TestReorganise(t *testing.T) {
 		d := newDesk(t, files)
 		vendors[0].provide(d, reorganising())
 		diff, _ := d.must(exitOK, "run", "--root", d.dir, "--agent", "coder", "--format", "diff", "reorganise")
-		for _, args := range [][]string{{"apply", "--whitespace=nowarn"}, {"apply", "--whitespace=nowarn", "--check", "-R"}} {
+		for _, args := range [][]string{
+			{"apply", "--whitespace=nowarn"},
+			{"apply", "--whitespace=nowarn", "--check", "-R"},
+		} {
 			git := exec.CommandContext(d.ctx, "git", args...)
 			git.Dir, git.Stdin = d.dir, strings.NewReader(diff)
-			git.Env = append(os.Environ(), "GIT_CEILING_DIRECTORIES="+filepath.Dir(d.dir), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
+			git.Env = append(os.Environ(), "GIT_CEILING_DIRECTORIES="+filepath.Dir(d.dir),
+				"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
 			if out, err := git.CombinedOutput(); err != nil {
 				t.Fatalf("git %s: %v\n%s\n%s", strings.Join(args, " "), err, out, diff)
 			}

@@ -12,11 +12,6 @@ import (
 	"github.com/agentls/agentls/agentcore/model/internal/transport"
 )
 
-// faultError carries what an error event says.
-type faultError struct{ transport.Fault }
-
-func (f *faultError) Error() string { return f.Message }
-
 // answer collects the events of one message.
 type answer struct {
 	begun  bool // anything of a message has come
@@ -71,7 +66,7 @@ func (a *answer) add(data []byte) (event model.Event, ended bool, err error) {
 		if !ok {
 			fault.Message = string(data)
 		}
-		return nil, false, &faultError{fault}
+		return nil, false, &fault
 	}
 	return nil, false, nil // ping, content_block_stop, and whatever the vendor adds
 }

@@ -38,9 +38,11 @@ const start = `{"type":"message_start","message":{"id":"msg_1","type":"message",
 
 // contentBlock writes a content block with its deltas.
 func contentBlock(index int, begin string, deltas ...string) string {
-	out := event("content_block_start", fmt.Sprintf(`{"type":"content_block_start","index":%d,"content_block":%s}`, index, begin))
+	out := event("content_block_start", fmt.Sprintf(`{"type":"content_block_start","index":%d,"content_block":%s}`,
+		index, begin))
 	for _, delta := range deltas {
-		out += event("content_block_delta", fmt.Sprintf(`{"type":"content_block_delta","index":%d,"delta":%s}`, index, delta))
+		out += event("content_block_delta", fmt.Sprintf(`{"type":"content_block_delta","index":%d,"delta":%s}`,
+			index, delta))
 	}
 	return out + event("content_block_stop", fmt.Sprintf(`{"type":"content_block_stop","index":%d}`, index))
 }
@@ -48,22 +50,31 @@ func contentBlock(index int, begin string, deltas ...string) string {
 // message writes a whole answer.
 func message(stop string, blocks ...string) string {
 	return event("message_start", start) + event("ping", `{"type": "ping"}`) + strings.Join(blocks, "") +
-		event("message_delta", `{"type":"message_delta","delta":{"stop_reason":"`+stop+`","stop_sequence":null},"usage":{"output_tokens":89}}`) +
+		event("message_delta",
+			`{"type":"message_delta","delta":{"stop_reason":"`+stop+`","stop_sequence":null},"usage":{"output_tokens":89}}`) +
 		event("message_stop", `{"type":"message_stop"}`)
 }
 
 var full = message("tool_use",
-	contentBlock(0, `{"type":"thinking","thinking":"","signature":""}`, `{"type":"thinking_delta","thinking":"Let me "}`, `{"type":"thinking_delta","thinking":"see…"}`, `{"type":"signature_delta","signature":"c2lnbmF0dXJl"}`),
+	contentBlock(0, `{"type":"thinking","thinking":"","signature":""}`,
+		`{"type":"thinking_delta","thinking":"Let me "}`, `{"type":"thinking_delta","thinking":"see…"}`,
+		`{"type":"signature_delta","signature":"c2lnbmF0dXJl"}`),
 	contentBlock(1, `{"type":"redacted_thinking","data":"c2VhbGVk"}`),
-	contentBlock(2, `{"type":"text","text":""}`, `{"type":"text_delta","text":"Grüße "}`, `{"type":"text_delta","text":"an 世界 \ud83d\ude00"}`),
-	contentBlock(3, `{"type":"tool_use","id":"toolu_1","name":"read","input":{}}`, `{"type":"input_json_delta","partial_json":""}`, `{"type":"input_json_delta","partial_json":"{\"path\": \"ü"}`, `{"type":"input_json_delta","partial_json":".go\"}"}`),
+	contentBlock(2, `{"type":"text","text":""}`, `{"type":"text_delta","text":"Grüße "}`,
+		`{"type":"text_delta","text":"an 世界 \ud83d\ude00"}`),
+	contentBlock(3, `{"type":"tool_use","id":"toolu_1","name":"read","input":{}}`,
+		`{"type":"input_json_delta","partial_json":""}`, `{"type":"input_json_delta","partial_json":"{\"path\": \"ü"}`,
+		`{"type":"input_json_delta","partial_json":".go\"}"}`),
 	contentBlock(4, `{"type":"tool_use","id":"toolu_2","name":"list","input":{}}`),
 )
 
 func wire() conformance.Wire {
 	return conformance.Wire{
 		New: func(url string, client *http.Client, idle time.Duration) model.Model {
-			return New(Options{Name: "prov", Model: "m", BaseURL: url, Key: conformance.Key, HTTPClient: client, IdleTimeout: idle})
+			return New(Options{
+				Name: "prov", Model: "m", BaseURL: url, Key: conformance.Key, HTTPClient: client,
+				IdleTimeout: idle,
+			})
 		},
 		Stream: full,
 		Last:   "event: message_stop",
@@ -106,11 +117,13 @@ func TestStops(t *testing.T) {
 	text := contentBlock(0, `{"type":"text","text":"Yes"}`)
 	call := contentBlock(1, `{"type":"tool_use","id":"t","name":"read","input":{"whole":true}}`)
 	for stop, want := range map[string]model.Stop{
-		"end_turn": model.StopEnd, "stop_sequence": model.StopEnd, "pause_turn": model.StopEnd, "new_reason": model.StopEnd,
+		"end_turn": model.StopEnd, "stop_sequence": model.StopEnd, "pause_turn": model.StopEnd,
+		"new_reason": model.StopEnd,
 		"max_tokens": model.StopLength, "model_context_window_exceeded": model.StopLength, "refusal": model.StopRefused,
 	} {
 		server := conformance.Serve(t, conformance.SSE(message(stop, text), 0))
-		if a := conformance.Ask(t, wire().New(server.URL, server.Client, 0), conformance.Request()); a.Err != nil || a.Done.Stop != want || a.Text != "Yes" {
+		if a := conformance.Ask(t, wire().New(server.URL, server.Client, 0), conformance.Request()); a.Err != nil ||
+			a.Done.Stop != want || a.Text != "Yes" {
 			t.Errorf("%s: %+v, %v", stop, a.Done, a.Err)
 		}
 	}
@@ -124,10 +137,13 @@ func TestStops(t *testing.T) {
 // TestCompatibleServers sends what imitations of the API send.
 func TestCompatibleServers(t *testing.T) {
 	// No event names, no start of the block, unknown events, an id that the conversation has.
-	stream := strings.NewReplacer("event: message_start\n", "", "event: content_block_delta\n", "", "event: message_stop\n", "").Replace(
+	stream := strings.NewReplacer("event: message_start\n", "", "event: content_block_delta\n", "",
+		"event: message_stop\n", "").Replace(
 		event("message_start", start) + event("vendor_extra", `{"type":"vendor_extra","x":1}`) +
-			event("content_block_delta", `{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"hi"}}`) +
-			contentBlock(1, `{"type":"tool_use","id":"c1","name":"read"}`, `{"type":"input_json_delta","partial_json":"{\"a\":"}`) +
+			event("content_block_delta",
+				`{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"hi"}}`) +
+			contentBlock(1, `{"type":"tool_use","id":"c1","name":"read"}`,
+				`{"type":"input_json_delta","partial_json":"{\"a\":"}`) +
 			contentBlock(2, `{"type":"tool_use","name":"read","input":{}}`) +
 			event("message_stop", `{"type":"message_stop"}`))
 	server := conformance.Serve(t, conformance.SSE(stream, 0))
@@ -147,9 +163,11 @@ func TestCompatibleServers(t *testing.T) {
 func TestErrorInStream(t *testing.T) {
 	for kind, want := range map[string]model.ErrorKind{
 		"overloaded_error": model.ErrOverloaded, "rate_limit_error": model.ErrRateLimit, "api_error": model.ErrServer,
-		"authentication_error": model.ErrAuth, "invalid_request_error": model.ErrInvalid, "brand_new": model.ErrServer, "timeout_error": model.ErrNetwork,
+		"authentication_error": model.ErrAuth, "invalid_request_error": model.ErrInvalid, "brand_new": model.ErrServer,
+		"timeout_error": model.ErrNetwork,
 	} {
-		stream := event("message_start", start) + event("error", `{"type":"error","error":{"type":"`+kind+`","message":"Sorry"}}`)
+		stream := event("message_start", start) +
+			event("error", `{"type":"error","error":{"type":"`+kind+`","message":"Sorry"}}`)
 		server := conformance.Serve(t, conformance.SSE(stream, 0))
 		a := conformance.Ask(t, wire().New(server.URL, server.Client, 0), conformance.Request())
 		if e, ok := a.Err.(*model.Error); !ok || e.Kind != want || e.Detail != "Sorry" || e.Hint == "" {
@@ -160,8 +178,11 @@ func TestErrorInStream(t *testing.T) {
 
 func TestHugeLine(t *testing.T) {
 	huge := strings.Repeat("x", 3<<20)
-	server := conformance.Serve(t, conformance.SSE(message("end_turn", contentBlock(0, `{"type":"text","text":""}`, `{"type":"text_delta","text":"`+huge+`"}`)), 0))
-	if a := conformance.Ask(t, wire().New(server.URL, server.Client, 0), conformance.Request()); a.Err != nil || a.Text != huge {
+	server := conformance.Serve(t,
+		conformance.SSE(message("end_turn",
+			contentBlock(0, `{"type":"text","text":""}`, `{"type":"text_delta","text":"`+huge+`"}`)), 0))
+	if a := conformance.Ask(t, wire().New(server.URL, server.Client, 0), conformance.Request()); a.Err != nil ||
+		a.Text != huge {
 		t.Errorf("%d bytes, %v", len(a.Text), a.Err)
 	}
 }
@@ -171,7 +192,8 @@ func TestRateLimitHeaders(t *testing.T) {
 		for name, value := range map[string]string{
 			"Date":                                   "Fri, 20 Nov 2026 12:00:00 GMT",
 			"anthropic-ratelimit-requests-remaining": "3", "anthropic-ratelimit-requests-reset": "2026-11-20T13:00:00Z",
-			"anthropic-ratelimit-input-tokens-remaining": "0", "anthropic-ratelimit-input-tokens-reset": "2026-11-20T12:00:42Z",
+			"anthropic-ratelimit-input-tokens-remaining": "0",
+			"anthropic-ratelimit-input-tokens-reset":     "2026-11-20T12:00:42Z",
 		} {
 			w.Header().Set(name, value)
 		}
@@ -210,7 +232,10 @@ const wantBody = `{
 
 func TestRequest(t *testing.T) {
 	server := conformance.Serve(t, conformance.SSE(full, 0))
-	m := New(Options{Model: "m", BaseURL: server.URL + "/v1/", Key: conformance.Key, Headers: map[string]string{"X-Team": "blue"}, HTTPClient: server.Client})
+	m := New(Options{
+		Model: "m", BaseURL: server.URL + "/v1/", Key: conformance.Key,
+		Headers: map[string]string{"X-Team": "blue"}, HTTPClient: server.Client,
+	})
 	if m.Name() != "anthropic/m" {
 		t.Errorf("the name is %q", m.Name())
 	}
@@ -227,7 +252,8 @@ func TestRequest(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the body (-want +got):\n%s", diff)
 	}
-	if sent.Path != "/v1/messages" || sent.Header.Get("X-Api-Key") != conformance.Key || sent.Header.Get("X-Team") != "blue" || sent.Header.Get("Anthropic-Version") != "2023-06-01" {
+	if sent.Path != "/v1/messages" || sent.Header.Get("X-Api-Key") != conformance.Key ||
+		sent.Header.Get("X-Team") != "blue" || sent.Header.Get("Anthropic-Version") != "2023-06-01" {
 		t.Errorf("path %s, header %v", sent.Path, sent.Header)
 	}
 	if !strings.Contains(string(sent.Body), `"properties":{"path":{"type":"string"},"limit"`) {
@@ -248,7 +274,9 @@ func TestPrefix(t *testing.T) {
 		return strings.ReplaceAll(string(requests[len(requests)-1].Body), `,"cache_control":{"type":"ephemeral"}`, "")
 	}
 	first := sent()
-	request.Messages = append(request.Messages, model.Message{Role: model.RoleAssistant, Parts: []model.Part{model.Text{Text: "Because."}}}, model.UserText("and?"))
+	request.Messages = append(request.Messages,
+		model.Message{Role: model.RoleAssistant, Parts: []model.Part{model.Text{Text: "Because."}}},
+		model.UserText("and?"))
 	second := sent()
 	messages := func(body string) string {
 		_, rest, _ := strings.Cut(body, `"messages":[`)

@@ -7,7 +7,10 @@ import (
 )
 
 func TestImagesOfResults(t *testing.T) {
-	raw, err := encode(blocks([]model.Part{model.Result{ID: "1", Name: "read", Text: "an image", Images: []model.Image{{MediaType: "image/png", Data: []byte("data")}}}}))
+	raw, err := encode(blocks([]model.Part{model.Result{
+		ID: "1", Name: "read", Text: "an image",
+		Images: []model.Image{{MediaType: "image/png", Data: []byte("data")}},
+	}}))
 	if err != nil {
 		t.Fatal(err)
 	}

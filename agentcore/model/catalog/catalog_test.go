@@ -33,7 +33,8 @@ func pages(t *testing.T, answers map[string]string, seen func(*http.Request)) *h
 		}
 		answer, ok := answers[key]
 		if !ok {
-			http.Error(w, `{"error":{"message":"no such page, `+r.Header.Get("Authorization")+`"}}`, http.StatusNotFound)
+			http.Error(w, `{"error":{"message":"no such page, `+r.Header.Get("Authorization")+`"}}`,
+				http.StatusNotFound)
 			return
 		}
 		_, _ = io.WriteString(w, answer)
@@ -51,7 +52,9 @@ func TestList(t *testing.T) {
 	}{
 		"anthropic": {
 			"anthropic", "",
-			map[string]string{"/v1/models?limit=1000": `{"data":[{"type":"model","id":"claude-a","display_name":"Claude A"},{"id":"claude-b","max_input_tokens":300000}],"has_more":false}`},
+			map[string]string{
+				"/v1/models?limit=1000": `{"data":[{"type":"model","id":"claude-a","display_name":"Claude A"},{"id":"claude-b","max_input_tokens":300000}],"has_more":false}`,
+			},
 			[]catalog.Entry{{ID: "claude-a", Title: "Claude A"}, {ID: "claude-b", ContextTokens: 300000}},
 			"claude-a",
 		},
@@ -61,19 +64,29 @@ func TestList(t *testing.T) {
 				"/v1beta/models?pageSize=1000&pageToken=":    `{"models":[{"name":"models/embedding-1","inputTokenLimit":2048,"supportedGenerationMethods":["embedContent"]}],"nextPageToken":"a b"}`,
 				"/v1beta/models?pageSize=1000&pageToken=a+b": `{"models":[{"name":"models/gemini-x","displayName":"Gemini X","inputTokenLimit":1048576,"supportedGenerationMethods":["generateContent"]}]}`,
 			},
-			[]catalog.Entry{{ID: "embedding-1", ContextTokens: 2048, Chats: catalog.No}, {ID: "gemini-x", Title: "Gemini X", ContextTokens: 1048576, Chats: catalog.Yes}},
+			[]catalog.Entry{
+				{ID: "embedding-1", ContextTokens: 2048, Chats: catalog.No},
+				{ID: "gemini-x", Title: "Gemini X", ContextTokens: 1048576, Chats: catalog.Yes},
+			},
 			"gemini-x",
 		},
 		"openai": {
 			"openai", "/v1",
-			map[string]string{"/v1/models": `{"object":"list","data":[{"id":"text-embedding-3-small","owned_by":"system"},{"id":"gpt-x","owned_by":"openai"}]}`},
+			map[string]string{
+				"/v1/models": `{"object":"list","data":[{"id":"text-embedding-3-small","owned_by":"system"},{"id":"gpt-x","owned_by":"openai"}]}`,
+			},
 			[]catalog.Entry{{ID: "text-embedding-3-small"}, {ID: "gpt-x"}},
 			"gpt-x",
 		},
 		"openrouter": {
 			"openai", "/api/v1",
-			map[string]string{"/api/v1/models": `{"data":[{"id":"a/plain","name":"A: Plain","context_length":8000,"supported_parameters":["temperature"]},{"id":"b/tools","name":"B: Tools","context_length":200000,"supported_parameters":["tools"]}]}`},
-			[]catalog.Entry{{ID: "a/plain", Title: "A: Plain", ContextTokens: 8000, Calls: catalog.No}, {ID: "b/tools", Title: "B: Tools", ContextTokens: 200000, Calls: catalog.Yes}},
+			map[string]string{
+				"/api/v1/models": `{"data":[{"id":"a/plain","name":"A: Plain","context_length":8000,"supported_parameters":["temperature"]},{"id":"b/tools","name":"B: Tools","context_length":200000,"supported_parameters":["tools"]}]}`,
+			},
+			[]catalog.Entry{
+				{ID: "a/plain", Title: "A: Plain", ContextTokens: 8000, Calls: catalog.No},
+				{ID: "b/tools", Title: "B: Tools", ContextTokens: 200000, Calls: catalog.Yes},
+			},
 			"b/tools",
 		},
 		"vllm": {
@@ -113,7 +126,8 @@ func TestList(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := pages(t, test.answers, nil)
-			got, err := catalog.List(t.Context(), server.Client(), catalog.Server{Kind: test.kind, BaseURL: server.URL + test.base})
+			got, err := catalog.List(t.Context(), server.Client(),
+				catalog.Server{Kind: test.kind, BaseURL: server.URL + test.base})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -128,22 +142,28 @@ func TestList(t *testing.T) {
 }
 
 func TestKeysGoWhereTheyBelong(t *testing.T) {
-	for kind, header := range map[string]string{"anthropic": "X-Api-Key", "gemini": "X-Goog-Api-Key", "openai": "Authorization"} {
+	for kind, header := range map[string]string{
+		"anthropic": "X-Api-Key", "gemini": "X-Goog-Api-Key",
+		"openai": "Authorization",
+	} {
 		var got string
 		server := pages(t, nil, func(r *http.Request) { got = r.Header.Get(header) + " " + r.Header.Get("X-Own") })
-		_, err := catalog.List(t.Context(), server.Client(), catalog.Server{Kind: kind, BaseURL: server.URL, Key: "k-123", Headers: map[string]string{"X-Own": "own"}})
+		_, err := catalog.List(t.Context(), server.Client(),
+			catalog.Server{Kind: kind, BaseURL: server.URL, Key: "k-123", Headers: map[string]string{"X-Own": "own"}})
 		if got = strings.TrimPrefix(got, "Bearer "); got != "k-123 own" {
 			t.Errorf("%s: %s is %q", kind, header, got)
 		}
 		var refused *catalog.Error
-		if !errors.As(err, &refused) || refused.Status != http.StatusNotFound || strings.Contains(err.Error(), "k-123") || !strings.Contains(err.Error(), "no such page") {
+		if !errors.As(err, &refused) || refused.Status != http.StatusNotFound ||
+			strings.Contains(err.Error(), "k-123") || !strings.Contains(err.Error(), "no such page") {
 			t.Errorf("%s: %v", kind, err)
 		}
 	}
 }
 
 func TestListRefuses(t *testing.T) {
-	elsewhere := pages(t, map[string]string{"/models": `{"data":[{"id":"stolen"}]}`}, func(r *http.Request) { t.Errorf("a redirect was followed, with %q", r.Header) })
+	elsewhere := pages(t, map[string]string{"/models": `{"data":[{"id":"stolen"}]}`},
+		func(r *http.Request) { t.Errorf("a redirect was followed, with %q", r.Header) })
 	for name, handler := range map[string]http.HandlerFunc{
 		"a redirect": func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, elsewhere.URL+"/models", http.StatusFound)
@@ -156,7 +176,8 @@ func TestListRefuses(t *testing.T) {
 		"another list": func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"data":{"a":1}}`) },
 	} {
 		server := httptest.NewServer(handler)
-		entries, err := catalog.List(t.Context(), server.Client(), catalog.Server{Kind: "openai", BaseURL: server.URL, Key: "k-123"})
+		entries, err := catalog.List(t.Context(), server.Client(),
+			catalog.Server{Kind: "openai", BaseURL: server.URL, Key: "k-123"})
 		if err == nil {
 			t.Errorf("%s is taken for the list %v", name, entries)
 		}

@@ -11,19 +11,6 @@ import (
 	"github.com/agentls/agentls/agentcore/model/internal/transport"
 )
 
-// faultError carries what an error in the stream says.
-type faultError struct{ transport.Fault }
-
-func (f *faultError) Error() string { return f.Message }
-
-// garbledError is the end of an answer in which the model wrote what is no answer.
-type garbledError struct{ reason, message string }
-
-func (g *garbledError) Error() string {
-	return "the model's answer could not be read by the server (" + strings.TrimSuffix(g.reason+": "+g.message, ": ") +
-		")"
-}
-
 // response is a GenerateContentResponse, as far as it is read.
 type response struct {
 	Candidates []struct {
@@ -103,7 +90,7 @@ func (a *answer) add(data []byte) ([]model.Event, error) {
 		if !known {
 			fault.Message = string(data)
 		}
-		return nil, &faultError{fault}
+		return nil, &fault
 	}
 	a.count(&r)
 	if reason := r.PromptFeedback.BlockReason; reason != "" {
@@ -197,16 +184,14 @@ func (a *answer) close(signature string) {
 }
 
 // wrong returns the error that the finish reason stands for, if it does ("FinishReason" in the reference).
-func (a *answer) wrong() error {
+func (a *answer) wrong(x *transport.Exchange) error {
 	switch a.finish {
 	case "MALFORMED_FUNCTION_CALL", "MALFORMED_RESPONSE", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS":
-		return &garbledError{a.finish, a.message}
+		return x.Protocol(nil, "the model's answer could not be read by the server (%s)",
+			strings.TrimSuffix(a.finish+": "+a.message, ": "))
 	case "MISSING_THOUGHT_SIGNATURE":
-		return &faultError{
-			transport.Fault{
-				Type:    "INVALID_ARGUMENT",
-				Message: "the conversation lacks a thought signature; " + a.message,
-			},
+		return &transport.Fault{
+			Type: "INVALID_ARGUMENT", Message: "the conversation lacks a thought signature; " + a.message,
 		}
 	}
 	return nil

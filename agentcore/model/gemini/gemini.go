@@ -9,7 +9,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"iter"
 	"net/http"
@@ -28,77 +27,45 @@ const VendorURL = "https://generativelanguage.googleapis.com"
 // afterFinish is how long a server may be silent after the finish reason before the answer counts as ended.
 const afterFinish = 5 * time.Second
 
-// Options says where the model is. Nothing is read from the environment but the proxy.
-type Options struct {
-	// Name is the provider's name, in Model.Name and in errors; empty means "gemini".
-	Name string
-	// Model is the vendor's id of the model, with or without "models/" before it.
-	Model string
-	// BaseURL is the server's address, which /v1beta is put behind unless it ends in a version; empty means VendorURL.
-	BaseURL string
-	// Key is sent as X-Goog-Api-Key; an empty one is sent to no one, and refused for VendorURL unless Headers
-	// authorise.
-	Key string
-	// Headers are added to each request; a name that is there twice wins over the wire's own.
-	Headers map[string]string
-	// HTTPClient is used for the requests, without following redirects; nil means a client of its own.
-	// Models that share a client share its connections.
-	HTTPClient *http.Client
-	// IdleTimeout is how long the server may send nothing; 0 means 120 s.
-	IdleTimeout time.Duration
-	// MaxTokens bounds an answer where the request does not; 0 leaves it to the server.
-	MaxTokens int
-}
+// Options says where the model is. Model may begin with "models/". Behind BaseURL, the server's address, /v1beta is put
+// unless it ends in a version.
+type Options = transport.Options
 
 // gemini is a model behind the Gemini API. It is never changed after New.
 type gemini struct {
-	name      string
+	transport.Endpoint
 	url       string
 	header    http.Header
 	maxTokens int
 	thinks    bool // it can be asked for its thoughts
 	checks    bool // it wants its signatures back
-	upstream  transport.Upstream
-	client    *http.Client
 	encodings transport.Encodings
-	broken    *model.Error // why no request can be sent, if so
 }
 
 // New makes a model. It sends nothing; what is wrong with the options is the error of each Stream. The
 // model is safe for concurrent use.
 func New(options Options) model.Model {
-	provider := cmp.Or(options.Name, "gemini")
-	base := strings.TrimRight(cmp.Or(options.BaseURL, VendorURL), "/")
+	at := transport.Vendor{
+		Name: "gemini", URL: VendorURL, KeyVariable: "GEMINI_API_KEY", KeyHeader: "x-goog-api-key",
+		Form: " without /v1beta",
+	}.Endpoint(options)
+	major, minor := version(options.Model)
 	g := &gemini{
-		name: provider + "/" + options.Model,
-		url:  address(base, options.Model),
+		Endpoint: at,
+		url:      address(at.Base, options.Model),
 		header: http.Header{
 			"Content-Type": {"application/json"}, "Accept": {"text/event-stream"},
 			"User-Agent": {"agentls"},
 		},
 		maxTokens: options.MaxTokens,
-		client:    transport.Client(options.HTTPClient),
-	}
-	major, minor := version(options.Model)
-	g.thinks, g.checks = thinks(options.Model, major, minor), major >= 3
-	g.upstream = transport.Upstream{
-		Name:    g.name,
-		Secrets: transport.Secrets(options.Key, options.Headers),
-		Idle:    options.IdleTimeout,
-		KeyHint: transport.KeyHint(provider, "gemini", "GEMINI_API_KEY"),
-		URLHint: "base_url of [providers." + provider + "] is the server's address without /v1beta",
+		thinks:    thinks(options.Model, major, minor),
+		checks:    major >= 3,
 	}
 	if options.Key != "" {
 		g.header.Set("X-Goog-Api-Key", options.Key)
 	}
 	for name, value := range options.Headers {
 		g.header.Set(name, value)
-	}
-	if _, err := transport.CheckBase(base); err != nil {
-		g.broken = g.upstream.Refuse(model.ErrInvalid, err.Error(), err)
-		g.broken.Hint = g.upstream.URLHint
-	} else if options.Key == "" && base == VendorURL && !transport.Authorises(options.Headers, "x-goog-api-key") {
-		g.broken = g.upstream.Refuse(model.ErrAuth, "there is no key", nil)
 	}
 	return g
 }
@@ -140,26 +107,15 @@ func thinks(id string, major, minor int) bool {
 	return major > 2 || major == 2 && minor >= 5 && !strings.Contains(id, "lite")
 }
 
-// Name is "provider/model".
-func (g *gemini) Name() string { return g.name }
-
 // Stream sends the request and yields the answer.
 func (g *gemini) Stream(ctx context.Context, request *model.Request) iter.Seq2[model.Event, error] {
-	return func(yield func(model.Event, error) bool) {
-		if g.broken != nil {
-			failure := *g.broken
-			yield(nil, &failure)
-			return
-		}
-		x := g.upstream.Begin(ctx)
-		defer x.End()
+	return g.Endpoint.Stream(ctx, nil, func(x *transport.Exchange, yield func(model.Event, error) bool) error {
 		response, err := g.send(x, request)
 		if err != nil {
-			yield(nil, x.Failed(err))
-			return
+			return err
 		}
-		g.read(x, request, response, yield)
-	}
+		return read(x, request, response, yield)
+	})
 }
 
 // send sends the request. The answer's body is the exchange's to close.
@@ -177,17 +133,14 @@ func (g *gemini) send(x *transport.Exchange, request *model.Request) (*http.Resp
 		return nil, err
 	}
 	post.Header = g.header.Clone()
-	if err := transport.Splice(post, "contents", contents); err != nil {
-		return nil, err
-	}
-	return x.Send(post, g.client.Do)
+	return x.Splicing("contents", contents)(post, g.Client.Do)
 }
 
 // read turns the vendor's responses into our events. No event says that the answer has ended: the stream ends, after
 // the response with the finish reason.
-func (g *gemini) read(x *transport.Exchange, request *model.Request, response *http.Response,
+func read(x *transport.Exchange, request *model.Request, response *http.Response,
 	yield func(model.Event, error) bool,
-) {
+) error {
 	var answer answer
 	var failed error
 	for data, err := range transport.Events(response.Body) {
@@ -200,49 +153,25 @@ func (g *gemini) read(x *transport.Exchange, request *model.Request, response *h
 		}
 		events, err := answer.add(data)
 		if err != nil {
-			yield(nil, x.Failed(g.sort(x, err)))
-			return
+			return err
 		}
 		for _, event := range events {
 			if !yield(event, nil) {
-				return
+				return nil
 			}
 		}
 		if answer.complete() {
 			x.Hurry(afterFinish)
 		}
 	}
-	switch {
-	case answer.complete() && !x.GivenUp():
-		if err := answer.wrong(); err != nil {
-			yield(nil, x.Failed(g.sort(x, err)))
-			return
-		}
-		if text := answer.reason(); text != "" && !yield(model.TextDelta{Text: text}, nil) {
-			return
-		}
-		done := answer.done()
-		if len(done.Message.Calls()) > 0 {
-			model.UniqueIDs(&done.Message, request.Messages)
-		}
-		yield(done, nil)
-		x.Drain()
-	case failed != nil:
-		yield(nil, x.Failed(failed))
-	default:
-		yield(nil, x.Failed(x.Cut("finishReason")))
+	if !answer.complete() || x.GivenUp() {
+		return cmp.Or[error](failed, x.Cut("finishReason"))
 	}
-}
-
-// sort turns what the server reported into the error to yield.
-func (g *gemini) sort(x *transport.Exchange, err error) error {
-	var fault *faultError
-	var garbled *garbledError
-	switch {
-	case errors.As(err, &fault):
-		return x.Fault(fault.Fault, 0)
-	case errors.As(err, &garbled):
-		return x.Protocol(nil, "%s", garbled.Error())
+	if err := answer.wrong(x); err != nil {
+		return err
 	}
-	return err
+	if text := answer.reason(); text == "" || yield(model.TextDelta{Text: text}, nil) {
+		x.Finish(answer.done(), request, yield)
+	}
+	return nil
 }

@@ -34,14 +34,16 @@ func data(response string) string { return "data: " + response + "\r\n\r\n" }
 
 // says writes a response with some parts; more is JSON that stands behind the content.
 func says(more string, parts ...string) string {
-	return data(`{"candidates": [{"content": {"parts": [` + strings.Join(parts, ",") + `],"role": "model"}` + more + `,"index": 0}],"modelVersion": "m","responseId": "r1"}`)
+	return data(`{"candidates": [{"content": {"parts": [` + strings.Join(parts, ",") + `],"role": "model"}` + more +
+		`,"index": 0}],"modelVersion": "m","responseId": "r1"}`)
 }
 
 const usage = `"usageMetadata": {"promptTokenCount": 2125,"candidatesTokenCount": 59,"thoughtsTokenCount": 30,"cachedContentTokenCount": 2000,"totalTokenCount": 2214,"promptTokensDetails": [{"modality": "TEXT","tokenCount": 2125}]}`
 
 // ended writes the last response.
 func ended(finish string, parts ...string) string {
-	return data(`{"candidates": [{"content": {"parts": [` + strings.Join(parts, ",") + `],"role": "model"},"finishReason": "` + finish + `","index": 0}],` + usage + `,"modelVersion": "m"}`)
+	return data(`{"candidates": [{"content": {"parts": [` + strings.Join(parts, ",") +
+		`],"role": "model"},"finishReason": "` + finish + `","index": 0}],` + usage + `,"modelVersion": "m"}`)
 }
 
 var full = strings.ReplaceAll(
@@ -49,13 +51,17 @@ var full = strings.ReplaceAll(
 		says("", `{"text": "see…","thought": true}`)+
 		says("", `{"text": "Grüße "}`)+
 		says("", `{"text": "an 世界 \ud83d\ude00"}`)+
-		says("", `{"functionCall": {"name": "read","args": {"path": "ü.go"},"id": "g1"},"thoughtSignature": "c2ln"}`, `{"functionCall": {"name": "list","args": {},"id": "g2"}}`)+
+		says("", `{"functionCall": {"name": "read","args": {"path": "ü.go"},"id": "g1"},"thoughtSignature": "c2ln"}`,
+			`{"functionCall": {"name": "list","args": {},"id": "g2"}}`)+
 		ended("STOP", `{"text": ""}`), "\r\n", "\n")
 
 func wire() conformance.Wire {
 	return conformance.Wire{
 		New: func(url string, client *http.Client, idle time.Duration) model.Model {
-			return New(Options{Name: "prov", Model: "m", BaseURL: url, Key: conformance.Key, HTTPClient: client, IdleTimeout: idle})
+			return New(Options{
+				Name: "prov", Model: "m", BaseURL: url, Key: conformance.Key, HTTPClient: client,
+				IdleTimeout: idle,
+			})
 		},
 		Stream: full,
 		Last:   strings.TrimSuffix(ended("STOP", `{"text": ""}`), "\r\n\r\n"),
@@ -102,22 +108,28 @@ func TestAnswer(t *testing.T) {
 
 func TestStops(t *testing.T) {
 	for finish, want := range map[string]model.Stop{
-		"STOP": model.StopEnd, "OTHER": model.StopEnd, "MAX_TOKENS": model.StopLength, "SAFETY": model.StopRefused, "RECITATION": model.StopRefused, "NEW_REASON": model.StopRefused,
+		"STOP": model.StopEnd, "OTHER": model.StopEnd, "MAX_TOKENS": model.StopLength, "SAFETY": model.StopRefused,
+		"RECITATION": model.StopRefused, "NEW_REASON": model.StopRefused,
 		"stop": model.StopEnd, "length": model.StopLength,
 	} {
-		if a := ask(t, ended(finish, `{"text":"Yes"}`), conformance.Request()); a.Err != nil || a.Done.Stop != want || a.Text != "Yes" {
+		if a := ask(t, ended(finish, `{"text":"Yes"}`), conformance.Request()); a.Err != nil || a.Done.Stop != want ||
+			a.Text != "Yes" {
 			t.Errorf("%s: %+v, %v", finish, a.Done, a.Err)
 		}
 	}
 	for stream, text := range map[string]string{
-		data(`{"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"},` + usage + `}`):              "blocked (PROHIBITED_CONTENT)",
-		data(`{"candidates": [{"finishReason": "SAFETY","finishMessage": "Not nice.","index": 0}]}`): "blocked (SAFETY: Not nice.)",
+		data(`{"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"},` + usage +
+			`}`): "blocked (PROHIBITED_CONTENT)",
+		data(
+			`{"candidates": [{"finishReason": "SAFETY","finishMessage": "Not nice.","index": 0}]}`): "blocked (SAFETY: Not nice.)",
 	} {
-		if a := ask(t, stream, conformance.Request()); a.Err != nil || a.Done.Stop != model.StopRefused || a.Text != text {
+		if a := ask(t, stream, conformance.Request()); a.Err != nil || a.Done.Stop != model.StopRefused ||
+			a.Text != text {
 			t.Errorf("%s: %+v, %v", stream, a.Done, a.Err)
 		}
 	}
-	if a := ask(t, ended("STOP"), conformance.Request()); a.Err != nil || len(a.Done.Message.Parts) != 0 || a.Done.Stop != model.StopEnd {
+	if a := ask(t, ended("STOP"), conformance.Request()); a.Err != nil || len(a.Done.Message.Parts) != 0 ||
+		a.Done.Stop != model.StopEnd {
 		t.Errorf("an empty message: %+v, %v", a.Done, a.Err)
 	}
 }
@@ -125,10 +137,14 @@ func TestStops(t *testing.T) {
 // TestGarbled has answers that the server itself could not read: asking again helps, but for a lost signature.
 func TestGarbled(t *testing.T) {
 	for finish, want := range map[string]model.ErrorKind{
-		"MALFORMED_FUNCTION_CALL": model.ErrProtocol, "UNEXPECTED_TOOL_CALL": model.ErrProtocol, "TOO_MANY_TOOL_CALLS": model.ErrProtocol,
-		"MALFORMED_RESPONSE": model.ErrProtocol, "MISSING_THOUGHT_SIGNATURE": model.ErrInvalid,
+		"MALFORMED_FUNCTION_CALL": model.ErrProtocol, "UNEXPECTED_TOOL_CALL": model.ErrProtocol,
+		"TOO_MANY_TOOL_CALLS": model.ErrProtocol,
+		"MALFORMED_RESPONSE":  model.ErrProtocol, "MISSING_THOUGHT_SIGNATURE": model.ErrInvalid,
 	} {
-		a := ask(t, says("", `{"text":"half"}`)+data(`{"candidates":[{"finishReason":"`+finish+`","finishMessage":"print(read("}]}`), conformance.Request())
+		a := ask(t,
+			says("",
+				`{"text":"half"}`)+data(`{"candidates":[{"finishReason":"`+finish+`","finishMessage":"print(read("}]}`),
+			conformance.Request())
 		if e, ok := a.Err.(*model.Error); !ok || e.Kind != want || !strings.Contains(e.Detail, "print(read(") {
 			t.Errorf("%s: %#v", finish, a.Err)
 		}
@@ -143,12 +159,15 @@ func TestOddStreams(t *testing.T) {
 		usage        model.Usage
 	}{
 		"members of other types": {
-			says("", `{"text": {"x": 1}}`, `{"text": "hi","thought": "no"}`) + data(`{"candidates": [{"content": {"parts": null},"finishReason": "STOP"}],"usageMetadata": "none"}`), "hi",
+			says("", `{"text": {"x": 1}}`, `{"text": "hi","thought": "no"}`) +
+				data(`{"candidates": [{"content": {"parts": null},"finishReason": "STOP"}],"usageMetadata": "none"}`),
+			"hi",
 			[]model.Part{model.Text{Text: "hi"}},
 			model.Usage{},
 		},
 		"no content, other candidates, other parts": {
-			data(`{"candidates": [{"index": 1,"content": {"parts": [{"text": "no"}]}},{"index": 0}]}`) + data(`{}`) + data(`{"candidates": null,"error": null}`) +
+			data(`{"candidates": [{"index": 1,"content": {"parts": [{"text": "no"}]}},{"index": 0}]}`) + data(`{}`) +
+				data(`{"candidates": null,"error": null}`) +
 				says("", `{"executableCode": {"code": "x"}}`, `{"text": "hi"}`) + ended("STOP"), "hi",
 			[]model.Part{model.Text{Text: "hi"}},
 			model.Usage{Input: 125, Output: 89, Cached: 2000},
@@ -164,17 +183,24 @@ func TestOddStreams(t *testing.T) {
 			model.Usage{Input: 125, Output: 89, Cached: 2000},
 		},
 		"more cached than counted": {
-			says(`,"finishReason": "STOP"`, `{"text": "hi"}`) + data(`{"usageMetadata": {"promptTokenCount": 5,"cachedContentTokenCount": 7,"toolUsePromptTokenCount": 2}}`), "hi",
+			says(`,"finishReason": "STOP"`, `{"text": "hi"}`) +
+				data(
+					`{"usageMetadata": {"promptTokenCount": 5,"cachedContentTokenCount": 7,"toolUsePromptTokenCount": 2}}`),
+			"hi",
 			[]model.Part{model.Text{Text: "hi"}},
 			model.Usage{Input: 2, Cached: 7},
 		},
 		"a signature behind its thought": {
-			says("", `{"text": "hm","thought": true}`) + says("", `{"text": "","thought": true,"thoughtSignature": "YQ"}`) + ended("STOP", `{"text": "hi"}`), "hi",
+			says("", `{"text": "hm","thought": true}`) +
+				says("", `{"text": "","thought": true,"thoughtSignature": "YQ"}`) + ended("STOP", `{"text": "hi"}`),
+			"hi",
 			[]model.Part{model.Reasoning{Text: "hm", Signature: "gemini:YQ"}, model.Text{Text: "hi"}},
 			model.Usage{Input: 125, Output: 89, Cached: 2000},
 		},
 		"a signature at a text, behind one, at a thought, and alone": {
-			says("", `{"text": "hm","thought": true,"thoughtSignature": "YQ"}`, `{"text": "a "}`, `{"text": "b","thoughtSignature": "Yg"}`, `{"text": "c"}`, `{"text": "","thoughtSignature": "Yw"}`) + ended("STOP"), "a bc",
+			says("", `{"text": "hm","thought": true,"thoughtSignature": "YQ"}`, `{"text": "a "}`,
+				`{"text": "b","thoughtSignature": "Yg"}`, `{"text": "c"}`, `{"text": "","thoughtSignature": "Yw"}`) +
+				ended("STOP"), "a bc",
 			[]model.Part{
 				model.Reasoning{Text: "hm", Signature: "gemini:YQ"},
 				model.Reasoning{Signature: "gemini:Yg"},
@@ -190,7 +216,10 @@ func TestOddStreams(t *testing.T) {
 			if a.Err != nil {
 				t.Fatal(a.Err)
 			}
-			want := &model.Done{Message: model.Message{Role: model.RoleAssistant, Parts: test.parts}, Usage: test.usage, Stop: model.StopEnd}
+			want := &model.Done{
+				Message: model.Message{Role: model.RoleAssistant, Parts: test.parts}, Usage: test.usage,
+				Stop: model.StopEnd,
+			}
 			if diff := cmp.Diff(want, a.Done); diff != "" || a.Text != test.text {
 				t.Errorf("the answer is %q (-want +got):\n%s", a.Text, diff)
 			}
@@ -200,7 +229,8 @@ func TestOddStreams(t *testing.T) {
 
 // TestIDs has a server without ids, one that repeats them, and one that begins anew in each answer.
 func TestIDs(t *testing.T) {
-	a := ask(t, ended("STOP", `{"functionCall":{"name":"read"}}`, `{"functionCall":{"name":"read","args":null}}`, `{"functionCall":{"id":"x","name":"read","args":{}}}`, `{"functionCall":{"id":"x","name":"read","args":{}}}`,
+	a := ask(t, ended("STOP", `{"functionCall":{"name":"read"}}`, `{"functionCall":{"name":"read","args":null}}`,
+		`{"functionCall":{"id":"x","name":"read","args":{}}}`, `{"functionCall":{"id":"x","name":"read","args":{}}}`,
 		`{"functionCall":{"id":"c1","name":"read","args":{}}}`), conformance.Conversation())
 	if a.Err != nil || len(a.Done.Message.Calls()) != 5 {
 		t.Fatalf("%+v, %v", a.Done, a.Err)
@@ -239,14 +269,24 @@ func TestRefusals(t *testing.T) {
 		kind   model.ErrorKind
 		after  time.Duration
 	}{
-		{429, `{"error":{"code":429,"message":"` + quota + `","status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.QuotaFailure"},{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"34s"}]}}`, model.ErrRateLimit, 34 * time.Second},
-		{429, `[{"error":{"code":429,"message":"` + quota + `\nPlease retry in 4.5s.","status":"RESOURCE_EXHAUSTED"}}]`, model.ErrRateLimit, 4500 * time.Millisecond},
-		{400, `{"error":{"code":400,"message":"API key not valid. Please pass a valid API key.","status":"INVALID_ARGUMENT"}}`, model.ErrAuth, 0},
+		{429, `{"error":{"code":429,"message":"` + quota +
+			`","status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.QuotaFailure"},{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"34s"}]}}`, model.ErrRateLimit, 34 * time.Second},
+		{
+			429, `[{"error":{"code":429,"message":"` + quota +
+				`\nPlease retry in 4.5s.","status":"RESOURCE_EXHAUSTED"}}]`,
+			model.ErrRateLimit, 4500 * time.Millisecond,
+		},
+		{
+			400,
+			`{"error":{"code":400,"message":"API key not valid. Please pass a valid API key.","status":"INVALID_ARGUMENT"}}`, model.ErrAuth, 0,
+		},
 		{400, `{"error":{"code":400,"message":"Unknown name \"x\"","status":"INVALID_ARGUMENT"}}`, model.ErrInvalid, 0},
 	} {
-		server := conformance.Serve(t, func(w http.ResponseWriter, _ *http.Request) { http.Error(w, test.body, test.status) })
+		server := conformance.Serve(t,
+			func(w http.ResponseWriter, _ *http.Request) { http.Error(w, test.body, test.status) })
 		a := conformance.Ask(t, wire().New(server.URL, server.Client, 0), conformance.Request())
-		if e, ok := a.Err.(*model.Error); !ok || e.Kind != test.kind || e.RetryAfter != test.after || e.Status != test.status {
+		if e, ok := a.Err.(*model.Error); !ok || e.Kind != test.kind || e.RetryAfter != test.after ||
+			e.Status != test.status {
 			t.Errorf("%s: %#v", test.body, a.Err)
 		}
 	}
@@ -283,8 +323,14 @@ const wantBody = `{
 
 func TestRequest(t *testing.T) {
 	server := conformance.Serve(t, conformance.SSE(full, 0))
-	for base, version := range map[string]string{"": "/v1beta", "/": "/v1beta", "/v1": "/v1", "/some/gateway/v1alpha/": "/some/gateway/v1alpha"} {
-		m := New(Options{Model: "gemini-3-pro", BaseURL: server.URL + base, Key: conformance.Key, Headers: map[string]string{"X-Team": "blue"}, HTTPClient: server.Client, MaxTokens: 100})
+	for base, version := range map[string]string{
+		"": "/v1beta", "/": "/v1beta", "/v1": "/v1",
+		"/some/gateway/v1alpha/": "/some/gateway/v1alpha",
+	} {
+		m := New(Options{
+			Model: "gemini-3-pro", BaseURL: server.URL + base, Key: conformance.Key,
+			Headers: map[string]string{"X-Team": "blue"}, HTTPClient: server.Client, MaxTokens: 100,
+		})
 		if m.Name() != "gemini/gemini-3-pro" {
 			t.Errorf("the name is %q", m.Name())
 		}
@@ -301,7 +347,8 @@ func TestRequest(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("the body (-want +got):\n%s", diff)
 		}
-		if sent.Path != version+"/models/gemini-3-pro:streamGenerateContent" || sent.Header.Get("X-Goog-Api-Key") != conformance.Key || sent.Header.Get("X-Team") != "blue" {
+		if sent.Path != version+"/models/gemini-3-pro:streamGenerateContent" ||
+			sent.Header.Get("X-Goog-Api-Key") != conformance.Key || sent.Header.Get("X-Team") != "blue" {
 			t.Errorf("path %s, header %v", sent.Path, sent.Header)
 		}
 		if !strings.Contains(string(sent.Body), `"properties":{"path":{"type":"string"},"limit"`) {
@@ -371,8 +418,10 @@ func TestUnsigned(t *testing.T) {
 // TestThinks checks who is asked for thoughts.
 func TestThinks(t *testing.T) {
 	for id, want := range map[string]bool{
-		"gemini-2.5-pro": true, "gemini-2.5-flash-preview-09-2025": true, "gemini-2.5-flash-lite": false, "gemini-2.0-flash": false, "gemini-1.5-pro": false, "models/gemini-3-pro-preview": true,
-		"gemini-3.5-flash-lite": true, "gemini-2.5-flash-image": false, "gemini-2.5-pro-preview-tts": false, "gemini-flash-latest": true, "gemma-3-27b-it": false, "m": false,
+		"gemini-2.5-pro": true, "gemini-2.5-flash-preview-09-2025": true, "gemini-2.5-flash-lite": false,
+		"gemini-2.0-flash": false, "gemini-1.5-pro": false, "models/gemini-3-pro-preview": true,
+		"gemini-3.5-flash-lite": true, "gemini-2.5-flash-image": false, "gemini-2.5-pro-preview-tts": false,
+		"gemini-flash-latest": true, "gemma-3-27b-it": false, "m": false,
 	} {
 		major, minor := version(id)
 		if thinks(id, major, minor) != want {
@@ -395,7 +444,9 @@ func TestPrefix(t *testing.T) {
 		return sent[:strings.LastIndex(sent, "]")] // the end of contents: nothing behind it has a list
 	}
 	first := before()
-	request.Messages = append(request.Messages, model.Message{Role: model.RoleAssistant, Parts: []model.Part{model.Text{Text: "Because."}}}, model.UserText("and?"))
+	request.Messages = append(request.Messages,
+		model.Message{Role: model.RoleAssistant, Parts: []model.Part{model.Text{Text: "Because."}}},
+		model.UserText("and?"))
 	if second := before(); len(first) < 100 || !strings.HasPrefix(second, first) {
 		t.Errorf("the second conversation does not continue the first:\n%s\n%s", first, second)
 	}
@@ -450,7 +501,10 @@ func TestNoKeyForTheVendor(t *testing.T) {
 
 // TestNothingSaid has servers that end a stream without an answer.
 func TestNothingSaid(t *testing.T) {
-	for _, stream := range []string{"data: [DONE]\n\n", data(`{` + usage + `}`), says("", `{"text":"half"}`) + "data: [DONE]\n\n"} {
+	for _, stream := range []string{
+		"data: [DONE]\n\n", data(`{` + usage + `}`),
+		says("", `{"text":"half"}`) + "data: [DONE]\n\n",
+	} {
 		a := ask(t, stream, conformance.Request())
 		if e, ok := a.Err.(*model.Error); !ok || e.Kind != model.ErrNetwork {
 			t.Errorf("%q: %+v, %v", stream, a.Done, a.Err)

@@ -9,10 +9,14 @@ import (
 // TestImagesOfResults: from version 3 on images are part of the response, before that they stand beside it.
 func TestImagesOfResults(t *testing.T) {
 	message := model.Message{Role: model.RoleTool, Parts: []model.Part{
-		model.Result{ID: "1", Name: "read", Text: "an image", Images: []model.Image{{MediaType: "image/png", Data: []byte("data")}}},
+		model.Result{
+			ID: "1", Name: "read", Text: "an image",
+			Images: []model.Image{{MediaType: "image/png", Data: []byte("data")}},
+		},
 		model.Result{ID: "2", Name: "list", Text: "a.png"},
 	}}
-	const image, list = `{"inlineData":{"mimeType":"image/png","data":"ZGF0YQ=="}}`, `{"functionResponse":{"id":"2","name":"list","response":{"output":"a.png"}}}`
+	const image, list = `{"inlineData":{"mimeType":"image/png","data":"ZGF0YQ=="}}`,
+		`{"functionResponse":{"id":"2","name":"list","response":{"output":"a.png"}}}`
 	for checks, want := range map[bool]string{
 		true:  `{"role":"user","parts":[{"functionResponse":{"id":"1","name":"read","response":{"output":"an image"},"parts":[` + image + `]}},` + list + `]}`,
 		false: `{"role":"user","parts":[{"functionResponse":{"id":"1","name":"read","response":{"output":"an image"}}},` + list + `,` + image + `]}`,

@@ -45,7 +45,8 @@ var allTools = []string{"read", "diagnostics", "report_finding", "glob", "grep",
 // converse drives the model until it calls nothing more and returns its last text.
 func (d *desk) converse(prompt string) string {
 	d.t.Helper()
-	system := fmt.Sprintf("You are helpful.\n\n<environment>\ndate: 2026-03-01\nrole: agent, depth %d of 3\n</environment>\n", d.depth)
+	system := fmt.Sprintf("You are helpful.\n\n<environment>\ndate: 2026-03-01\nrole: agent, depth %d of 3\n</environment>\n",
+		d.depth)
 	request := &model.Request{System: system, Messages: []model.Message{model.UserText(prompt)}}
 	return d.goOn(request)
 }
@@ -194,8 +195,12 @@ func (d *desk) task(a taskArguments) (string, error) {
 		return "", fmt.Errorf("you cannot start an agent %q", a.Agent)
 	}
 	d.started = append(d.started, a)
-	child := &desk{t: d.t, files: d.files, diagnostics: d.diagnostics, tools: tools, depth: d.depth + 1, agents: d.agents}
-	prompt := "<reminder>\nReview nothing.\n</reminder>\n\n" + a.Prompt + "\n\n<task>\nyou are: coder ▸ " + a.Agent + "\n"
+	child := &desk{
+		t: d.t, files: d.files, diagnostics: d.diagnostics, tools: tools, depth: d.depth + 1,
+		agents: d.agents,
+	}
+	prompt := "<reminder>\nReview nothing.\n</reminder>\n\n" + a.Prompt + "\n\n<task>\nyou are: coder ▸ " +
+		a.Agent + "\n"
 	if a.Thoroughness != "" {
 		prompt += "thoroughness: " + a.Thoroughness + "\n"
 	}
@@ -210,7 +215,9 @@ func (d *desk) task(a taskArguments) (string, error) {
 	answer := child.converse(prompt)
 	d.reports, d.edits = append(d.reports, child.reports...), append(d.edits, child.edits...)
 	d.started = append(d.started, child.started...)
-	return fmt.Sprintf("<task id=\"run_1\" agent=%q status=\"completed\">\ncost: 1 turn, 0 tokens in, 0 out\n\n%s\n</task>", a.Agent, strings.TrimSpace(answer)), nil
+	return fmt.Sprintf(
+		"<task id=\"run_1\" agent=%q status=\"completed\">\ncost: 1 turn, 0 tokens in, 0 out\n\n%s\n</task>", a.Agent,
+		strings.TrimSpace(answer)), nil
 }
 
 func decode[T any](t *testing.T, c model.Call) T {
@@ -311,7 +318,9 @@ func TestReview(t *testing.T) {
 		"a.go":    deferring,
 		"note.md": "One\n\nof the the words\nand and is here\n",
 	}, diagnostics: map[string]string{
-		"a.go": "a.go:3:8: error: \"os\" imported and not used [go vet imports]\nChecked with go syntax, gofmt, go vet. Not on this machine: staticcheck. Not run: eslint, since it runs code of this workspace. Not run: tsc, since a rule denies it.",
+		"a.go": "a.go:3:8: error: \"os\" imported and not used [go vet imports]\nChecked with go syntax, gofmt, go " +
+			"vet. Not on this machine: staticcheck. Not run: eslint, since it runs code of this workspace. Not run: " +
+			"tsc, since a rule denies it.",
 	}}
 	text := d.converse("Review these files.\n\n<context>\nfile: a.go\nfile: note.md\n</context>\n")
 	want := []string{"a.go:11 defer-in-loop", "a.go:3 imports", "note.md:3 doubled-word", "note.md:4 doubled-word"}
@@ -324,7 +333,11 @@ func TestReview(t *testing.T) {
 	if got := d.files["note.md"]; got != "One\n\nof the words\nand is here\n" {
 		t.Errorf("the fixes made %q", got)
 	}
-	for _, part := range []string{"a.go: 1 error, 1 warning.", "note.md: 2 hints, 2 with a fix.", "Checked with go syntax, gofmt, go vet, the rules of agentls.", "Not on this machine: staticcheck.", "Not run: eslint, since it runs code of this workspace.", "Not run: tsc, since a rule denies it.", noModel} {
+	for _, part := range []string{
+		"a.go: 1 error, 1 warning.", "note.md: 2 hints, 2 with a fix.",
+		"Checked with go syntax, gofmt, go vet, the rules of agentls.", "Not on this machine: staticcheck.",
+		"Not run: eslint, since it runs code of this workspace.", "Not run: tsc, since a rule denies it.", noModel,
+	} {
 		if !strings.Contains(text, part) {
 			t.Errorf("the answer lacks %q:\n%s", part, text)
 		}

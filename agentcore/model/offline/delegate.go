@@ -2,9 +2,7 @@ package offline
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,18 +31,20 @@ var (
 	depthLine  = lazyregexp.New(`(?m)^role: .*\bdepth (\d+) of \d+`)
 	agentLine  = lazyregexp.New(`(?m)^- ([\w-]+): `)
 	everything = lazyregexp.New(
-		`(?i)\b(?:everything|every file|(?:all|the whole|the entire|this whole|whole|entire)(?: of)?(?: (?:the|my|our|its))?(?: \w+)? ?(?:files|sources|code|code ?base|project|repository|repo|workspace)|all of it)\b`)
+		`(?i)\b(?:everything|every file|(?:all|(?:the |this )?(?:whole|entire))(?: of)?(?: (?:the|my|our|its))?` +
+			`(?: \w+)? ?(?:files|sources|code|code ?base|project|repository|repo|workspace)|all of it)\b`)
 	placeLine  = lazyregexp.New(`(?m)^([^\s:][^:\n]*):(\d+): `)
 	reportHead = lazyregexp.New(
 		`(?s)^(?:error: [^\n]*\n)?<task id="[^"]*" agent="[^"]*" status="(\w+)">\n(.*?)\n\n(.*?)\n?</task>\s*$`)
-	totals = lazyregexp.New(`(\d+) (error|warning|remark|hint)s?\b`)
-	fixed  = lazyregexp.New(`(\d+) with a fix`)
+	severityTotal = lazyregexp.New(`(\d+) (error|warning|remark|hint)s?\b`)
+	fixTotal      = lazyregexp.New(`(\d+) with a fix`)
 )
 
 // quality are words that say what a review is to look at, and not which part of the workspace.
-var quality = strings.Fields(`audit bug bugs careful carefully check clean correct defect defects error errors fault faults findings fix fixes flaw flaws inspect
-	issue issues leak leaks lint mistake mistakes problem problems propose proposed quality race races repair resolve review reviewed safe safely secret
-	secrets security style suggest survey verify vulnerabilities vulnerability wrong analyze analyse improve improvements anything`)
+var quality = strings.Fields(`audit bug bugs careful carefully check clean correct defect defects error errors
+	fault faults findings fix fixes flaw flaws inspect issue issues leak leaks lint mistake mistakes problem
+	problems propose proposed quality race races repair resolve review reviewed safe safely secret secrets security
+	style suggest survey verify vulnerabilities vulnerability wrong analyze analyse improve improvements anything`)
 
 // delegate hands the task on where there are children for it: an explorer that finds out what it is about, then one
 // child for each file. It returns false if the run has to do the work itself: it is a child, has no such tool, or the
@@ -114,7 +114,7 @@ func (t *task) divide(all bool) (turn, bool) {
 	if t.offers("glob") {
 		calls = append(calls, listing)
 	}
-	if calls = slices.DeleteFunc(calls, t.wasMade); len(calls) > 0 && len(t.delegated()) == 0 {
+	if calls = slices.DeleteFunc(calls, t.wasMade); len(calls) > 0 {
 		return turn{calls: calls}, true
 	}
 	var files []string
@@ -160,10 +160,10 @@ func (t *task) fanOut(files []string, dropped int, preface string) (turn, bool) 
 	}
 	var asked, open []call
 	for _, name := range files {
-		made := t.child(taskArguments{
+		made := call{"task", taskArguments{
 			Agent: agent, Prompt: fmt.Sprintf(prompt, "`"+name+"`"),
 			Description: verb + " " + name, ContextFiles: []string{name},
-		})
+		}}
 		asked = append(asked, made)
 		if !t.wasMade(made) {
 			open = append(open, made)
@@ -180,24 +180,16 @@ func (t *task) fanOut(files []string, dropped int, preface string) (turn, bool) 
 
 // noneStarted reports whether all of the tasks that were made so far have failed.
 func (r *record) noneStarted(asked []call) bool {
-	made := 0
-	for _, c := range asked {
-		if r.wasMade(c) {
-			made++
-			if _, ok := r.reportOf(c); ok {
-				return false
-			}
-		}
-	}
-	return made > 0
+	started := func(c call) bool { _, ok := r.reportOf(c); return ok }
+	return slices.ContainsFunc(asked, r.wasMade) && !slices.ContainsFunc(asked, started)
 }
 
 // explorer is the call that has something looked for; false if there is no explorer.
 func (o *offer) explorer(title, prompt string, how thoroughness) (call, bool) {
-	return o.child(taskArguments{
+	return call{"task", taskArguments{
 		Agent: "explore", Prompt: prompt, Description: title,
 		Thoroughness: how.String(),
-	}), o.mayStart("explore")
+	}}, o.mayStart("explore")
 }
 
 // topics are the words that the task is about.
@@ -217,26 +209,11 @@ func searchTitle(topics []string) string {
 	return "find " + strings.Join(topics, ", ")
 }
 
-// child is a call of task with those arguments that the tool knows.
-func (o *offer) child(arguments taskArguments) call {
-	schema := string(o.tool("task").Schema)
-	if !strings.Contains(schema, `"context_files"`) {
-		arguments.ContextFiles = nil
-	}
-	if !strings.Contains(schema, `"thoroughness"`) {
-		arguments.Thoroughness = ""
-	}
-	return call{"task", arguments}
-}
-
 // mayStart reports whether the tool names the agent, or names none.
 func (o *offer) mayStart(agent string) bool {
 	named := agentLine().FindAllStringSubmatch(o.tool("task").Description, -1)
 	return len(named) == 0 || slices.ContainsFunc(named, func(match []string) bool { return match[1] == agent })
 }
-
-// delegated yields the tasks that were made.
-func (r *record) delegated() []exchange { return slices.Collect(r.made("task")) }
 
 // report is what a child has handed over.
 type report struct {
@@ -246,22 +223,15 @@ type report struct {
 
 // reportOf returns what came of a task; false if it was not started.
 func (r *record) reportOf(c call) (report, bool) {
-	arguments, err := json.Marshal(c.arguments)
-	if err != nil {
+	e, ok := r.answered(c)
+	match := reportHead().FindStringSubmatch(e.text)
+	switch {
+	case !ok, match == nil && e.failed:
 		return report{}, false
+	case match == nil:
+		return report{status: "completed", body: strings.TrimSpace(e.text)}, true
 	}
-	for e := range r.made("task") {
-		match := reportHead().FindStringSubmatch(e.text)
-		switch {
-		case string(e.arguments) != string(arguments), match == nil && e.failed:
-			// another one, or one that was not started
-		case match == nil:
-			return report{status: "completed", body: strings.TrimSpace(e.text)}, true
-		default:
-			return report{match[1], match[2], strings.TrimSpace(match[3])}, true
-		}
-	}
-	return report{}, false
+	return report{match[1], match[2], strings.TrimSpace(match[3])}, true
 }
 
 // files are those of the places in an answer, in its order, as far as the rules know their language.
@@ -277,14 +247,14 @@ func (r report) files() []string {
 
 // sum is what children have handed over, put together.
 type sum struct {
-	details                 strings.Builder
-	counts                  map[string]int // of findings, by severity
-	fixes, finished         int
-	used, missing, withheld []string // checkers
+	usage
+	details         strings.Builder
+	counts          map[string]int // of findings, by severity
+	fixes, finished int
 }
 
 // add takes the report of the child that worked on a file.
-func (s *sum) add(name string, r report, reviewed bool) {
+func (s *sum) add(name string, r report) {
 	s.finished++
 	if r.status != "completed" {
 		fmt.Fprintf(&s.details, "%s: its child ended as %s.\n", name, r.status)
@@ -294,28 +264,22 @@ func (s *sum) add(name string, r report, reviewed bool) {
 			fmt.Fprintf(&s.details, "%s: %s", name, line)
 		}
 	}
-	if match := usedLine().FindStringSubmatch(r.body); match != nil {
-		s.used = append(s.used, strings.Split(match[1], ", ")...)
-	}
-	if match := missingLine().FindStringSubmatch(r.body); match != nil {
-		s.missing = append(s.missing, strings.Split(match[1], ", ")...)
-	}
 	for line := range strings.Lines(r.body) {
-		if strings.HasPrefix(line, "Checked with ") {
-			s.withheld = append(s.withheld, withheldIn(line)...)
+		switch {
+		case strings.HasPrefix(line, "Checked with "):
+			s.read(line)
+		case strings.HasPrefix(line, name+": "):
+			for _, match := range severityTotal().FindAllStringSubmatch(line, -1) {
+				n, _ := strconv.Atoi(match[1]) // digits only
+				s.counts[match[2]] += n
+			}
+			if match := fixTotal().FindStringSubmatch(line); match != nil {
+				n, _ := strconv.Atoi(match[1]) // digits only
+				s.fixes += n
+			}
 		}
 	}
-	text := withoutLast(r.body)
-	s.details.WriteString(text)
-	if !reviewed {
-		return
-	}
-	head, _, _ := strings.Cut(strings.TrimPrefix(text, name), "\n")
-	for _, match := range totals().FindAllStringSubmatch(head, -1) {
-		n, _ := strconv.Atoi(match[1]) // digits only
-		s.counts[match[2]] += n
-	}
-	s.fixes += number(fixed(), head)
+	s.details.WriteString(withoutLast(r.body))
 }
 
 // sumUp puts together what the children have handed over.
@@ -323,85 +287,40 @@ func (t *task) sumUp(files []string, asked []call, dropped int, preface string) 
 	s := sum{counts: map[string]int{}}
 	for i, name := range files {
 		if r, ok := t.reportOf(asked[i]); ok {
-			s.add(name, r, t.intent == review)
+			s.add(name, r)
 			continue
 		}
+		failure, _ := t.answered(asked[i])
 		fmt.Fprintf(&s.details, "%s: not done, %s\n", name,
-			cmp.Or(t.failureOf(asked[i]), "the turns of this run were used up"))
+			cmp.Or(withoutPrefix(failure.text), "the turns of this run were used up"))
 	}
 	var b strings.Builder
-	b.WriteString(withoutLast(preface))
-	if b.Len() > 0 {
-		b.WriteString("\n")
+	if preface = withoutLast(preface); preface != "" {
+		b.WriteString(preface + "\n")
 	}
 	b.WriteString(map[intent]string{review: "Reviewed ", repair: "Worked on ", explain: "Read "}[t.intent] +
 		plural(s.finished, "file") + ", each by a child of its own")
 	if t.intent == review {
-		b.WriteString(": " + countsOf(s.counts))
-		if s.fixes > 0 {
-			fmt.Fprintf(&b, ", %d with a fix", s.fixes)
-		}
+		b.WriteString(": " + countsOf(s.counts, s.fixes))
 	}
 	b.WriteString(".\n\n" + s.details.String())
 	if dropped > 0 {
 		fmt.Fprintf(&b, "%s more: not looked at; name those that matter.\n", plural(dropped, "file"))
 	}
+	b.WriteString("\n")
 	if len(s.used) > 0 {
-		tellUse(&b, s.used, s.missing, s.withheld)
-	} else {
-		b.WriteString("\n")
+		b.WriteString(s.String())
 	}
-	b.WriteString(noModel + "\n")
-	return b.String()
-}
-
-// failureOf is why a task was not started.
-func (r *record) failureOf(c call) string {
-	arguments, err := json.Marshal(c.arguments)
-	if err != nil {
-		return err.Error()
-	}
-	for e := range r.made("task") {
-		if string(e.arguments) == string(arguments) && e.failed {
-			return withoutPrefix(e.text)
-		}
-	}
-	return ""
-}
-
-// number is the first group of an expression as a number, 0 without a match.
-func number(expression *regexp.Regexp, text string) int {
-	match := expression.FindStringSubmatch(text)
-	if match == nil {
-		return 0
-	}
-	n, _ := strconv.Atoi(match[1]) // digits only
-	return n
-}
-
-// countsOf writes "2 errors, 1 hint".
-func countsOf(counts map[string]int) string {
-	var list []string
-	for _, thing := range []string{"error", "warning", "remark", "hint"} {
-		if counts[thing] > 0 {
-			list = append(list, plural(counts[thing], thing))
-		}
-	}
-	if len(list) == 0 {
-		return "nothing found"
-	}
-	return strings.Join(list, ", ")
+	return b.String() + noModel + "\n"
 }
 
 // withoutLast takes from a child's answer the lines that many answers end with; its lines have their endings.
 func withoutLast(text string) string {
 	var kept []string
-	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, "\n")
-		if line == noModel || line == structureOnly || strings.HasPrefix(line, "Checked with ") {
-			continue
+	for line := range strings.SplitSeq(text, "\n") {
+		if line != noModel && line != structureOnly && !strings.HasPrefix(line, "Checked with ") {
+			kept = append(kept, line)
 		}
-		kept = append(kept, line)
 	}
 	text = strings.TrimSpace(strings.Join(kept, "\n"))
 	if text == "" {

@@ -13,7 +13,8 @@ import (
 var (
 	searching = []string{"read", "glob", "grep", "list"}
 	children  = map[string][]string{
-		"explore": searching, "reviewer": append([]string{"diagnostics", "report_finding"}, searching...), "general": append([]string{"edit", "task"}, searching...),
+		"explore": searching, "reviewer": append([]string{"diagnostics", "report_finding"}, searching...),
+		"general": append([]string{"edit", "task"}, searching...),
 	}
 )
 
@@ -32,18 +33,28 @@ func agentsOf(d *desk) []string {
 }
 
 func TestReviewEverything(t *testing.T) {
-	d := coder(t, map[string]string{"a.go": deferring, "b/b.go": deferring, "note.md": "of the the words\n", "c.bin": "x"})
+	d := coder(t, map[string]string{
+		"a.go": deferring, "b/b.go": deferring, "note.md": "of the the words\n",
+		"c.bin": "x",
+	})
 	answer := d.converse("Review everything in this workspace.")
-	if got := agentsOf(d); !slices.Equal(got, []string{"explore survey the workspace", "reviewer review a.go", "reviewer review b/b.go", "reviewer review note.md"}) {
+	if got := agentsOf(d); !slices.Equal(got, []string{
+		"explore survey the workspace", "reviewer review a.go",
+		"reviewer review b/b.go", "reviewer review note.md",
+	}) {
 		t.Errorf("started %q", got)
 	}
-	if got := d.lines(); !slices.Equal(got, []string{"a.go:11 defer-in-loop", "b/b.go:11 defer-in-loop", "note.md:1 doubled-word"}) {
+	if got := d.lines(); !slices.Equal(got,
+		[]string{"a.go:11 defer-in-loop", "b/b.go:11 defer-in-loop", "note.md:1 doubled-word"}) {
 		t.Errorf("reported %q", got)
 	}
 	if !slices.Equal(d.batches, []int{1, 3}) {
 		t.Errorf("the turns started %v children", d.batches)
 	}
-	for _, part := range []string{"Reviewed 3 files, each by a child of its own: 2 warnings, 1 hint, 1 with a fix.", "a.go: 1 warning.", "note.md: 1 hint, 1 with a fix.", "Checked with the rules of agentls."} {
+	for _, part := range []string{
+		"Reviewed 3 files, each by a child of its own: 2 warnings, 1 hint, 1 with a fix.",
+		"a.go: 1 warning.", "note.md: 1 hint, 1 with a fix.", "Checked with the rules of agentls.",
+	} {
 		if !strings.Contains(answer, part) {
 			t.Errorf("the answer lacks %q:\n%s", part, answer)
 		}
@@ -57,7 +68,10 @@ func TestReviewEverything(t *testing.T) {
 func TestReviewEverythingFromAFile(t *testing.T) {
 	d := coder(t, map[string]string{"a.go": deferring, "b.go": deferring})
 	d.converse("Review all files.\n\n<context>\nfile: a.go\n</context>\n")
-	if got := agentsOf(d); !slices.Equal(got, []string{"explore survey the workspace", "reviewer review a.go", "reviewer review b.go"}) {
+	if got := agentsOf(d); !slices.Equal(got, []string{
+		"explore survey the workspace", "reviewer review a.go",
+		"reviewer review b.go",
+	}) {
 		t.Errorf("started %q", got)
 	}
 	one := coder(t, map[string]string{"a.go": deferring, "b.go": deferring})
@@ -96,7 +110,8 @@ func TestReviewOfAPart(t *testing.T) {
 func TestReviewOfNamedFiles(t *testing.T) {
 	d := coder(t, shop)
 	d.converse("Review these.\n\n<context>\nfile: orders/store.go\nfile: orders/price.go\n</context>\n")
-	if got := agentsOf(d); !slices.Equal(got, []string{"reviewer review orders/store.go", "reviewer review orders/price.go"}) {
+	if got := agentsOf(d); !slices.Equal(got,
+		[]string{"reviewer review orders/store.go", "reviewer review orders/price.go"}) {
 		t.Errorf("started %q", got)
 	}
 	one := coder(t, map[string]string{"a.go": deferring})
@@ -110,7 +125,8 @@ func TestFixEverything(t *testing.T) {
 	source := "def f(a):\n    if a == None:\n        return 1\n"
 	d := coder(t, map[string]string{"a.py": source, "b.py": source})
 	answer := d.converse("Fix everything.")
-	if got := agentsOf(d); !slices.Equal(got, []string{"explore survey the workspace", "general fix a.py", "general fix b.py"}) {
+	if got := agentsOf(d); !slices.Equal(got,
+		[]string{"explore survey the workspace", "general fix a.py", "general fix b.py"}) {
 		t.Errorf("started %q", got)
 	}
 	for _, name := range []string{"a.py", "b.py"} {
@@ -123,7 +139,8 @@ func TestFixEverything(t *testing.T) {
 func TestQuestionIsDelegated(t *testing.T) {
 	d := coder(t, shop)
 	answer := d.converse("Where are orders saved? Be quick.")
-	if got := agentsOf(d); !slices.Equal(got, []string{"explore find orders, saved"}) || d.started[0].Thoroughness != "quick" {
+	if got := agentsOf(d); !slices.Equal(got, []string{"explore find orders, saved"}) ||
+		d.started[0].Thoroughness != "quick" {
 		t.Errorf("started %+v", d.started)
 	}
 	if !strings.HasPrefix(answer, "orders/store.go:9: defines Save") || strings.Count(answer, noModel) != 1 {
@@ -134,7 +151,10 @@ func TestQuestionIsDelegated(t *testing.T) {
 	if got := agentsOf(explained); len(got) != 1+filesExplained || got[1] != "general explain orders/store.go" {
 		t.Errorf("started %q", got)
 	}
-	for _, part := range []string{"orders/store.go:9: defines Save", "Read 3 files, each by a child of its own.", "- line 9: func (s *Store) Save(o Order) error."} {
+	for _, part := range []string{
+		"orders/store.go:9: defines Save", "Read 3 files, each by a child of its own.",
+		"- line 9: func (s *Store) Save(o Order) error.",
+	} {
 		if !strings.Contains(answer, part) {
 			t.Errorf("the answer lacks %q:\n%s", part, answer)
 		}
@@ -171,7 +191,8 @@ func TestDelegationRefused(t *testing.T) {
 		return ""
 	}
 	answer = one.converse("Review everything.")
-	if !strings.Contains(answer, "Reviewed 1 file,") || !strings.Contains(answer, "b.go: not done, no more children\n") {
+	if !strings.Contains(answer, "Reviewed 1 file,") ||
+		!strings.Contains(answer, "b.go: not done, no more children\n") {
 		t.Errorf("the answer is:\n%s", answer)
 	}
 	without := coder(t, map[string]string{"a.go": deferring, "b.go": deferring})
@@ -185,9 +206,11 @@ func TestDelegationRefused(t *testing.T) {
 func TestDelegationIsCutShort(t *testing.T) {
 	d := coder(t, map[string]string{"a.go": deferring, "b.go": deferring, "c.go": deferring})
 	request := &model.Request{
-		System:   "You write.\n\nrole: agent, depth 0 of 3\n",
-		Messages: []model.Message{model.UserText("Review these.\n\n<context>\nfile: a.go\nfile: b.go\nfile: c.go\n</context>\n")},
-		Tools:    []model.Tool{d.offered("task"), {Name: "read"}},
+		System: "You write.\n\nrole: agent, depth 0 of 3\n",
+		Messages: []model.Message{
+			model.UserText("Review these.\n\n<context>\nfile: a.go\nfile: b.go\nfile: c.go\n</context>\n"),
+		},
+		Tools: []model.Tool{d.offered("task"), {Name: "read"}},
 	}
 	done := d.ask(request)
 	results := model.Message{Role: model.RoleTool}
@@ -196,13 +219,20 @@ func TestDelegationIsCutShort(t *testing.T) {
 		t.Fatalf("the calls are %v", calls)
 	}
 	for i, text := range []string{
-		"<task id=\"run_1\" agent=\"reviewer\" status=\"completed\">\nconflict: a.go lines 1-1: left out\ncost: 1 turn, 0 tokens in, 0 out\n\na.go: 1 warning.\n\nChecked with gofmt, the rules of agentls. Not on this machine: staticcheck. Not run: eslint, since it runs code.\n" + noModel + "\n</task>",
-		"error: the task ended as timeout, and may be done in part; go on without it, or start another one with resume = \"run_2\"\n" +
-			"<task id=\"run_2\" agent=\"reviewer\" status=\"timeout\">\nended by: timeout\ncost: 1 turn, 0 tokens in, 0 out\n\n(it said nothing)\n</task>",
+		"<task id=\"run_1\" agent=\"reviewer\" status=\"completed\">\nconflict: a.go lines 1-1: left out\ncost: 1 " +
+			"turn, 0 tokens in, 0 out\n\na.go: 1 warning.\n\nChecked with gofmt, the rules of agentls. Not on this " +
+			"machine: staticcheck. Not run: eslint, since it runs code.\n" + noModel + "\n</task>",
+		"error: the task ended as timeout, and may be done in part; go on without it, or start another one with " +
+			"resume = \"run_2\"\n" +
+			"<task id=\"run_2\" agent=\"reviewer\" status=\"timeout\">\nended by: timeout\ncost: 1 turn, 0 " +
+			"tokens in, " +
+			"0 out\n\n(it said nothing)\n</task>",
 	} {
-		results.Parts = append(results.Parts, model.Result{ID: calls[i].ID, Name: "task", Text: text, Error: strings.HasPrefix(text, "error: ")})
+		results.Parts = append(results.Parts,
+			model.Result{ID: calls[i].ID, Name: "task", Text: text, Error: strings.HasPrefix(text, "error: ")})
 	}
-	request.Messages = append(request.Messages, done.Message, results, model.UserText("The limit of this run is reached (max_turns). Make no more calls."))
+	request.Messages = append(request.Messages, done.Message, results,
+		model.UserText("The limit of this run is reached (max_turns). Make no more calls."))
 	request.NoCalls = true
 	want := `Reviewed 2 files, each by a child of its own: 1 warning.
 

@@ -13,39 +13,49 @@ import (
 
 // checkers is what the diagnostics tool said about a file.
 type checkers struct {
+	usage
 	found   []lint.Diagnostic
-	used    []string
-	missing []string
-	// withheld are those that were not run, each with the reason.
-	withheld []string
-	problem  string
+	problem string
 }
+
+// usage tells which checkers judged files, which of them this machine lacks, and which were not run, with the reason.
+type usage struct{ used, missing, withheld []string }
 
 var (
-	diagnosticLine = lazyregexp.New(`^.*?:(\d+):(\d+): (error|warning|information|info|hint): (.*?)(?: \[([^\]]*)\])?$`)
-	usedLine       = lazyregexp.New(`Checked with (.*?)\.(?:\s|$)`)
-	missingLine    = lazyregexp.New(`Not on this machine: (.*?)\.(?:\s|$)`)
-	withheldLine   = lazyregexp.New(`Not run: (.*?)\.(?:\s|$)`)
+	diagnosticLine = lazyregexp.New(`^.*?:(\d+):(\d+): (error|warning|information|hint): (.*?)(?: \[([^\]]*)\])?$`)
+	usagePart      = lazyregexp.New(`(Checked with|Not on this machine:|Not run:) (.*?)\.(?:\s|$)`)
 )
 
-// withheldIn are the checkers that a text says were not run, each with the reason.
-func withheldIn(text string) (list []string) {
-	for _, match := range withheldLine().FindAllStringSubmatch(text, -1) {
-		list = append(list, match[1])
+// read takes in what a line says of checkers.
+func (u *usage) read(line string) {
+	for _, match := range usagePart().FindAllStringSubmatch(line, -1) {
+		switch match[1] {
+		case "Checked with":
+			u.used = append(u.used, strings.Split(match[2], ", ")...)
+		case "Not run:":
+			u.withheld = append(u.withheld, match[2])
+		default:
+			u.missing = append(u.missing, strings.Split(match[2], ", ")...)
+		}
 	}
-	return list
 }
 
-// tellUse writes which checkers were used, which the machine lacks, and which were not run.
-func tellUse(b *strings.Builder, used, missing, withheld []string) {
-	b.WriteString("\nChecked with " + joined(used) + ".")
-	if len(missing) > 0 {
-		b.WriteString(" Not on this machine: " + joined(missing) + ".")
+// add takes in another usage.
+func (u *usage) add(other usage) {
+	u.used, u.missing = append(u.used, other.used...), append(u.missing, other.missing...)
+	u.withheld = append(u.withheld, other.withheld...)
+}
+
+// String is the line that read understands.
+func (u *usage) String() string {
+	text := "Checked with " + joined(u.used) + "."
+	if len(u.missing) > 0 {
+		text += " Not on this machine: " + joined(u.missing) + "."
 	}
-	for _, one := range slices.Compact(slices.Sorted(slices.Values(withheld))) {
-		b.WriteString(" Not run: " + one + ".")
+	for _, one := range slices.Compact(slices.Sorted(slices.Values(u.withheld))) {
+		text += " Not run: " + one + "."
 	}
-	b.WriteString("\n")
+	return text + "\n"
 }
 
 // checkersOf gathers the answer of the diagnostics tool for a path: lines "path:12:5: severity: message [source
@@ -61,53 +71,28 @@ func (r *record) checkersOf(path string) checkers {
 			c.problem = e.text
 			continue
 		}
-		if match := usedLine().FindStringSubmatch(e.text); match != nil {
-			c.used = strings.Split(match[1], ", ")
-		}
-		if match := missingLine().FindStringSubmatch(e.text); match != nil {
-			c.missing = strings.Split(match[1], ", ")
-		}
-		// The last line tells; those before it hold what checkers say.
-		c.withheld = withheldIn(e.text[strings.LastIndexByte(strings.TrimRight(e.text, "\n"), '\n')+1:])
-		for line := range strings.Lines(e.text) {
-			if found, ok := c.parse(strings.TrimSuffix(line, "\n")); ok {
-				c.found = append(c.found, found)
+		lines := strings.Split(strings.TrimRight(e.text, "\n"), "\n")
+		c.read(lines[len(lines)-1]) // first, since the names of checkers may have several words
+		for _, line := range lines {
+			if match := diagnosticLine().FindStringSubmatch(line); match != nil {
+				c.found = append(c.found, c.diagnostic(match))
 			}
 		}
 	}
 	return c
 }
 
-func (c *checkers) parse(line string) (lint.Diagnostic, bool) {
-	match := diagnosticLine().FindStringSubmatch(line)
-	if match == nil {
-		return lint.Diagnostic{}, false
-	}
-	number, err := strconv.Atoi(match[1])
-	if err != nil || number < 1 {
-		return lint.Diagnostic{}, false
-	}
-	source, code := c.splitSource(match[5])
-	severity := lint.Severity(match[3])
-	if severity == "info" {
-		severity = lint.Information
-	}
-	return lint.Diagnostic{
-		Line: number, EndLine: number, Severity: severity, Rule: code, Message: match[4],
-		Source: source,
-	}, true
-}
-
-// splitSource parts "go vet unreachable" into checker and code: names of checkers may have several words, so
-// those that were used are tried first.
-func (c *checkers) splitSource(text string) (source, code string) {
+// diagnostic is what a match of diagnosticLine says.
+func (c *checkers) diagnostic(match []string) lint.Diagnostic {
+	number, _ := strconv.Atoi(match[1]) // digits only
+	source, _, _ := strings.Cut(match[5], " ")
 	for _, name := range c.used {
-		if len(name) > len(source) && (text == name || strings.HasPrefix(text, name+" ")) {
+		if match[5] == name || strings.HasPrefix(match[5], name+" ") {
 			source = name
 		}
 	}
-	if source == "" {
-		source, _, _ = strings.Cut(text, " ")
+	return lint.Diagnostic{
+		Line: number, EndLine: number, Severity: lint.Severity(match[3]), Message: match[4],
+		Rule: strings.TrimSpace(match[5][len(source):]), Source: cmp.Or(source, "diagnostics"),
 	}
-	return cmp.Or(source, "diagnostics"), strings.TrimSpace(text[len(source):])
 }

@@ -79,10 +79,6 @@ type diagnosticsArguments struct {
 	Path string `json:"path"`
 }
 
-type listArguments struct {
-	Depth int `json:"depth,omitempty"`
-}
-
 type globArguments struct {
 	Pattern string `json:"pattern"`
 }

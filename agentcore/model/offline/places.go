@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/agentls/agentls/agentcore/lazyregexp"
 	"github.com/agentls/agentls/agentcore/lexer"
@@ -30,139 +29,94 @@ type place struct {
 
 var (
 	matchLine  = lazyregexp.New(`^(\d+):(.*)$`)
-	wholeLine  = lazyregexp.New(`^(.+?):(\d+):(.*)$`)
-	besideLine = lazyregexp.New(`^\d+-`)
-	cutAnswer  = lazyregexp.New(`\(there are more than these \d+ matches`)
 	testFolder = lazyregexp.New(`/(?:\w*[^a\W])?test/`) // httptest and the like, but not latest
 	headLine   = lazyregexp.New(`^\s*(?:package|module|import|from|#include|use|using|require)\b`)
+	usesWord   = lazyregexp.New(`(?i)\b(?:us(?:es?|ed|ages?)|callers?|call(?:s|ed)|references?)\b`)
+	testsWord  = lazyregexp.New(`(?i)\btest(?:s|ed|ing)?\b`)
 )
 
-// evidence is what the searches of a task have found.
+// evidence is what the searches of a task have found, the best places first.
 type evidence struct {
-	terms []term
-	// weights are those of terms: the fewer files have a word, the more it tells.
-	weights []float64
-	// common are the terms that have more lines than were shown.
-	common []term
+	terms  []term
 	places []place
 	// wantsUses and wantsTests tell what the task asks for.
 	wantsUses, wantsTests bool
 }
 
-var (
-	usesWord  = lazyregexp.New(`(?i)\b(?:us(?:es?|ed|ages?)|callers?|call(?:s|ed)|references?)\b`)
-	testsWord = lazyregexp.New(`(?i)\btest(?:s|ed|ing)?\b`)
-)
-
-// evidence gathers the lines that grep found, each once, the best first.
+// evidence gathers the lines that grep found, each once.
 func (t *task) evidence(terms []term) *evidence {
 	found := &evidence{
 		terms: terms, wantsUses: usesWord().MatchString(t.words),
 		wantsTests: testsWord().MatchString(t.words),
 	}
-	seen := map[string]int{}
-	common := map[string]bool{} // patterns with more matches than were shown
+	seen := map[string]bool{}
 	for e := range t.made("grep") {
-		if e.failed {
-			continue
-		}
-		if cutAnswer().MatchString(e.text) {
-			common[grepPattern(e)] = true
-		}
 		for p := range grepped(e.text) {
 			key := fmt.Sprintf("%s:%d", p.path, p.line)
-			if _, ok := seen[key]; ok {
+			if seen[key] || e.failed {
 				continue
 			}
-			seen[key] = len(found.places)
+			seen[key] = true
 			p.name, p.minor = outline.Defines(p.text)
 			found.places = append(found.places, p)
 		}
 	}
-	found.weigh(common)
 	found.rate()
 	return found
 }
 
-// grepped yields the matches in an answer of grep: the file's name and below it number:text, or all in one line.
+// grepped yields the matches in an answer of grep: the file's name and below it number:text.
 func grepped(text string) func(func(place) bool) {
 	return func(yield func(place) bool) {
 		current := ""
 		for line := range strings.Lines(text) {
 			line = strings.TrimSuffix(line, "\n")
-			p := place{path: current}
-			switch match := matchLine().FindStringSubmatch(line); {
-			case match != nil && current != "":
-				p.line, _ = strconv.Atoi(match[1]) // digits only
-				p.text = match[2]
-			case line == "" || line == "--" || line[0] == '(' || strings.HasPrefix(line, "No match") ||
-				besideLine().MatchString(line):
+			match := matchLine().FindStringSubmatch(line)
+			if match == nil {
+				current = line
 				continue
-			default:
-				whole := wholeLine().FindStringSubmatch(line)
-				if whole == nil {
-					current = line
-					continue
-				}
-				p.path, p.text = whole[1], whole[3]
-				p.line, _ = strconv.Atoi(whole[2]) // as above
 			}
-			if !yield(p) {
+			number, _ := strconv.Atoi(match[1]) // digits only
+			if !yield(place{path: current, line: number, text: match[2]}) {
 				return
 			}
 		}
 	}
 }
 
-// weigh finds out in how many files each word is.
-func (e *evidence) weigh(common map[string]bool) {
-	e.weights = make([]float64, len(e.terms))
+// rate gives each place its points and sorts the places. The fewer files have a word, the more it counts. A place in a
+// file that has one of several words is worth less than one in a file that has all.
+func (e *evidence) rate() {
+	const alone = 0.35
+	files := make([]map[string]bool, len(e.terms))
+	weights := make([]float64, len(e.terms))
+	all := 0.01
 	for i, term := range e.terms {
-		files := map[string]bool{}
+		files[i] = map[string]bool{}
 		for _, p := range e.places {
 			if term.expression.MatchString(p.text) {
-				files[p.path] = true
+				files[i][p.path] = true
 			}
 		}
-		count := float64(len(files))
-		if common[term.pattern()] {
-			count = max(count*2, 60)
-			e.common = append(e.common, term)
-		}
-		e.weights[i] = 1 / (1 + 0.3*math.Log2(1+count/3))
-		if term.loose {
-			e.weights[i] /= 2
-		}
+		weights[i] = 1 / (1 + 0.3*math.Log2(1+float64(len(files[i]))/3))
+		all += weights[i]
 	}
-}
-
-// rate gives each place its points and sorts the places.
-func (e *evidence) rate() {
-	// lines are the terms of each line, as bits, by file: what stands beside a place tells what it is about.
-	lines := map[string]map[int]uint32{}
-	whole := map[string]uint32{}
-	for _, p := range e.places {
-		bits := e.termsIn(p.text)
-		if lines[p.path] == nil {
-			lines[p.path] = map[int]uint32{}
+	for at := range e.places {
+		p := &e.places[at]
+		covered := 0.0
+		for i, term := range e.terms {
+			p.score += weights[i] * e.points(p, term)
+			if files[i][p.path] || term.expression.MatchString(p.path) {
+				covered += weights[i]
+			}
 		}
-		lines[p.path][p.line] |= bits
-		whole[p.path] |= bits | e.termsIn(p.path)
-	}
-	const reach, beside, alone = 8, 2, 0.35
-	all := max(e.sum(1<<len(e.terms)-1), 0.01)
-	for i := range e.places {
-		p := &e.places[i]
-		p.score = e.score(*p)
-		own := lines[p.path][p.line]
-		near := uint32(0)
-		for line := p.line - reach; line <= p.line+reach; line++ {
-			near |= lines[p.path][line]
+		p.score *= alone + (1-alone)*covered/all
+		const remark, remote = 6, 8
+		if isRemark(*p) || headLine().MatchString(p.text) {
+			p.score -= remark
 		}
-		p.score += beside * e.sum(near&^own)
-		if p.score > 0 { // a place that is about one of several words is worth less
-			covered := (e.sum(own|near) + e.sum(whole[p.path]&^(own|near))/2) / all
-			p.score *= alone + (1-alone)*covered
+		if far := remoteness(p.path); !e.wantsTests || far > 1 {
+			p.score -= float64(remote * far)
 		}
 	}
 	slices.SortStableFunc(e.places, func(a, b place) int {
@@ -170,74 +124,118 @@ func (e *evidence) rate() {
 	})
 }
 
-func (e *evidence) termsIn(text string) uint32 {
-	bits := uint32(0)
-	for i, term := range e.terms {
-		if term.expression.MatchString(text) {
-			bits |= 1 << i
+// points rates a place by one of the terms: definitions of what is looked for over uses, unless uses are asked for.
+func (e *evidence) points(p *place, term term) float64 {
+	const defined, inLine, begins, wholeName, inPath = 10, 4, 2, 4, 2
+	sum := 0.0
+	if at := term.expression.FindStringIndex(p.text); at != nil {
+		sum += inLine
+		if beginsWord(p.text, at[0]) {
+			sum += begins
 		}
 	}
-	return bits
-}
-
-func (e *evidence) sum(bits uint32) float64 {
-	total := 0.0
-	for i, weight := range e.weights {
-		if bits&(1<<i) != 0 {
-			total += weight
-		}
-	}
-	return total
-}
-
-// score rates a line by itself: definitions of what is looked for over uses, lines with several of the words over
-// others, sources over tests and over what others wrote.
-func (e *evidence) score(p place) float64 {
-	const defined, inLine, begins, ends, wholeName, inBase, inFolder, comment, remote = 10, 4, 2, 1, 4, 3, 1, 6, 8
-	points := 0.0
-	if !e.wantsTests || remoteness(p.path) > 1 {
-		points -= float64(remote * remoteness(p.path))
-	}
-	if isRemark(p) || headLine().MatchString(p.text) {
-		points -= comment
-	}
-	definition := float64(defined)
-	switch {
-	case e.wantsUses:
-		definition = -inLine
-	case p.minor:
-		definition = defined / 3
-	}
-	for i, term := range e.terms {
-		sum := 0.0
-		if at := term.expression.FindStringIndex(p.text); at != nil {
-			sum += inLine
-			if beginsWord(p.text, at[0]) {
-				sum += begins
-			}
-			if at[1] == len(p.text) || !lexer.IsWordByte(p.text[at[1]]) {
-				sum += ends
-			}
-		}
-		if at := term.expression.FindStringIndex(p.name); p.name != "" && at != nil {
-			if beginsWord(p.name, at[0]) {
-				sum += definition
-			} else {
-				sum += definition / 2
-			}
-			if at[1]-at[0] == len(p.name) && !e.wantsUses {
-				sum += wholeName
-			}
-		}
+	if at := term.expression.FindStringIndex(p.name); at != nil && p.name != "" {
 		switch {
-		case term.expression.MatchString(path.Base(p.path)):
-			sum += inBase
-		case term.expression.MatchString(p.path):
-			sum += inFolder
+		case e.wantsUses:
+			sum -= inLine
+		case p.minor:
+			sum += defined / 3
+		case beginsWord(p.name, at[0]):
+			sum += defined
+		default:
+			sum += defined / 2
 		}
-		points += sum * e.weights[i]
+		if at[1]-at[0] == len(p.name) && !e.wantsUses {
+			sum += wholeName
+		}
 	}
-	return points
+	if term.expression.MatchString(p.path) {
+		sum += inPath
+	}
+	return sum
+}
+
+// names reports whether one of the terms is in the name of a file or of a definition.
+func (e *evidence) names(name string) bool {
+	return slices.ContainsFunc(e.terms, func(t term) bool { return t.expression.MatchString(path.Base(name)) })
+}
+
+// followed are the names of the best definitions, at most n.
+func (e *evidence) followed(n int) []string {
+	var names []string
+	for _, p := range e.places {
+		if len(names) < n && !p.minor && len(p.name) > 2 && !slices.Contains(names, p.name) && e.names(p.name) &&
+			remoteness(p.path) == 0 {
+			names = append(names, p.name)
+		}
+	}
+	return names
+}
+
+// best returns at most n places, at most perFile of each file, and none that is within a few lines of a better one.
+func (e *evidence) best(n, perFile int) []place {
+	const apart = 2
+	files := map[string][]int{}
+	var chosen []place
+	for _, p := range e.places {
+		lines := files[p.path]
+		beside := func(line int) bool { return max(line-p.line, p.line-line) <= apart }
+		if len(chosen) < n && len(lines) < perFile && !slices.ContainsFunc(lines, beside) {
+			files[p.path] = append(lines, p.line)
+			chosen = append(chosen, p)
+		}
+	}
+	return chosen
+}
+
+// what tells what stands at a place.
+func (e *evidence) what(p place, known source) string {
+	text := e.wordsIn(p.text)
+	switch {
+	case p.name != "" && !p.minor:
+		text = "defines " + p.name
+	case isRemark(p):
+		return "tells of " + text
+	}
+	if in := known.enclosing(p.line, p.text); in > 0 {
+		name, _ := outline.Defines(known.lines[in])
+		text += " in " + name
+	}
+	return text
+}
+
+// wordsIn lists the names and words of a text that have words of the task in them.
+func (e *evidence) wordsIn(text string) string {
+	var words []string
+	for _, term := range e.terms {
+		if at := term.expression.FindStringIndex(text); at != nil {
+			start, end := at[0], at[1]
+			for start > 0 && lexer.IsWordByte(text[start-1]) {
+				start--
+			}
+			for end < len(text) && lexer.IsWordByte(text[end]) {
+				end++
+			}
+			words = append(words, text[start:end])
+		}
+	}
+	return joined(words)
+}
+
+// lookedFor tells the words, and those that are nowhere.
+func (e *evidence) lookedFor() string {
+	var words, without []string
+	for _, term := range e.terms {
+		words = append(words, term.word)
+		if !slices.ContainsFunc(e.places, func(p place) bool { return term.expression.MatchString(p.text) }) {
+			without = append(without, term.word)
+		}
+	}
+	text := "Looked for: " + strings.Join(words, ", ") + "."
+	if len(without) > 0 {
+		text += " In no line: " + strings.Join(without, ", ") + "."
+	}
+	return text
 }
 
 // isRemark reports whether a line is a comment or prose.
@@ -249,74 +247,25 @@ func isRemark(p place) bool {
 
 // beginsWord reports whether a word, or a part of a name in camel case, begins at the byte offset.
 func beginsWord(text string, at int) bool {
-	if at == 0 || !lexer.IsWordByte(text[at-1]) || text[at-1] == '_' {
-		return true
-	}
-	first, _ := utf8.DecodeRuneInString(text[at:])
-	return unicode.IsUpper(first) && unicode.IsLower(rune(text[at-1]))
+	return at == 0 || !lexer.IsWordByte(text[at-1]) || text[at-1] == '_' ||
+		unicode.IsUpper(rune(text[at])) && unicode.IsLower(rune(text[at-1]))
 }
 
-// best returns at most n places, at most perFile of each file, and none that is within a few lines of a better one.
-func (e *evidence) best(n, perFile int) []place {
-	const apart = 2
-	files := map[string][]int{}
-	var chosen []place
-	for _, p := range e.places {
-		if len(chosen) == n {
-			break
-		}
-		lines := files[p.path]
-		if len(lines) == perFile ||
-			slices.ContainsFunc(lines, func(line int) bool { return max(line-p.line, p.line-line) <= apart }) {
-			continue
-		}
-		files[p.path] = append(lines, p.line)
-		chosen = append(chosen, p)
-	}
-	return chosen
-}
-
-// globbed returns what glob named, each file once.
+// globbed returns what glob named, each file once: sources first, tests and what others wrote last.
 func (r *record) globbed() []string {
 	var files []string
-	seen := map[string]bool{}
 	for e := range r.made("glob") {
 		for line := range strings.Lines(e.text) {
 			name := strings.TrimSpace(line)
-			if e.failed || name == "" || name[0] == '(' || strings.HasPrefix(name, "No file") || seen[name] {
-				continue
+			if !e.failed && name != "" && name[0] != '(' && !strings.HasPrefix(name, "No file") {
+				files = append(files, name)
 			}
-			seen[name] = true
-			files = append(files, name)
 		}
 	}
-	return files
-}
-
-// namedFiles returns what glob named and one of the terms is in the name of, sources first.
-func (r *record) namedFiles(terms []term) []string {
-	files := slices.DeleteFunc(r.globbed(), func(name string) bool {
-		return !slices.ContainsFunc(terms, func(term term) bool { return term.expression.MatchString(path.Base(name)) })
+	slices.SortStableFunc(files, func(a, b string) int {
+		return cmp.Or(cmp.Compare(remoteness(a), remoteness(b)), cmp.Compare(a, b))
 	})
-	slices.SortStableFunc(files, func(a, b string) int { return cmp.Compare(remoteness(a), remoteness(b)) })
-	return files
-}
-
-// anyCase is a glob that matches a word in any letter case; what is no letter or digit stands for any one character.
-func anyCase(word string) string {
-	var b strings.Builder
-	for _, r := range word {
-		lower, upper := unicode.ToLower(r), unicode.ToUpper(r)
-		switch {
-		case lower != upper:
-			fmt.Fprintf(&b, "[%c%c]", lower, upper)
-		case unicode.IsDigit(r):
-			b.WriteRune(r)
-		default:
-			b.WriteByte('?')
-		}
-	}
-	return b.String()
+	return slices.Compact(files)
 }
 
 // remoteness orders paths: sources, then tests and what programs wrote, then what others wrote.

@@ -1,7 +1,6 @@
 package offline
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -37,12 +36,18 @@ func (t *task) repair() turn {
 		}
 		slices.Reverse(fixable) // from the last line on, because each fix moves the lines behind it
 		for _, found := range fixable {
-			edited := call{"edit", editArguments{Path: path, Fix: *found.Fix}}
-			if !t.wasMade(edited) && t.offers("edit") && t.turns < maxTurns {
-				calls = append(calls, edited)
-				continue
+			edit := call{"edit", editArguments{Path: path, Fix: *found.Fix}}
+			made, ok := t.answered(edit)
+			switch {
+			case !ok && t.offers("edit") && t.turns < maxTurns:
+				calls = append(calls, edit)
+			case !ok:
+				fmt.Fprintf(&text, "%s:%d: this agent cannot edit, so it stays: %s\n", path, found.Line, found.Message)
+			case made.failed:
+				fmt.Fprintf(&text, "%s:%d: not fixed, %s\n", path, found.Line, withoutPrefix(made.text))
+			default:
+				fmt.Fprintf(&text, "%s:%d: fixed: %s\n", path, found.Line, found.Message)
 			}
-			text.WriteString(t.outcome(path, found))
 		}
 	}
 	if len(calls) > 0 {
@@ -71,18 +76,4 @@ func (w *wish) cannot(path string) string {
 		"%s:%d: the offline rules have no safe fix for %q. It needs a person, or a language model: set "+
 			"ANTHROPIC_API_KEY, GEMINI_API_KEY or OPENAI_API_KEY, or default_model in config.toml.\n",
 		path, w.finding.line, w.finding.message)
-}
-
-// outcome tells what became of an edit.
-func (r *record) outcome(path string, found lint.Diagnostic) string {
-	for e := range r.made("edit") {
-		var arguments editArguments
-		if json.Unmarshal(e.arguments, &arguments) == nil && arguments.Path == path && arguments.Fix == *found.Fix {
-			if e.failed {
-				return fmt.Sprintf("%s:%d: not fixed, %s\n", path, found.Line, withoutPrefix(e.text))
-			}
-			return fmt.Sprintf("%s:%d: fixed: %s\n", path, found.Line, found.Message)
-		}
-	}
-	return fmt.Sprintf("%s:%d: not fixed, because this agent cannot edit: %s\n", path, found.Line, found.Message)
 }

@@ -2,7 +2,6 @@ package offline
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,6 +14,9 @@ const (
 	maxFindings = 50
 	// maxFiles bounds the files of one review.
 	maxFiles = 12
+
+	cannotRead = "The offline rules need the tool `read` to look at a file, and this agent does not have it.\n\n" +
+		noModel + "\n"
 )
 
 // reviewed is one file of a review.
@@ -53,10 +55,7 @@ func (t *task) review() turn {
 func (t *task) targets() ([]string, *turn) {
 	if len(t.files) > 0 {
 		if !t.has("read") {
-			return nil, &turn{
-				text: "The offline rules need the tool `read` to look at a file, and this agent does not have it.\n\n" +
-					noModel + "\n",
-			}
+			return nil, &turn{text: cannotRead}
 		}
 		return t.files, nil
 	}
@@ -74,11 +73,9 @@ func (t *task) targets() ([]string, *turn) {
 	return files, nil
 }
 
-// listed returns the files that glob named: sources first, tests and what others wrote last.
+// listed returns the files that glob named and the rules know.
 func (r *record) listed() []string {
-	files := slices.DeleteFunc(r.globbed(), func(name string) bool { return lint.LanguageOf(name) == lint.Other })
-	slices.SortStableFunc(files, func(a, b string) int { return cmp.Compare(remoteness(a), remoteness(b)) })
-	return files
+	return slices.DeleteFunc(r.globbed(), func(name string) bool { return lint.LanguageOf(name) == lint.Other })
 }
 
 // judge applies the rules to one file.
@@ -88,8 +85,6 @@ func (t *task) judge(path string) reviewed {
 	r.lines = lines
 	var own []lint.Diagnostic
 	f := lint.NewFile(path, text)
-	f.Today = t.today
-	f.Whole = lines >= r.source.total && !r.source.cut
 	if lines > 0 {
 		own = f.Check()
 	}
@@ -113,53 +108,52 @@ func (t *task) judge(path string) reviewed {
 
 // mostSevere keeps n findings, in their order.
 func mostSevere(found []lint.Diagnostic, n int) []lint.Diagnostic {
-	order := map[lint.Severity]int{lint.Error: 0, lint.Warning: 1, lint.Information: 2, lint.Hint: 3}
+	rank := func(d lint.Diagnostic) int { return slices.Index(severities, severityNames[d.Severity]) }
 	ranked := slices.Clone(found)
-	slices.SortStableFunc(ranked,
-		func(a, b lint.Diagnostic) int { return cmp.Compare(order[a.Severity], order[b.Severity]) })
+	slices.SortStableFunc(ranked, func(a, b lint.Diagnostic) int { return rank(a) - rank(b) })
 	ranked = ranked[:n]
-	slices.SortStableFunc(ranked, func(a, b lint.Diagnostic) int { return cmp.Compare(a.Line, b.Line) })
+	slices.SortStableFunc(ranked, func(a, b lint.Diagnostic) int { return a.Line - b.Line })
 	return ranked
+}
+
+// report is the next call that reports a finding, with its fix, or without it where the fix was refused; nil where none
+// is left to make. It tells whether the finding was accepted.
+func (r *record) report(path string, found lint.Diagnostic) (next *call, accepted bool) {
+	a := findingArguments{
+		Path: path, Line: found.Line, Severity: string(found.Severity), Rule: found.Rule,
+		Message: found.Message, Source: found.Source, Fix: found.Fix,
+	}
+	if found.EndLine > found.Line {
+		a.EndLine = found.EndLine
+	}
+	for {
+		c := call{"report_finding", a}
+		e, made := r.answered(c)
+		if !made {
+			return &c, false
+		}
+		if !e.failed || a.Fix == nil {
+			return nil, !e.failed
+		}
+		a.Fix = nil
+	}
 }
 
 // reports returns the report_finding calls that are still to be made. Those without a fix come first, by line.
 // Those with a fix follow from the last line to the first, because each fix moves the lines behind it.
 func (r *record) reports(done []reviewed) []call {
-	attempts := map[string]int{} // by finding: failed reports
-	accepted := map[string]bool{}
-	for e := range r.made("report_finding") {
-		var arguments findingArguments
-		if json.Unmarshal(e.arguments, &arguments) != nil {
-			continue
-		}
-		key := findingKey(arguments.Path, arguments.Line, arguments.Rule, arguments.Message)
-		if e.failed {
-			attempts[key]++
-		} else {
-			accepted[key] = true
-		}
-	}
 	var plain, fixing []call
-	for _, r := range done {
+	for _, file := range done {
 		var behind []call
-		for _, found := range r.findings {
-			key := findingKey(r.path, found.Line, found.Rule, found.Message)
-			if accepted[key] || attempts[key] > 1 || attempts[key] == 1 && found.Fix == nil {
-				continue
+		for _, found := range file.findings {
+			next, _ := r.report(file.path, found)
+			switch {
+			case next == nil:
+			case next.arguments.(findingArguments).Fix != nil:
+				behind = append(behind, *next)
+			default:
+				plain = append(plain, *next)
 			}
-			arguments := findingArguments{
-				Path: r.path, Line: found.Line, Severity: string(found.Severity), Rule: found.Rule,
-				Message: found.Message, Source: found.Source,
-			}
-			if found.EndLine > found.Line {
-				arguments.EndLine = found.EndLine
-			}
-			if attempts[key] == 0 && found.Fix != nil {
-				arguments.Fix = found.Fix
-				behind = append(behind, call{"report_finding", arguments})
-				continue
-			}
-			plain = append(plain, call{"report_finding", arguments})
 		}
 		slices.Reverse(behind)
 		fixing = append(fixing, behind...)
@@ -170,44 +164,29 @@ func (r *record) reports(done []reviewed) []call {
 	return calls[:min(len(calls), max(callsPerTurn, (len(calls)+left-1)/left))]
 }
 
-func findingKey(path string, line int, rule, message string) string {
-	return fmt.Sprintf("%s\x00%d\x00%s\x00%s", path, line, rule, message)
-}
-
-// reviewText sums up.
+// reviewText sums up. Findings that could not be reported stand in it.
 func (t *task) reviewText(done []reviewed, dropped int) string {
 	var b strings.Builder
-	unreported := map[string]bool{}
-	sent := 0
-	for e := range t.made("report_finding") {
-		var arguments findingArguments
-		if json.Unmarshal(e.arguments, &arguments) != nil {
-			continue
-		}
-		sent++
-		unreported[findingKey(arguments.Path, arguments.Line, arguments.Rule, arguments.Message)] = e.failed
-	}
+	var used usage
 	for _, r := range done {
-		name := r.path
-		if t.first > 0 {
-			name = fmt.Sprintf("%s, lines %d-%d", r.path, t.first, t.last)
-		}
+		used.add(r.checkers.usage)
 		if !r.source.read {
 			fmt.Fprintf(&b, "%s could not be read: %s\n", r.path,
 				cmp.Or(withoutPrefix(r.source.problem), "the turns of this run were used up"))
 			continue
 		}
-		fixable := 0
+		name, fixable := r.path, 0
+		if t.first > 0 {
+			name = fmt.Sprintf("%s, lines %d-%d", r.path, t.first, t.last)
+		}
+		counts := map[string]int{}
 		for _, found := range r.findings {
+			counts[severityNames[found.Severity]]++
 			if found.Fix != nil {
 				fixable++
 			}
 		}
-		fmt.Fprintf(&b, "%s: %s", name, bySeverity(r.findings))
-		if fixable > 0 {
-			fmt.Fprintf(&b, ", %d with a fix", fixable)
-		}
-		b.WriteString(".\n")
+		b.WriteString(name + ": " + countsOf(counts, fixable) + ".\n")
 		if r.lines < r.source.total {
 			fmt.Fprintf(&b, "  Only its first %d of %d lines were read.\n", r.lines, r.source.total)
 		}
@@ -215,8 +194,7 @@ func (t *task) reviewText(done []reviewed, dropped int) string {
 			fmt.Fprintf(&b, "  Its diagnostics could not be had: %s\n", withoutPrefix(r.checkers.problem))
 		}
 		for _, found := range r.findings {
-			failed, reported := unreported[findingKey(r.path, found.Line, found.Rule, found.Message)]
-			if !reported || failed {
+			if _, accepted := t.report(r.path, found); !accepted {
 				fmt.Fprintf(&b, "- %s:%d: %s: %s (%s)\n", r.path, found.Line, found.Severity, found.Message,
 					strings.TrimSpace(found.Source+" "+found.Rule))
 			}
@@ -225,14 +203,33 @@ func (t *task) reviewText(done []reviewed, dropped int) string {
 	if dropped > 0 {
 		fmt.Fprintf(&b, "%d more files were not looked at; name those that matter.\n", dropped)
 	}
-	var used, missing, withheld []string
-	for _, r := range done {
-		used, missing, withheld = append(used, r.checkers.used...), append(missing, r.checkers.missing...),
-			append(withheld, r.checkers.withheld...)
+	used.used = append(used.used, "the rules of agentls")
+	return b.String() + "\n" + used.String() + noModel + "\n"
+}
+
+// severities are the names that counts have, the worst first; severityNames are they by severity.
+var (
+	severities    = []string{"error", "warning", "remark", "hint"}
+	severityNames = map[lint.Severity]string{
+		lint.Error: "error", lint.Warning: "warning", lint.Information: "remark", lint.Hint: "hint",
 	}
-	tellUse(&b, append(used, "the rules of agentls"), missing, withheld)
-	b.WriteString(noModel + "\n")
-	return b.String()
+)
+
+// countsOf writes "2 errors, 1 hint, 1 with a fix".
+func countsOf(counts map[string]int, fixable int) string {
+	var list []string
+	for _, thing := range severities {
+		if counts[thing] > 0 {
+			list = append(list, plural(counts[thing], thing))
+		}
+	}
+	if fixable > 0 {
+		list = append(list, fmt.Sprintf("%d with a fix", fixable))
+	}
+	if len(list) == 0 {
+		return "nothing found"
+	}
+	return strings.Join(list, ", ")
 }
 
 // joined lists names, each once.
@@ -249,17 +246,4 @@ func joined(names []string) string {
 // withoutPrefix takes "error: " from the text of a failed call.
 func withoutPrefix(text string) string {
 	return strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(text, "error: "), "denied: "))
-}
-
-// bySeverity writes "2 errors, 1 hint".
-func bySeverity(found []lint.Diagnostic) string {
-	counts := map[string]int{}
-	for _, f := range found {
-		name := string(f.Severity)
-		if f.Severity == lint.Information {
-			name = "remark"
-		}
-		counts[name]++
-	}
-	return countsOf(counts)
 }

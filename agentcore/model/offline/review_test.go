@@ -32,10 +32,10 @@ func TestReviewReadsOn(t *testing.T) {
 	for i := range 900 {
 		fmt.Fprintf(&text, "x%d = %d\n", i, i)
 	}
-	text.WriteString("assert (x1, 'no')\n")
+	text.WriteString("eval(x1)\n")
 	d := &desk{t: t, files: map[string]string{"long.py": text.String()}, shown: 100}
 	answer := d.converse("review long.py")
-	if got := d.lines(); !slices.Equal(got, []string{"long.py:901 assert-tuple"}) {
+	if got := d.lines(); !slices.Equal(got, []string{"long.py:901 unsafe-eval"}) {
 		t.Errorf("reported %q in %d turns; the answer is:\n%s", got, d.turns, answer)
 	}
 }
@@ -82,13 +82,17 @@ func TestReviewRefused(t *testing.T) {
 }
 
 func TestReviewManyFindings(t *testing.T) {
-	d := &desk{t: t, files: map[string]string{"note.md": strings.Repeat("the the one\n\n", 70) + "<<<<<<< a\n=======\n>>>>>>> b\n"}}
+	d := &desk{
+		t:     t,
+		files: map[string]string{"note.md": strings.Repeat("the the one\n\n", 70) + "<<<<<<< a\n=======\n>>>>>>> b\n"},
+	}
 	d.converse("review note.md")
 	if len(d.reports) != maxFindings+1 || !slices.Contains(d.lines(), "note.md:141 merge-conflict") {
 		t.Errorf("%d findings were reported: %q", len(d.reports), d.lines())
 	}
 	// In an editor nobody sees the answer: what is not shown is a finding of its own.
-	told := slices.IndexFunc(d.reports, func(r findingArguments) bool { return r.Rule == "more-findings" && r.Line == 1 })
+	told := slices.IndexFunc(d.reports,
+		func(r findingArguments) bool { return r.Rule == "more-findings" && r.Line == 1 })
 	if told < 0 || !strings.Contains(d.reports[told].Message, "21 more findings") {
 		t.Errorf("the reports are %+v", d.reports)
 	}
@@ -117,9 +121,12 @@ func TestReviewWorkspace(t *testing.T) {
 
 // TestReviewCombines has a checker and a rule that say the same.
 func TestReviewCombines(t *testing.T) {
-	d := &desk{t: t, files: map[string]string{"a.py": "def f(a):\n    if a == None:\n        return 1\n"}, diagnostics: map[string]string{
-		"a.py": "a.py:2:8: warning: Comparison to `None` should be `cond is None` [ruff E711]\na.py:2:8: warning: comparison to `None` should be `cond is None` [pylsp E711]\nChecked with ruff.",
-	}}
+	d := &desk{
+		t: t, files: map[string]string{"a.py": "def f(a):\n    if a == None:\n        return 1\n"},
+		diagnostics: map[string]string{
+			"a.py": "a.py:2:8: warning: Comparison to `None` should be `cond is None` [ruff E711]\nChecked with ruff.",
+		},
+	}
 	d.converse("review a.py")
 	if len(d.reports) != 1 || d.reports[0].Source != "ruff" || d.reports[0].Rule != "E711" || d.reports[0].Fix == nil {
 		t.Errorf("reported %+v", d.reports)
@@ -143,8 +150,11 @@ func TestReviewWithoutReports(t *testing.T) {
 func TestRepair(t *testing.T) {
 	source := "def f(a):\n    if a == None:\n        return 1\n    if a != None:\n        return 2\n"
 	d := &desk{t: t, files: map[string]string{"a.py": source}}
-	answer := d.converse("Fix this finding.\n\n<context>\nfile: a.py\nlines: 4-4\nline: 4\nrule: none-comparison\nfinding: None is compared by value.\n</context>\n")
-	if want := strings.Replace(source, "a != None", "a is not None", 1); d.files["a.py"] != want || !strings.Contains(answer, "a.py:4: fixed") {
+	answer := d.converse(
+		"Fix this finding.\n\n<context>\nfile: a.py\nlines: 4-4\nline: 4\nrule: none-comparison\nfinding: None is " +
+			"compared by value.\n</context>\n")
+	if want := strings.Replace(source, "a != None", "a is not None", 1); d.files["a.py"] != want ||
+		!strings.Contains(answer, "a.py:4: fixed") {
 		t.Errorf("the file is %q; the answer is:\n%s", d.files["a.py"], answer)
 	}
 
@@ -155,7 +165,8 @@ func TestRepair(t *testing.T) {
 	}
 
 	other := &desk{t: t, files: map[string]string{"a.py": source}}
-	answer = other.converse("Fix this.\n\n<context>\nfile: a.py\nline: 1\nrule: naming\nfinding: The name says nothing.\n</context>\n")
+	answer = other.converse(
+		"Fix this.\n\n<context>\nfile: a.py\nline: 1\nrule: naming\nfinding: The name says nothing.\n</context>\n")
 	if len(other.edits) != 0 || !strings.Contains(answer, "no safe fix") || !strings.Contains(answer, noModel) {
 		t.Errorf("the answer is:\n%s", answer)
 	}
@@ -163,14 +174,19 @@ func TestRepair(t *testing.T) {
 
 func TestExplain(t *testing.T) {
 	d := &desk{t: t, files: map[string]string{
-		"b.go":    "// Package p reads files. It is small.\npackage p\n\nimport \"os\"\n\n// Size tells how large a file is. It may fail.\nfunc Size(name string) (int64, error) {\n\tinfo, err := os.Stat(name)\n\tif err != nil {\n\t\treturn 0, err\n\t}\n\treturn info.Size(), nil\n}\n\ntype none struct{ a, b int }\n",
-		"a.py":    "# Reads things.\ndef read(name):\n    pass\n\n\nclass Reader:\n    def close(self):\n        pass\n",
+		"b.go": "// Package p reads files. It is small.\npackage p\n\nimport \"os\"\n\n// Size tells how large a " +
+			"file is. It may fail.\nfunc Size(name string) (int64, error) {\n\tinfo, err := os.Stat(name)\n\tif err " +
+			"!= nil {\n\t\treturn 0, err\n\t}\n\treturn info.Size(), nil\n}\n\ntype none struct{ a, b int }\n",
+		"a.py": "# Reads things.\ndef read(name):\n    pass\n\n\nclass Reader:\n    def " +
+			"close(self):\n        pass\n",
 		"note.md": "# One\n## Two\n",
 	}}
 	answer := d.converse("Explain these.\n\n<context>\nfile: b.go\nfile: a.py\nfile: note.md\n</context>\n")
 	for _, part := range []string{
-		"Package p. Package p reads files.", "It imports os.", "- line 7: func Size(name string) (int64, error). Size tells how large a file is. It calls os.Stat, info.Size. It has 1 branch, 2 returns.",
-		"- line 15: type none, a struct of 2 fields.", "- line 2: def read(name). Reads things.", "- line 7: def close(self).", "  - line 2: Two", noModel,
+		"- line 2: package p. Package p reads files. It is small.",
+		"- line 7: func Size(name string) (int64, error). Size tells how large a file is.",
+		"- line 15: type none struct{ a, b int }.", "- line 2: def read(name). Reads things.",
+		"- line 7: def close(self).", "  - line 2: Two", noModel,
 	} {
 		if !strings.Contains(answer, part) {
 			t.Errorf("the answer lacks %q:\n%s", part, answer)
@@ -178,14 +194,16 @@ func TestExplain(t *testing.T) {
 	}
 	selection := &desk{t: t, files: d.files}
 	answer = selection.converse("What does this do?\n\n<context>\nfile: b.go\nlines: 8-8\n</context>\n")
-	if !strings.Contains(answer, "func Size") || strings.Contains(answer, "type none") || strings.Contains(answer, "imports") || strings.Contains(answer, "info.Size") {
+	if !strings.Contains(answer, "func Size") || strings.Contains(answer, "type none") ||
+		strings.Contains(answer, "imports") || strings.Contains(answer, "info.Size") {
 		t.Errorf("the answer goes beyond the selection:\n%s", answer)
 	}
 }
 
 func TestIntent(t *testing.T) {
 	for words, want := range map[string]intent{
-		"Review this file": review, "check main.go for problems": review, "find bugs in here": review, "What is wrong here?": review,
+		"Review this file": review, "check main.go for problems": review, "find bugs in here": review,
+		"What is wrong here?":   review,
 		"explain the selection": explain, "What does this do?": explain, "Summarize README.md": explain,
 		"where is the parser?": explore, "How are sessions stored": explore, "find usages of Foo": explore,
 		"Fix this": repair, "please repair the error": repair, "write a poem": unknown, "": unknown,
@@ -210,8 +228,11 @@ func TestUnknown(t *testing.T) {
 func TestHandOver(t *testing.T) {
 	d := &desk{t: t}
 	request := &model.Request{
-		Messages: []model.Message{model.UserText("review a.go"), model.UserText("The limit of this run is reached (max_turns). Make no more calls.")},
-		Tools:    []model.Tool{{Name: "read"}, {Name: "diagnostics"}}, NoCalls: true,
+		Messages: []model.Message{
+			model.UserText("review a.go"),
+			model.UserText("The limit of this run is reached (max_turns). Make no more calls."),
+		},
+		Tools: []model.Tool{{Name: "read"}, {Name: "diagnostics"}}, NoCalls: true,
 	}
 	done := d.ask(request)
 	if len(done.Message.Calls()) > 0 || done.Stop != model.StopEnd || !strings.Contains(done.Message.Text(), noModel) {
@@ -222,7 +243,9 @@ func TestHandOver(t *testing.T) {
 // TestNewTask asks for something else in the same conversation: files are kept from the context, results are not.
 func TestNewTask(t *testing.T) {
 	d := &desk{t: t, files: map[string]string{"b.go": deferring}}
-	request := &model.Request{Messages: []model.Message{model.UserText("Review it.\n\n<context>\nfile: b.go\n</context>\n")}}
+	request := &model.Request{
+		Messages: []model.Message{model.UserText("Review it.\n\n<context>\nfile: b.go\n</context>\n")},
+	}
 	d.goOn(request)
 	request.Tools = nil
 	request.Messages = append(request.Messages, model.UserText("Now explain it."))
@@ -272,7 +295,7 @@ func TestSample(t *testing.T) {
 			fixes++
 		}
 	}
-	if len(d.reports) != 30 || fixes != 6 {
+	if len(d.reports) != 16 || fixes != 6 {
 		t.Errorf("%d findings with %d fixes: %q\n%s", len(d.reports), fixes, d.lines(), answer)
 	}
 }

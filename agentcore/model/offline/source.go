@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/agentls/agentls/agentcore/lazyregexp"
+	"github.com/agentls/agentls/agentcore/outline"
 )
 
 const (
@@ -27,14 +28,11 @@ type source struct {
 	read  bool
 	// problem is why the file could not be read, empty if it could.
 	problem string
-	// cut tells that a line was too long and is not whole.
-	cut bool
 }
 
 var (
-	numbered  = lazyregexp.New(`^\s*(\d+)(?:\t|→)(.*)$`)
-	totalHint = lazyregexp.New(`\bof (\d+)\b`)
-	moreHint  = lazyregexp.New(`\boffset\D{0,3}(\d+)`)
+	numbered = lazyregexp.New(`^\s*(\d+)(?:\t|→)(.*)$`)
+	moreHint = lazyregexp.New(`^\(.*\bof (\d+);.*\boffset \d`)
 )
 
 // sourceOf gathers the reads of a path.
@@ -59,37 +57,22 @@ func (r *record) sourceOf(path string) source {
 
 // add takes in one answer of the read tool: lines "12\ttext", then perhaps a sentence on how to read on.
 func (s *source) add(text string) {
-	shown := 0
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
 		match := numbered().FindStringSubmatch(line)
 		if match == nil {
 			if hint := moreHint().FindStringSubmatch(line); hint != nil {
-				next, err := strconv.Atoi(hint[1])
-				if err == nil {
-					s.total = max(s.total, next)
-				}
-				if total := totalHint().FindStringSubmatch(line); total != nil {
-					if n, err := strconv.Atoi(total[1]); err == nil {
-						s.total = max(s.total, n)
-					}
-				}
+				total, _ := strconv.Atoi(hint[1]) // digits only
+				s.total = max(s.total, total)
 			}
 			continue
 		}
-		number, err := strconv.Atoi(match[1])
-		if err != nil || number < 1 {
-			continue
-		}
-		shown++
+		number, _ := strconv.Atoi(match[1]) // digits only
 		s.lines[number] = match[2]
 		s.total = max(s.total, number)
-		if len(match[2]) >= 1999 && strings.HasSuffix(match[2], "…") {
-			s.cut = true
-		}
 	}
 	if s.chunk == 0 {
-		s.chunk = shown
+		s.chunk = len(s.lines)
 	}
 }
 
@@ -101,21 +84,37 @@ func (s *source) missing() []call {
 	var calls []call
 	step := max(s.chunk/2, 1) // half of what fitted, so that it fits again where lines are longer
 	for line := 1; line <= s.total && len(calls) < callsPerTurn; line++ {
-		if _, ok := s.lines[line]; ok {
-			continue
+		if _, known := s.lines[line]; !known {
+			calls = append(calls, call{"read", readArguments{Path: s.path, Offset: line, Limit: step}})
+			line += step - 1
 		}
-		limit := 1
-		for limit < step && line+limit <= s.total {
-			if _, ok := s.lines[line+limit]; ok {
-				break
-			}
-			limit++
-		}
-		calls = append(calls, call{"read", readArguments{Path: s.path, Offset: line, Limit: limit}})
-		line += limit - 1
 	}
 	return calls
 }
+
+// enclosing is the line of the definition that a line is in, as far as the lines above it are known; 0 for none.
+func (s *source) enclosing(number int, text string) int {
+	indent := indentation(text)
+	for number--; indent > 0 && number > 0; number-- {
+		line, known := s.lines[number]
+		if !known {
+			return 0
+		}
+		if strings.TrimSpace(line) == "" || indentation(line) >= indent {
+			continue
+		}
+		if name, minor := outline.Defines(line); name != "" && !minor {
+			return number
+		}
+		if strings.IndexByte(")}]", strings.TrimSpace(line)[0]) < 0 {
+			indent = indentation(line)
+		}
+	}
+	return 0
+}
+
+// indentation is how many blanks and tabs a line begins with.
+func indentation(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }
 
 // text returns the lines from the first on that are known without a gap, joined by \n, and their number.
 func (s *source) text() (string, int) {
@@ -145,10 +144,20 @@ func (t *task) reading(files []string, diagnostics bool) []call {
 	return slices.DeleteFunc(calls, t.wasMade)
 }
 
-// wasMade reports whether the very same call has been answered before.
-func (r *record) wasMade(c call) bool {
+// answered returns the exchange with the very same call; false if it was not made, or not answered yet.
+func (r *record) answered(c call) (exchange, bool) {
 	arguments, err := json.Marshal(c.arguments)
-	return err == nil && slices.ContainsFunc(r.exchanges, func(e exchange) bool {
+	at := slices.IndexFunc(r.exchanges, func(e exchange) bool {
 		return e.name == c.name && string(e.arguments) == string(arguments)
 	})
+	if err != nil || at < 0 {
+		return exchange{}, false
+	}
+	return r.exchanges[at], true
+}
+
+// wasMade reports whether the very same call has been answered before.
+func (r *record) wasMade(c call) bool {
+	_, ok := r.answered(c)
+	return ok
 }

@@ -53,8 +53,6 @@ type wish struct {
 		line          int
 		rule, message string
 	}
-	// today is the date of the run, "2006-01-02", or empty.
-	today string
 	// depth is that of the run, -1 where the prompt does not say.
 	depth int
 }
@@ -112,15 +110,12 @@ const help = `This is agentls without a language model, so a task in free words 
 - find places in the workspace: "where is the configuration loaded?"
 - fix some of their own findings: "fix this"
 
-For everything else, configure a model: set ANTHROPIC_API_KEY, GEMINI_API_KEY or OPENAI_API_KEY where the editor starts, or write ` + "`default_model = \"provider/model\"`" + ` into config.toml.
-
-` + noModel + "\n"
+For everything else, configure a model: set ANTHROPIC_API_KEY, GEMINI_API_KEY or OPENAI_API_KEY where the editor ` +
+	"starts, or write `default_model = \"provider/model\"` into config.toml.\n\n" + noModel + "\n"
 
 var (
 	taskBlock    = lazyregexp.New(`(?s)\n*<(task|reminder|pass)>\n(.*?)</(?:task|reminder|pass)>\n*`)
 	contextBlock = lazyregexp.New(`(?s)\n?<context>\n(.*?)</context>\s*$`)
-	dateLine     = lazyregexp.New(`(?m)^date: (\d{4}-\d\d-\d\d)$`)
-	quotedPath   = lazyregexp.New("`([^`\n]+)`")
 	wholeProject = lazyregexp.New(`\b(?:overview|architecture|project|repo|repository|workspace|code[ -]?base)\b`)
 	pathWord     = lazyregexp.New(`[\w~.+@-]*(?:[\\/][\w.+@-]+)*\.[A-Za-z][A-Za-z0-9]{0,9}\b`)
 )
@@ -147,9 +142,6 @@ func understand(request *model.Request) task {
 			at, t.intent, t.words = i, asked, strings.TrimSpace(words)
 		}
 	}
-	if match := dateLine().FindStringSubmatch(request.System); match != nil {
-		t.today = match[1]
-	}
 	t.depth = -1
 	if match := depthLine().FindStringSubmatch(request.System); match != nil {
 		t.depth, _ = strconv.Atoi(match[1]) // digits only
@@ -159,12 +151,7 @@ func understand(request *model.Request) task {
 		t.gather(request.Messages[at+1:])
 	}
 	if len(t.files) == 0 {
-		for _, quoted := range quotedPath().FindAllStringSubmatch(t.words, -1) {
-			if lint.LanguageOf(path.Base(quoted[1])) != lint.Other && !slices.Contains(t.files, quoted[1]) {
-				t.files = append(t.files, quoted[1])
-			}
-		}
-		for _, word := range pathWord().FindAllString(quotedPath().ReplaceAllString(t.words, ""), -1) {
+		for _, word := range pathWord().FindAllString(t.words, -1) {
 			if base := path.Base(word); lint.LanguageOf(base) != lint.Other && !slices.Contains(t.files, word) {
 				t.files = append(t.files, word)
 			}
@@ -286,17 +273,13 @@ var intentWords = []struct {
 	expression func() *regexp.Regexp
 	intent     intent
 }{
-	{
-		lazyregexp.New(
-			`\b(?:find|look for|search for|list|show|are there|any)\b[^.?!]{0,40}\b(?:bugs?|problems?|issues?|defects?|mistakes?|errors|flaws?|vulnerabilit(?:y|ies)|secrets?)\b`), review,
-	},
+	{lazyregexp.New(`\b(?:find|look for|search for|list|show|are there|any)\b[^.?!]{0,40}` +
+		`\b(?:bugs?|problems?|issues?|defects?|mistakes?|errors|flaws?|vulnerabilit(?:y|ies)|secrets?)\b`), review},
 	{lazyregexp.New(`\bwhat(?:'s| is) wrong\b`), review},
 	{lazyregexp.New(`\b(?:review|check|lint|audit|inspect|verify|analy[sz]e)\b`), review},
 	{lazyregexp.New(`\b(?:fix|repair|correct|resolve|clean up)\b`), repair},
-	{
-		lazyregexp.New(
-			`\b(?:explain|describe|summari[sz]e|outline|overview|understand|document|what (?:does|do|is|are) (?:this|these|it))\b`), explain,
-	},
+	{lazyregexp.New(`\b(?:explain|describe|summari[sz]e|outline|overview|understand|document|` +
+		`what (?:does|do|is|are) (?:this|these|it))\b`), explain},
 	{lazyregexp.New(`\b(?:find|where|search|locate|explore|how|which|who|what|usages?|look for)\b`), explore},
 }
 

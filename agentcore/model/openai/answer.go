@@ -11,11 +11,6 @@ import (
 	"github.com/agentls/agentls/agentcore/model/internal/transport"
 )
 
-// faultError carries what an error in the stream says.
-type faultError struct{ transport.Fault }
-
-func (f *faultError) Error() string { return f.Message }
-
 // answer collects the chunks of one message.
 type answer struct {
 	text, reasoning strings.Builder
@@ -59,7 +54,7 @@ func (a *answer) add(data []byte) iter.Seq2[model.Event, error] {
 			if !known {
 				fault.Message = string(data)
 			}
-			yield(nil, &faultError{fault})
+			yield(nil, &fault)
 			return
 		}
 		a.count(&chunk.Usage)
@@ -72,7 +67,7 @@ func (a *answer) add(data []byte) iter.Seq2[model.Event, error] {
 				if !known {
 					fault.Message = "the server ended the answer with an error and no reason"
 				}
-				yield(nil, &faultError{fault})
+				yield(nil, &fault)
 				return
 			}
 			a.count(&choice.Usage)

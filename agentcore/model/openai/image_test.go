@@ -4,17 +4,21 @@ import (
 	"testing"
 
 	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/model/internal/transport"
 )
 
 // seen is a message with the results of two calls, one of which gave an image.
 var seen = model.Message{Role: model.RoleTool, Parts: []model.Part{
-	model.Result{ID: "1", Name: "read", Text: "an image", Images: []model.Image{{MediaType: "image/png", Data: []byte("data")}}},
+	model.Result{
+		ID: "1", Name: "read", Text: "an image",
+		Images: []model.Image{{MediaType: "image/png", Data: []byte("data")}},
+	},
 	model.Result{ID: "2", Name: "list", Text: "a.png"},
 }}
 
 // TestImagesInChat: images follow the results of all calls, which must stand directly behind the calls.
 func TestImagesInChat(t *testing.T) {
-	raw, err := (&chat{endpoint: endpoint{vendor: true}}).encode(seen)
+	raw, err := (&chat{endpoint: endpoint{Endpoint: transport.Endpoint{Own: true}}}).encode(seen)
 	if err != nil {
 		t.Fatal(err)
 	}

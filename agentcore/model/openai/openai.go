@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"iter"
 	"net/http"
 	"slices"
@@ -29,36 +28,14 @@ const VendorURL = "https://api.openai.com/v1"
 // afterFinish is how long a server may be silent between finish_reason and [DONE].
 const afterFinish = 5 * time.Second
 
-// Options says where the model is. Nothing is read from the environment but the proxy.
-type Options struct {
-	// Name is the provider's name, in Model.Name and in errors; empty means "openai".
-	Name string
-	// Model is the server's id of the model; it is sent as it is.
-	Model string
-	// BaseURL ends in /v1 as a rule; chat/completions, or responses, is put behind it. Empty means VendorURL.
-	BaseURL string
-	// Key is sent as a bearer token. An empty one is not sent: local servers need none. For VendorURL it is
-	// refused unless Headers authorise.
-	Key string
-	// Headers are added to each request; a name that is there twice wins over the wire's own.
-	Headers map[string]string
-	// HTTPClient is used for the requests, without following redirects; nil means a client of its own.
-	// Models that share a client share its connections.
-	HTTPClient *http.Client
-	// IdleTimeout is how long the server may send nothing, comments counted; 0 means 120 s.
-	IdleTimeout time.Duration
-	// MaxTokens bounds an answer where the request does not; 0 leaves it to the server.
-	MaxTokens int
-}
+// Options says where the model is. BaseURL ends in /v1 as a rule; chat/completions, or responses, is put behind it.
+type Options = transport.Options
 
 // endpoint is what a model of both interfaces is behind. It is never changed after it was made.
 type endpoint struct {
-	name      string
-	model     string
-	maxTokens int
-	vendor    bool // it is OpenAI's own server, which is strict about newer parameters
-	upstream  transport.Upstream
-	broken    *model.Error // why no request can be sent, if so
+	transport.Endpoint // its own server, the vendor's, is strict about newer parameters
+	model              string
+	maxTokens          int
 }
 
 // chat is a model behind Chat Completions. What it learns of the server is all that changes after New.
@@ -89,24 +66,14 @@ func New(options Options) model.Model {
 
 // connect returns the endpoint that the options name, and what the SDK is told of it.
 func connect(options Options) (endpoint, []option.RequestOption) {
-	provider := cmp.Or(options.Name, "openai")
-	base := strings.TrimRight(cmp.Or(options.BaseURL, VendorURL), "/")
-	e := endpoint{
-		name: provider + "/" + options.Model, model: options.Model, maxTokens: options.MaxTokens,
-		vendor: base == VendorURL,
-	}
-	e.upstream = transport.Upstream{
-		Name:    e.name,
-		Secrets: transport.Secrets(options.Key, options.Headers),
-		Idle:    options.IdleTimeout,
-		KeyHint: transport.KeyHint(provider, "openai", "OPENAI_API_KEY"),
-		URLHint: "base_url of [providers." + provider + "] is the server's address, usually with /v1 at its end",
-		Resets:  resets,
-	}
+	at := transport.Vendor{
+		Name: "openai", URL: VendorURL, KeyVariable: "OPENAI_API_KEY", KeyHeader: "api-key",
+		Form: ", usually with /v1 at its end", Resets: resets,
+	}.Endpoint(options)
 	set := []option.RequestOption{
 		option.WithMaxRetries(0),
-		option.WithBaseURL(base + "/"),
-		option.WithHTTPClient(transport.Client(options.HTTPClient)),
+		option.WithBaseURL(at.Base + "/"),
+		option.WithHTTPClient(at.Client),
 		option.WithHeader("User-Agent", "agentls"),
 	}
 	if options.Key != "" {
@@ -115,102 +82,64 @@ func connect(options Options) (endpoint, []option.RequestOption) {
 	for name, value := range options.Headers {
 		set = append(set, option.WithHeader(name, value))
 	}
-	if _, err := transport.CheckBase(base); err != nil {
-		e.broken = e.upstream.Refuse(model.ErrInvalid, err.Error(), err)
-		e.broken.Hint = e.upstream.URLHint
-	} else if options.Key == "" && e.vendor && !transport.Authorises(options.Headers, "api-key") {
-		e.broken = e.upstream.Refuse(model.ErrAuth, "there is no key", nil)
-	}
-	return e, set
+	return endpoint{Endpoint: at, model: options.Model, maxTokens: options.MaxTokens}, set
 }
-
-// Name is "provider/model".
-func (e *endpoint) Name() string { return e.name }
 
 // Stream sends the request and yields the answer.
 func (c *chat) Stream(ctx context.Context, request *model.Request) iter.Seq2[model.Event, error] {
-	return func(yield func(model.Event, error) bool) {
-		if c.broken != nil {
-			failure := *c.broken
-			yield(nil, &failure)
-			return
-		}
-		x := c.upstream.Begin(ctx)
-		defer x.End()
-		var response *http.Response
+	return c.Endpoint.Stream(ctx, nil, func(x *transport.Exchange, yield func(model.Event, error) bool) error {
 		messages, err := c.messages(request)
 		if err != nil {
-			yield(nil, x.Failed(err))
-			return
+			return err
 		}
-		send := func(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
-			if err := transport.Splice(r, "messages", messages); err != nil {
-				return nil, err
-			}
-			return x.Send(r, next)
-		}
-		stream := c.completions.NewStreaming(x.Context, c.params(request), option.WithMiddleware(send),
-			option.WithResponseInto(&response))
+		var response *http.Response
+		stream := c.completions.NewStreaming(x.Context, c.params(request),
+			option.WithMiddleware(x.Splicing("messages", messages)), option.WithResponseInto(&response))
 		if err := stream.Err(); err != nil {
-			yield(nil, x.Failed(err))
-			return
+			return err
 		}
-		c.read(x, request, ssestream.NewDecoder(response), yield)
-	}
+		return c.read(x, request, ssestream.NewDecoder(response), yield)
+	})
 }
 
 // read turns the server's chunks into our events. The SDK's own stream type is not used for it: it takes
 // "error": null in a chunk for an error.
 func (c *chat) read(x *transport.Exchange, request *model.Request, decoder ssestream.Decoder,
 	yield func(model.Event, error) bool,
-) {
+) error {
 	var answer answer
 	finish := func() {
-		done := answer.done()
-		if answer.answersReasoning && !c.vendor {
+		if answer.answersReasoning && !c.Own {
 			c.takesReasoning.Store(true)
 		}
-		if len(done.Message.Calls()) > 0 {
-			model.UniqueIDs(&done.Message, request.Messages)
-		}
-		yield(done, nil)
-		x.Drain()
+		x.Finish(answer.done(), request, yield)
 	}
 	for decoder.Next() {
 		data := bytes.TrimSpace(decoder.Event().Data)
 		if string(data) == "[DONE]" {
-			if answer.complete() || answer.begun() {
-				finish()
-			} else {
-				yield(nil, x.Failed(x.Protocol(nil, "the answer holds nothing")))
+			if !answer.complete() && !answer.begun() {
+				return x.Protocol(nil, "the answer holds nothing")
 			}
-			return
+			finish()
+			return nil
 		}
 		for event, err := range answer.add(data) {
 			if err != nil {
-				var fault *faultError
-				if errors.As(err, &fault) {
-					err = x.Fault(fault.Fault, 0)
-				}
-				yield(nil, x.Failed(err))
-				return
+				return err
 			}
 			if !yield(event, nil) {
-				return
+				return nil
 			}
 		}
 		if answer.complete() {
 			x.Hurry(afterFinish)
 		}
 	}
-	switch err := decoder.Err(); {
-	case answer.complete() && !x.GivenUp():
+	if answer.complete() && !x.GivenUp() {
 		finish() // only [DONE] or the count of tokens is missing
-	case err != nil:
-		yield(nil, x.Failed(err))
-	default:
-		yield(nil, x.Failed(x.Cut("finish_reason")))
+		return nil
 	}
+	return cmp.Or[error](decoder.Err(), x.Cut("finish_reason"))
 }
 
 // resets reads when the exhausted ones of the rate limits are full again: the headers x-ratelimit-remaining-* and

@@ -19,9 +19,11 @@ import (
 // test then shows that none of it matters.
 func TestMain(m *testing.M) {
 	for name, value := range map[string]string{
-		"OPENAI_API_KEY": "env-key", "OPENAI_ADMIN_KEY": "env-admin", "OPENAI_BASE_URL": "http://127.0.0.1:9", "OPENAI_ORG_ID": "env-org", "OPENAI_PROJECT_ID": "env-project",
+		"OPENAI_API_KEY": "env-key", "OPENAI_ADMIN_KEY": "env-admin", "OPENAI_BASE_URL": "http://127.0.0.1:9",
+		"OPENAI_ORG_ID": "env-org", "OPENAI_PROJECT_ID": "env-project",
 		"OPENAI_CUSTOM_HEADERS": "X-From-Env: env-header",
-		"HTTP_PROXY":            "http://127.0.0.1:9", "HTTPS_PROXY": "http://127.0.0.1:9", "http_proxy": "http://127.0.0.1:9",
+		"HTTP_PROXY":            "http://127.0.0.1:9", "HTTPS_PROXY": "http://127.0.0.1:9",
+		"http_proxy": "http://127.0.0.1:9",
 	} {
 		if err := os.Setenv(name, value); err != nil {
 			panic(err)
@@ -35,7 +37,9 @@ func data(chunk string) string { return "data: " + chunk + "\n\n" }
 
 // says writes a chunk with one choice; finish is JSON.
 func says(delta, finish string) string {
-	return data(`{"id":"chatcmpl-1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":` + delta + `,"logprobs":null,"finish_reason":` + finish + `}],"usage":null}`)
+	return data(
+		`{"id":"chatcmpl-1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":` +
+			delta + `,"logprobs":null,"finish_reason":` + finish + `}],"usage":null}`)
 }
 
 const (
@@ -66,7 +70,10 @@ var full = answered("tool_calls",
 func wire() conformance.Wire {
 	return conformance.Wire{
 		New: func(url string, client *http.Client, idle time.Duration) model.Model {
-			return New(Options{Name: "prov", Model: "m", BaseURL: url, Key: conformance.Key, HTTPClient: client, IdleTimeout: idle})
+			return New(Options{
+				Name: "prov", Model: "m", BaseURL: url, Key: conformance.Key, HTTPClient: client,
+				IdleTimeout: idle,
+			})
 		},
 		Stream: full,
 		Last:   says(`{}`, `"tool_calls"`),
@@ -77,7 +84,8 @@ func wire() conformance.Wire {
 			}
 			return `{"error":{"message":` + string(raw) + `,"type":"` + kind + `","param":null,"code":null}}`
 		},
-		Overflow: "This model's maximum context length is 128000 tokens. However, your messages resulted in 205000 tokens.",
+		Overflow: "This model's maximum context length is 128000 tokens. However, your messages resulted in " +
+			"205000 tokens.",
 	}
 }
 
@@ -112,13 +120,16 @@ func TestAnswer(t *testing.T) {
 
 func TestStops(t *testing.T) {
 	for finish, want := range map[string]model.Stop{
-		"stop": model.StopEnd, "eos": model.StopEnd, "tool_calls": model.StopEnd, "length": model.StopLength, "content_filter": model.StopRefused,
+		"stop": model.StopEnd, "eos": model.StopEnd, "tool_calls": model.StopEnd, "length": model.StopLength,
+		"content_filter": model.StopRefused,
 	} {
-		if a := ask(t, answered(finish, `{"content":"Yes"}`), conformance.Request()); a.Err != nil || a.Done.Stop != want || a.Text != "Yes" {
+		if a := ask(t, answered(finish, `{"content":"Yes"}`), conformance.Request()); a.Err != nil ||
+			a.Done.Stop != want || a.Text != "Yes" {
 			t.Errorf("%s: %+v, %v", finish, a.Done, a.Err)
 		}
 	}
-	if a := ask(t, answered("stop", `{"refusal":"I will not"}`), conformance.Request()); a.Err != nil || a.Done.Stop != model.StopRefused || a.Text != "I will not" {
+	if a := ask(t, answered("stop", `{"refusal":"I will not"}`), conformance.Request()); a.Err != nil ||
+		a.Done.Stop != model.StopRefused || a.Text != "I will not" {
 		t.Errorf("a refusal: %+v, %v", a.Done, a.Err)
 	}
 }
@@ -140,39 +151,51 @@ func TestCompatibleServers(t *testing.T) {
 		want   said
 	}{
 		"no ids": {
-			answered("tool_calls", `{"tool_calls":[{"index":0,"function":{"name":"read","arguments":"{\"a\":1}"}},{"index":1,"id":null,"function":{"name":"read","arguments":"{\"a\":2}"}}]}`),
+			answered("tool_calls",
+				`{"tool_calls":[{"index":0,"function":{"name":"read","arguments":"{\"a\":1}"}},{"index":1,"id":null,"function":{"name":"read","arguments":"{\"a\":2}"}}]}`),
 			said{"", []model.Call{read(`{"a":1}`), read(`{"a":2}`)}, counted, model.StopCalls},
 		},
 		"no index": {
-			answered("tool_calls", `{"tool_calls":[{"id":"x","function":{"name":"read","arguments":"{\"a\":"}}]}`, `{"tool_calls":[{"id":"x","function":{"arguments":"1}"}}]}`, `{"tool_calls":[{"id":"y","function":{"name":"read","arguments":"{}"}}]}`),
+			answered("tool_calls", `{"tool_calls":[{"id":"x","function":{"name":"read","arguments":"{\"a\":"}}]}`,
+				`{"tool_calls":[{"id":"x","function":{"arguments":"1}"}}]}`,
+				`{"tool_calls":[{"id":"y","function":{"name":"read","arguments":"{}"}}]}`),
 			said{"", []model.Call{read(`{"a":1}`), read(`{}`)}, counted, model.StopCalls},
 		},
 		"index 0 for all": {
-			answered("tool_calls", `{"tool_calls":[{"index":0,"id":"x","function":{"name":"read","arguments":"{\"a\":1}"}}]}`, `{"tool_calls":[{"index":0,"id":"y","function":{"name":"read","arguments":"{\"a\":2}"}}]}`),
+			answered("tool_calls",
+				`{"tool_calls":[{"index":0,"id":"x","function":{"name":"read","arguments":"{\"a\":1}"}}]}`,
+				`{"tool_calls":[{"index":0,"id":"y","function":{"name":"read","arguments":"{\"a\":2}"}}]}`),
 			said{"", []model.Call{read(`{"a":1}`), read(`{"a":2}`)}, counted, model.StopCalls},
 		},
 		"the same id twice": {
-			answered("tool_calls", `{"tool_calls":[{"index":0,"id":"x","function":{"name":"read","arguments":"{\"a\":1}"}},{"index":1,"id":"x","function":{"name":"read","arguments":"{\"a\":2}"}}]}`),
+			answered("tool_calls",
+				`{"tool_calls":[{"index":0,"id":"x","function":{"name":"read","arguments":"{\"a\":1}"}},{"index":1,"id":"x","function":{"name":"read","arguments":"{\"a\":2}"}}]}`),
 			said{"", []model.Call{read(`{"a":1}`), read(`{"a":2}`)}, counted, model.StopCalls},
 		},
 		"name and role repeated": {
-			answered("tool_calls", `{"role":"assistant","tool_calls":[{"index":0,"id":"x","function":{"name":"read","arguments":"{\"a\":"}}]}`, `{"role":"assistant","tool_calls":[{"index":0,"id":"x","function":{"name":"read","arguments":"1}"}}]}`),
+			answered("tool_calls",
+				`{"role":"assistant","tool_calls":[{"index":0,"id":"x","function":{"name":"read","arguments":"{\"a\":"}}]}`, `{"role":"assistant","tool_calls":[{"index":0,"id":"x","function":{"name":"read","arguments":"1}"}}]}`),
 			said{"", []model.Call{read(`{"a":1}`)}, counted, model.StopCalls},
 		},
 		"another id with every piece": {
-			answered("tool_calls", `{"tool_calls":[{"index":0,"id":"x1","function":{"name":"read","arguments":"{\"a\":"}}]}`, `{"tool_calls":[{"index":0,"id":"x2","function":{"arguments":"1}"}}]}`),
+			answered("tool_calls",
+				`{"tool_calls":[{"index":0,"id":"x1","function":{"name":"read","arguments":"{\"a\":"}}]}`,
+				`{"tool_calls":[{"index":0,"id":"x2","function":{"arguments":"1}"}}]}`),
 			said{"", []model.Call{read(`{"a":1}`)}, counted, model.StopCalls},
 		},
 		"an object for arguments": {
-			answered("tool_calls", `{"tool_calls":[{"index":0,"id":"x","function":{"name":"read","arguments":{"a":1}}}]}`),
+			answered("tool_calls",
+				`{"tool_calls":[{"index":0,"id":"x","function":{"name":"read","arguments":{"a":1}}}]}`),
 			said{"", []model.Call{read(`{"a":1}`)}, counted, model.StopCalls},
 		},
 		"null and no arguments": {
-			answered("tool_calls", `{"tool_calls":[{"index":0,"id":"x","function":{"name":"read","arguments":null}},{"index":1,"id":"y","function":{"name":"read"}}]}`),
+			answered("tool_calls",
+				`{"tool_calls":[{"index":0,"id":"x","function":{"name":"read","arguments":null}},{"index":1,"id":"y","function":{"name":"read"}}]}`),
 			said{"", []model.Call{read(`{}`), read(`{}`)}, counted, model.StopCalls},
 		},
 		"an empty frame": {
-			answered("stop", `{"content":"hi"}`, `{"tool_calls":[{"index":0,"function":{}}]}`, `{"tool_calls":[]}`, `{"tool_calls":null}`),
+			answered("stop", `{"content":"hi"}`, `{"tool_calls":[{"index":0,"function":{}}]}`, `{"tool_calls":[]}`,
+				`{"tool_calls":null}`),
 			said{"hi", nil, counted, model.StopEnd},
 		},
 		"stop although calls came": {
@@ -180,11 +203,14 @@ func TestCompatibleServers(t *testing.T) {
 			said{"", []model.Call{read(`{}`)}, counted, model.StopCalls},
 		},
 		"text after calls": {
-			answered("tool_calls", `{"content":"I read. "}`, `{"tool_calls":[{"index":0,"id":"x","function":{"name":"read","arguments":"{}"}}]}`, `{"content":"Done."}`),
+			answered("tool_calls", `{"content":"I read. "}`,
+				`{"tool_calls":[{"index":0,"id":"x","function":{"name":"read","arguments":"{}"}}]}`,
+				`{"content":"Done."}`),
 			said{"I read. Done.", []model.Call{read(`{}`)}, counted, model.StopCalls},
 		},
 		"null content": {
-			answered("stop", `{"role":"assistant","content":null}`, `{"content":"hi"}`, `{"content":null,"reasoning_content":null}`),
+			answered("stop", `{"role":"assistant","content":null}`, `{"content":"hi"}`,
+				`{"content":null,"reasoning_content":null}`),
 			said{"hi", nil, counted, model.StopEnd},
 		},
 		"no usage, no [DONE]": {
@@ -196,52 +222,69 @@ func TestCompatibleServers(t *testing.T) {
 			said{"hi", nil, model.Usage{}, model.StopEnd},
 		},
 		"usage with the last choice": {
-			data(`{"choices":[{"delta":{"content":"hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":5,"completion_tokens":2}}`) + ended,
+			data(
+				`{"choices":[{"delta":{"content":"hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":5,"completion_tokens":2}}`) + ended,
 			said{"hi", nil, model.Usage{Input: 5, Output: 2}, model.StopEnd},
 		},
 		"more cached than counted": {
-			data(`{"choices":[{"delta":{"content":"hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":5,"completion_tokens":2,"prompt_tokens_details":{"cached_tokens":7}}}`) + ended,
+			data(
+				`{"choices":[{"delta":{"content":"hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":5,"completion_tokens":2,"prompt_tokens_details":{"cached_tokens":7}}}`) + ended,
 			said{"hi", nil, model.Usage{Output: 2, Cached: 7}, model.StopEnd},
 		},
 		"empty choices, null error, strange members": {
-			data(`{"choices":[],"prompt_filter_results":[{"x":1}]}`) + data(`{"error":null,"choices":[{"index":0,"delta":{"content":"hi","vendor":{"x":[]}},"finish_reason":null}]}`) +
-				data(`{"choices":null}`) + data(`{"choices":[{"index":1,"delta":{"content":"no"}},{"index":0,"delta":null,"finish_reason":"stop"}]}`) + ended,
+			data(`{"choices":[],"prompt_filter_results":[{"x":1}]}`) +
+				data(
+					`{"error":null,"choices":[{"index":0,"delta":{"content":"hi","vendor":{"x":[]}},"finish_reason":null}]}`) +
+				data(`{"choices":null}`) +
+				data(
+					`{"choices":[{"index":1,"delta":{"content":"no"}},{"index":0,"delta":null,"finish_reason":"stop"}]}`) + ended,
 			said{"hi", nil, model.Usage{}, model.StopEnd},
 		},
 		"members of other types": {
-			data(`{"created":1.5,"choices":[{"index":"0","delta":{"content":"hi","reasoning":{"x":1}}}],"usage":"none"}`) + data(`{"choices":[{"index":0,"delta":{"content":["no"],"tool_calls":{}},"finish_reason":"stop"}]}`) + ended,
+			data(
+				`{"created":1.5,"choices":[{"index":"0","delta":{"content":"hi","reasoning":{"x":1}}}],"usage":"none"}`) + data(`{"choices":[{"index":0,"delta":{"content":["no"],"tool_calls":{}},"finish_reason":"stop"}]}`) + ended,
 			said{"hi", nil, model.Usage{}, model.StopEnd},
 		},
 		"a list for content": {
-			answered("stop", `{"content":[{"type":"thinking","thinking":[{"type":"text","text":"hm"}]}]}`, `{"content":[{"type":"text","text":"h"},{"type":"reference","ids":[1]},{"type":"text","text":"i"}]}`),
+			answered("stop", `{"content":[{"type":"thinking","thinking":[{"type":"text","text":"hm"}]}]}`,
+				`{"content":[{"type":"text","text":"h"},{"type":"reference","ids":[1]},{"type":"text","text":"i"}]}`),
 			said{"hi", nil, counted, model.StopEnd},
 		},
 		"the whole message at once": {
-			data(`{"choices":[{"index":0,"message":{"role":"assistant","content":"hi","tool_calls":[{"id":"x","type":"function","function":{"name":"read","arguments":"{}"}}]},"finish_reason":"tool_calls"}]}`) + ended,
+			data(
+				`{"choices":[{"index":0,"message":{"role":"assistant","content":"hi","tool_calls":[{"id":"x","type":"function","function":{"name":"read","arguments":"{}"}}]},"finish_reason":"tool_calls"}]}`) + ended,
 			said{"hi", []model.Call{read(`{}`)}, model.Usage{}, model.StopCalls},
 		},
 		"the whole message once more": {
-			says(`{"content":"hi"}`, "null") + data(`{"choices":[{"index":0,"delta":{},"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}]}`) + ended,
+			says(`{"content":"hi"}`, "null") +
+				data(
+					`{"choices":[{"index":0,"delta":{},"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}]}`) + ended,
 			said{"hi", nil, model.Usage{}, model.StopEnd},
 		},
 		"function_call": {
-			answered("function_call", `{"content":null,"function_call":{"name":"read","arguments":""}}`, `{"function_call":{"arguments":"{\"a\":"}}`, `{"function_call":{"arguments":"1}"}}`),
+			answered("function_call", `{"content":null,"function_call":{"name":"read","arguments":""}}`,
+				`{"function_call":{"arguments":"{\"a\":"}}`, `{"function_call":{"arguments":"1}"}}`),
 			said{"", []model.Call{read(`{"a":1}`)}, counted, model.StopCalls},
 		},
 		"usage of Moonshot": {
-			data(`{"choices":[{"index":0,"delta":{"content":"hi"},"finish_reason":"stop","usage":{"prompt_tokens":9,"completion_tokens":2,"total_tokens":11,"cached_tokens":5}}]}`) + ended,
+			data(
+				`{"choices":[{"index":0,"delta":{"content":"hi"},"finish_reason":"stop","usage":{"prompt_tokens":9,"completion_tokens":2,"total_tokens":11,"cached_tokens":5}}]}`) + ended,
 			said{"hi", nil, model.Usage{Input: 4, Output: 2, Cached: 5}, model.StopEnd},
 		},
 		"usage of DeepSeek, null before": {
-			data(`{"choices":[{"index":0,"delta":{"content":"hi"}}],"usage":null}`) + data(`{"choices":[{"index":0,"delta":{"content":""},"finish_reason":"stop"}],"usage":{"prompt_tokens":9,"completion_tokens":2,"prompt_cache_hit_tokens":5,"prompt_cache_miss_tokens":4}}`) + ended,
+			data(`{"choices":[{"index":0,"delta":{"content":"hi"}}],"usage":null}`) +
+				data(
+					`{"choices":[{"index":0,"delta":{"content":""},"finish_reason":"stop"}],"usage":{"prompt_tokens":9,"completion_tokens":2,"prompt_cache_hit_tokens":5,"prompt_cache_miss_tokens":4}}`) + ended,
 			said{"hi", nil, model.Usage{Input: 4, Output: 2, Cached: 5}, model.StopEnd},
 		},
 		"data without a space, with event names": {
-			strings.ReplaceAll(answered("stop", `{"content":"hi"}`), "data: ", "event: message\nid: 1\nretry: 5\ndata:"),
+			strings.ReplaceAll(answered("stop", `{"content":"hi"}`), "data: ",
+				"event: message\nid: 1\nretry: 5\ndata:"),
 			said{"hi", nil, counted, model.StopEnd},
 		},
 		"broken arguments": {
-			answered("length", `{"tool_calls":[{"index":0,"id":"x","function":{"name":"read","arguments":"{\"a\":"}}]}`),
+			answered("length",
+				`{"tool_calls":[{"index":0,"id":"x","function":{"name":"read","arguments":"{\"a\":"}}]}`),
 			said{"", []model.Call{read(`{"a":`)}, counted, model.StopLength},
 		},
 	} {
@@ -269,7 +312,10 @@ func TestCompatibleServers(t *testing.T) {
 
 // TestThinkingInContent has Mistral's list of parts: the thoughts are reasoning.
 func TestThinkingInContent(t *testing.T) {
-	a := ask(t, answered("stop", `{"content":[{"type":"thinking","thinking":[{"type":"text","text":"h"},{"type":"text","text":"m"}]}]}`, `{"content":[{"type":"thinking","thinking":"!"},{"type":"text","text":"hi"}]}`), conformance.Request())
+	a := ask(t,
+		answered("stop",
+			`{"content":[{"type":"thinking","thinking":[{"type":"text","text":"h"},{"type":"text","text":"m"}]}]}`,
+			`{"content":[{"type":"thinking","thinking":"!"},{"type":"text","text":"hi"}]}`), conformance.Request())
 	if a.Err != nil || a.Reasoning != "hm!" || a.Text != "hi" {
 		t.Errorf("%+v, %v", a, a.Err)
 	}
@@ -277,7 +323,9 @@ func TestThinkingInContent(t *testing.T) {
 
 // TestIDsOfTheConversation has a server that begins its ids anew in every answer.
 func TestIDsOfTheConversation(t *testing.T) {
-	a := ask(t, answered("tool_calls", `{"tool_calls":[{"index":0,"id":"c1","function":{"name":"read","arguments":"{}"}}]}`), conformance.Conversation())
+	a := ask(t,
+		answered("tool_calls", `{"tool_calls":[{"index":0,"id":"c1","function":{"name":"read","arguments":"{}"}}]}`),
+		conformance.Conversation())
 	if a.Err != nil {
 		t.Fatal(a.Err)
 	}
@@ -311,7 +359,8 @@ func TestNothingSaid(t *testing.T) {
 			t.Errorf("%q: %+v, %v", stream, a.Done, a.Err)
 		}
 	}
-	if a := ask(t, answered("stop"), conformance.Request()); a.Err != nil || len(a.Done.Message.Parts) != 0 || a.Done.Stop != model.StopEnd {
+	if a := ask(t, answered("stop"), conformance.Request()); a.Err != nil || len(a.Done.Message.Parts) != 0 ||
+		a.Done.Stop != model.StopEnd {
 		t.Errorf("an empty message: %+v, %v", a.Done, a.Err)
 	}
 }
@@ -361,7 +410,10 @@ const wantBody = `{
 func TestRequest(t *testing.T) {
 	server := conformance.Serve(t, conformance.SSE(full, 0))
 	for _, base := range []string{"/v1", "/v1/", "/some/gateway"} {
-		m := New(Options{Model: "m", BaseURL: server.URL + base, Key: conformance.Key, Headers: map[string]string{"X-Team": "blue"}, HTTPClient: server.Client, MaxTokens: 100})
+		m := New(Options{
+			Model: "m", BaseURL: server.URL + base, Key: conformance.Key,
+			Headers: map[string]string{"X-Team": "blue"}, HTTPClient: server.Client, MaxTokens: 100,
+		})
 		if m.Name() != "openai/m" {
 			t.Errorf("the name is %q", m.Name())
 		}
@@ -378,7 +430,8 @@ func TestRequest(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("the body (-want +got):\n%s", diff)
 		}
-		if sent.Path != strings.TrimSuffix(base, "/")+"/chat/completions" || sent.Header.Get("Authorization") != "Bearer "+conformance.Key || sent.Header.Get("X-Team") != "blue" {
+		if sent.Path != strings.TrimSuffix(base, "/")+"/chat/completions" ||
+			sent.Header.Get("Authorization") != "Bearer "+conformance.Key || sent.Header.Get("X-Team") != "blue" {
 			t.Errorf("path %s, header %v", sent.Path, sent.Header)
 		}
 		if !strings.Contains(string(sent.Body), `"properties":{"path":{"type":"string"},"limit"`) {
@@ -393,10 +446,12 @@ func TestReasoningOfOthersGoesBack(t *testing.T) {
 	const call = `"tool_calls":[{"index":0,"id":"x","type":"function","function":{"name":"read","arguments":"{}"}`
 	const back = `{"role":"assistant","tool_calls":[{"id":"x","type":"function","function":{"name":"read","arguments":"{}"}`
 	for answer, want := range map[string]string{
-		`{"reasoning_content":"hm",` + call + `}]}`:                                strings.Replace(back, `"tool_calls"`, `"reasoning_content":"hm","tool_calls"`, 1) + `}]}`,
-		`{"reasoning":"hm",` + call + `}]}`:                                        back + `}]}`,
-		`{` + call + `,"extra_content":{"google":{"thought_signature":"YQ=="}}}]}`: back + `,"extra_content":{"google":{"thought_signature":"YQ=="}}}]}`,
-		`{"reasoning_content":"hm","content":"hi"}`:                                `{"role":"assistant","content":"hi"}`,
+		`{"reasoning_content":"hm",` + call + `}]}`: strings.Replace(back,
+			`"tool_calls"`, `"reasoning_content":"hm","tool_calls"`, 1) + `}]}`,
+		`{"reasoning":"hm",` + call + `}]}`: back + `}]}`,
+		`{` + call + `,"extra_content":{"google":{"thought_signature":"YQ=="}}}]}`: back +
+			`,"extra_content":{"google":{"thought_signature":"YQ=="}}}]}`,
+		`{"reasoning_content":"hm","content":"hi"}`: `{"role":"assistant","content":"hi"}`,
 	} {
 		server := conformance.Serve(t, conformance.SSE(answered("stop", answer), 0))
 		m := wire().New(server.URL, server.Client, 0)
@@ -405,7 +460,8 @@ func TestReasoningOfOthersGoesBack(t *testing.T) {
 		if a.Err != nil {
 			t.Fatal(a.Err)
 		}
-		request.Messages = append(request.Messages, a.Done.Message, model.Message{Role: model.RoleTool, Parts: []model.Part{model.Result{ID: "x", Name: "read"}}})
+		request.Messages = append(request.Messages, a.Done.Message,
+			model.Message{Role: model.RoleTool, Parts: []model.Part{model.Result{ID: "x", Name: "read"}}})
 		if a := conformance.Ask(t, m, request); a.Err != nil {
 			t.Fatal(a.Err)
 		}
@@ -421,14 +477,18 @@ func TestReasoningOfOthersGoesBack(t *testing.T) {
 // TestWhoWantsReasoning tells the vendors that want all their reasoning back, also before they have answered once.
 func TestWhoWantsReasoning(t *testing.T) {
 	for base, want := range map[string]bool{
-		"https://api.deepseek.com": true, "https://api.deepseek.com/v1": true, "https://api.moonshot.ai/v1": true, "https://api.moonshot.cn/v1": true,
-		"": false, "https://api.openai.com/v1": false, "http://localhost:11434/v1": false,
+		"https://api.deepseek.com": true, "https://api.deepseek.com/v1": true, "https://api.moonshot.ai/v1": true,
+		"https://api.moonshot.cn/v1": true,
+		"":                           false, "https://api.openai.com/v1": false, "http://localhost:11434/v1": false,
 	} {
 		if got := New(Options{Model: "m", Key: "k", BaseURL: base}).(*chat).wantsReasoning; got != want {
 			t.Errorf("%s: %v, want %v", base, got, want)
 		}
 	}
-	raw, err := (&chat{wantsReasoning: true}).encode(model.Message{Role: model.RoleAssistant, Parts: []model.Part{model.Reasoning{Text: "hm"}, model.Text{Text: "hi"}}})
+	raw, err := (&chat{wantsReasoning: true}).encode(model.Message{
+		Role:  model.RoleAssistant,
+		Parts: []model.Part{model.Reasoning{Text: "hm"}, model.Text{Text: "hi"}},
+	})
 	if want := `{"role":"assistant","content":"hi","reasoning_content":"hm"}`; err != nil || string(raw) != want {
 		t.Errorf("%s, %v, want %s", raw, err, want)
 	}
@@ -440,7 +500,8 @@ func TestVendorsOwn(t *testing.T) {
 	client := &http.Client{Transport: rerouted{server.Client.Transport, strings.TrimPrefix(server.URL, "http://")}}
 	request := conformance.Request()
 	request.MaxTokens = 50
-	if a := conformance.Ask(t, New(Options{Model: "m", Key: conformance.Key, HTTPClient: client}), request); a.Err != nil {
+	if a := conformance.Ask(t, New(Options{Model: "m", Key: conformance.Key, HTTPClient: client}),
+		request); a.Err != nil {
 		t.Fatal(a.Err)
 	}
 	var body struct {
@@ -482,7 +543,9 @@ func TestPrefix(t *testing.T) {
 		return strings.TrimSuffix(string(body.Messages), "]")
 	}
 	first := messages()
-	request.Messages = append(request.Messages, model.Message{Role: model.RoleAssistant, Parts: []model.Part{model.Text{Text: "Because."}}}, model.UserText("and?"))
+	request.Messages = append(request.Messages,
+		model.Message{Role: model.RoleAssistant, Parts: []model.Part{model.Text{Text: "Because."}}},
+		model.UserText("and?"))
 	if second := messages(); len(first) < 100 || !strings.HasPrefix(second, first) {
 		t.Errorf("the second conversation does not continue the first:\n%s\n%s", first, second)
 	}
@@ -532,7 +595,8 @@ func TestNothingFromTheEnvironment(t *testing.T) {
 	var body struct{}
 	sent := server.Last(t, &body)
 	for name, values := range sent.Header {
-		if strings.Contains(strings.Join(values, " "), "env-") || name == "Authorization" || strings.HasPrefix(name, "Openai-") {
+		if strings.Contains(strings.Join(values, " "), "env-") || name == "Authorization" ||
+			strings.HasPrefix(name, "Openai-") {
 			t.Errorf("%s: %q was sent", name, values)
 		}
 	}

@@ -32,7 +32,7 @@ func (c *chat) params(request *model.Request) sdk.ChatCompletionNewParams {
 		StreamOptions: sdk.ChatCompletionStreamOptionsParam{IncludeUsage: param.NewOpt(true)},
 	}
 	if limit := cmp.Or(request.MaxTokens, c.maxTokens); limit > 0 {
-		if c.vendor {
+		if c.Own {
 			params.MaxCompletionTokens = param.NewOpt(int64(limit))
 		} else {
 			params.MaxTokens = param.NewOpt(int64(limit))
@@ -41,7 +41,7 @@ func (c *chat) params(request *model.Request) sdk.ChatCompletionNewParams {
 	if request.Temperature != nil {
 		params.Temperature = param.NewOpt(*request.Temperature)
 	}
-	if c.vendor && request.Run != "" {
+	if c.Own && request.Run != "" {
 		params.PromptCacheKey = param.NewOpt(request.Run)
 	}
 	for _, tool := range request.Tools {
@@ -105,7 +105,7 @@ func (c *chat) encodeResults(message model.Message) ([]byte, error) {
 			continue
 		}
 		text := result.Text
-		if !c.vendor {
+		if !c.Own {
 			text += result.Unseen()
 		} else {
 			for _, image := range result.Images {

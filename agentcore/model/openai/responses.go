@@ -2,6 +2,7 @@ package openai
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -35,51 +36,22 @@ func NewResponses(options Options) model.Model {
 	return &responder{endpoint: at, service: responses.NewResponseService(set...)}
 }
 
-// Stream sends the request and yields the answer.
+// Stream sends the request and yields the answer. Where the server refuses what can be left out, it is asked again at
+// once without it.
 func (r *responder) Stream(ctx context.Context, request *model.Request) iter.Seq2[model.Event, error] {
-	return func(yield func(model.Event, error) bool) {
-		if r.broken != nil {
-			failure := *r.broken
-			yield(nil, &failure)
-			return
+	return r.Endpoint.Stream(ctx, r.learns, func(x *transport.Exchange, yield func(model.Event, error) bool) error {
+		input, err := r.input(request.Messages)
+		if err != nil {
+			return err
 		}
-		for r.exchange(ctx, request, yield) {
-			// It is asked again at once without what it has refused, which changes each time.
+		var response *http.Response
+		stream := r.service.NewStreaming(x.Context, r.params(request),
+			option.WithMiddleware(x.Splicing("input", input)), option.WithResponseInto(&response))
+		if err := stream.Err(); err != nil {
+			return err
 		}
-	}
-}
-
-// exchange sends the request once and yields the answer. It reports whether to do so again, before anything was
-// yielded.
-func (r *responder) exchange(ctx context.Context, request *model.Request,
-	yield func(model.Event, error) bool,
-) (again bool) {
-	x := r.upstream.Begin(ctx)
-	defer x.End()
-	input, err := r.input(request.Messages)
-	if err != nil {
-		yield(nil, x.Failed(err))
-		return false
-	}
-	var response *http.Response
-	send := func(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
-		if err := transport.Splice(r, "input", input); err != nil {
-			return nil, err
-		}
-		return x.Send(r, next)
-	}
-	stream := r.service.NewStreaming(x.Context, r.params(request), option.WithMiddleware(send),
-		option.WithResponseInto(&response))
-	if err := stream.Err(); err != nil {
-		err = x.Failed(err)
-		if r.learns(err) {
-			return true
-		}
-		yield(nil, err)
-		return false
-	}
-	r.read(x, request, ssestream.NewDecoder(response), yield)
-	return false
+		return read(x, request, ssestream.NewDecoder(response), yield)
+	})
 }
 
 // learns reports whether a refusal is about something that can be left out, and was not yet.
@@ -99,9 +71,9 @@ func (r *responder) learns(err error) bool {
 }
 
 // read turns the server's events into ours.
-func (r *responder) read(x *transport.Exchange, request *model.Request, decoder ssestream.Decoder,
+func read(x *transport.Exchange, request *model.Request, decoder ssestream.Decoder,
 	yield func(model.Event, error) bool,
-) {
+) error {
 	var output output
 	for decoder.Next() {
 		data := bytes.TrimSpace(decoder.Event().Data)
@@ -110,31 +82,17 @@ func (r *responder) read(x *transport.Exchange, request *model.Request, decoder 
 		}
 		events, err := output.add(data)
 		if err != nil {
-			var fault *faultError
-			if errors.As(err, &fault) {
-				err = x.Fault(fault.Fault, 0)
-			}
-			yield(nil, x.Failed(err))
-			return
+			return err
 		}
 		for _, event := range events {
 			if !yield(event, nil) {
-				return
+				return nil
 			}
 		}
 		if output.complete() {
-			done := output.done()
-			if len(done.Message.Calls()) > 0 {
-				model.UniqueIDs(&done.Message, request.Messages)
-			}
-			yield(done, nil)
-			x.Drain()
-			return
+			x.Finish(output.done(), request, yield)
+			return nil
 		}
 	}
-	if err := decoder.Err(); err != nil {
-		yield(nil, x.Failed(err))
-		return
-	}
-	yield(nil, x.Failed(x.Cut("response.completed")))
+	return cmp.Or[error](decoder.Err(), x.Cut("response.completed"))
 }

@@ -136,7 +136,7 @@ func (o *output) add(data []byte) ([]model.Event, error) {
 		return nil, failed(data, &e)
 	case "":
 		if fault, known := transport.ParseFault(data); known { // not the vendor's: an error without a type
-			return nil, &faultError{fault}
+			return nil, &fault
 		}
 	}
 	return nil, nil // parts that begin and end, and tools that the server runs
@@ -167,7 +167,7 @@ func failed(data []byte, e *streamed) error {
 	if !known {
 		fault.Message = "the server ended the answer with " + e.Type + " and no reason"
 	}
-	return &faultError{fault}
+	return &fault
 }
 
 // begin takes the beginning of an item over.

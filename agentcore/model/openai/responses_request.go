@@ -55,7 +55,7 @@ func (r *responder) params(request *model.Request) responses.ResponseNewParams {
 	if request.Temperature != nil {
 		params.Temperature = param.NewOpt(*request.Temperature)
 	}
-	if r.vendor && request.Run != "" {
+	if r.Own && request.Run != "" {
 		params.PromptCacheKey = param.NewOpt(request.Run)
 	}
 	if r.reasons() && !r.unsealed.Load() {

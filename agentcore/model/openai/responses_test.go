@@ -32,56 +32,79 @@ func done(index int, item string) string {
 }
 
 func deltaOf(kind string, index int, delta string) string {
-	return sends("response."+kind+".delta", fmt.Sprintf(`"item_id":"i%d","output_index":%d,"content_index":0,"delta":%s`, index, index, delta))
+	return sends("response."+kind+".delta",
+		fmt.Sprintf(`"item_id":"i%d","output_index":%d,"content_index":0,"delta":%s`, index, index, delta))
 }
 
 const counted = `"usage":{"input_tokens":2125,"input_tokens_details":{"cached_tokens":2000},"output_tokens":89,"output_tokens_details":{"reasoning_tokens":30},"total_tokens":2214}`
 
 // completed writes the last event; output is JSON.
 func completed(output string) string {
-	return sends("response.completed", `"response":{"id":"resp_1","object":"response","status":"completed","error":null,"incomplete_details":null,"output":[`+output+`],`+counted+`}`)
+	return sends("response.completed",
+		`"response":{"id":"resp_1","object":"response","status":"completed","error":null,"incomplete_details":null,"output":[`+output+`],`+counted+`}`)
 }
 
 // created writes the first events.
 func created() string {
-	return sends("response.created", `"response":{"id":"resp_1","object":"response","status":"in_progress","error":null,"output":[],"usage":null}`) +
+	return sends("response.created",
+		`"response":{"id":"resp_1","object":"response","status":"in_progress","error":null,"output":[],"usage":null}`) +
 		sends("response.in_progress", `"response":{"id":"resp_1","status":"in_progress","output":[]}`)
 }
 
 // said writes a whole message item in pieces.
 func said(index int, pieces ...string) string {
 	var b strings.Builder
-	b.WriteString(added(index, fmt.Sprintf(`{"id":"i%d","type":"message","status":"in_progress","role":"assistant","content":[]}`, index)))
-	b.WriteString(sends("response.content_part.added", fmt.Sprintf(`"item_id":"i%d","output_index":%d,"content_index":0,"part":{"type":"output_text","text":"","annotations":[]}`, index, index)))
+	b.WriteString(added(index,
+		fmt.Sprintf(`{"id":"i%d","type":"message","status":"in_progress","role":"assistant","content":[]}`, index)))
+	b.WriteString(sends("response.content_part.added",
+		fmt.Sprintf(
+			`"item_id":"i%d","output_index":%d,"content_index":0,"part":{"type":"output_text","text":"","annotations":[]}`,
+			index, index)))
 	for _, text := range pieces {
 		b.WriteString(deltaOf("output_text", index, text))
 	}
-	b.WriteString(sends("response.output_text.done", fmt.Sprintf(`"item_id":"i%d","output_index":%d,"content_index":0,"text":"ignored"`, index, index)))
-	b.WriteString(done(index, fmt.Sprintf(`{"id":"i%d","type":"message","status":"completed","role":"assistant","content":[{"type":"output_text","text":"ignored"}]}`, index)))
+	b.WriteString(sends("response.output_text.done",
+		fmt.Sprintf(`"item_id":"i%d","output_index":%d,"content_index":0,"text":"ignored"`, index, index)))
+	b.WriteString(done(index,
+		fmt.Sprintf(
+			`{"id":"i%d","type":"message","status":"completed","role":"assistant","content":[{"type":"output_text","text":"ignored"}]}`, index)))
 	return b.String()
 }
 
 var fullResponse = created() +
 	added(0, `{"id":"rs_1","type":"reasoning","summary":[]}`) +
-	sends("response.reasoning_summary_part.added", `"item_id":"rs_1","output_index":0,"summary_index":0,"part":{"type":"summary_text","text":""}`) +
+	sends("response.reasoning_summary_part.added",
+		`"item_id":"rs_1","output_index":0,"summary_index":0,"part":{"type":"summary_text","text":""}`) +
 	deltaOf("reasoning_summary_text", 0, `"Let me "`) + deltaOf("reasoning_summary_text", 0, `"see…"`) +
-	sends("response.reasoning_summary_text.done", `"item_id":"rs_1","output_index":0,"summary_index":0,"text":"Let me see…"`) +
-	sends("response.reasoning_summary_part.added", `"item_id":"rs_1","output_index":0,"summary_index":1,"part":{"type":"summary_text","text":""}`) +
+	sends("response.reasoning_summary_text.done",
+		`"item_id":"rs_1","output_index":0,"summary_index":0,"text":"Let me see…"`) +
+	sends("response.reasoning_summary_part.added",
+		`"item_id":"rs_1","output_index":0,"summary_index":1,"part":{"type":"summary_text","text":""}`) +
 	deltaOf("reasoning_summary_text", 0, `"Yes."`) +
-	done(0, `{"id":"rs_1","type":"reasoning","summary":[{"type":"summary_text","text":"Let me see…"},{"type":"summary_text","text":"Yes."}],"encrypted_content":"gAAAA=="}`) +
+	done(0,
+		`{"id":"rs_1","type":"reasoning","summary":[{"type":"summary_text","text":"Let me see…"},{"type":"summary_text","text":"Yes."}],"encrypted_content":"gAAAA=="}`) +
 	said(1, `"Grüße "`, `"an 世界 \ud83d\ude00"`) +
-	added(2, `{"id":"fc_1","type":"function_call","status":"in_progress","arguments":"","call_id":"call_1","name":"read"}`) +
-	added(3, `{"id":"fc_2","type":"function_call","status":"in_progress","arguments":"","call_id":"call_2","name":"list"}`) +
-	deltaOf("function_call_arguments", 2, `"{\"path\": \"ü"`) + deltaOf("function_call_arguments", 3, `"{}"`) + deltaOf("function_call_arguments", 2, `".go\"}"`) +
-	sends("response.function_call_arguments.done", `"item_id":"fc_1","output_index":2,"arguments":"{\"path\": \"ü.go\"}"`) +
-	done(2, `{"id":"fc_1","type":"function_call","status":"completed","arguments":"{\"path\": \"ü.go\"}","call_id":"call_1","name":"read"}`) +
-	done(3, `{"id":"fc_2","type":"function_call","status":"completed","arguments":"{}","call_id":"call_2","name":"list"}`) +
+	added(2,
+		`{"id":"fc_1","type":"function_call","status":"in_progress","arguments":"","call_id":"call_1","name":"read"}`) +
+	added(3,
+		`{"id":"fc_2","type":"function_call","status":"in_progress","arguments":"","call_id":"call_2","name":"list"}`) +
+	deltaOf("function_call_arguments", 2, `"{\"path\": \"ü"`) + deltaOf("function_call_arguments", 3, `"{}"`) +
+	deltaOf("function_call_arguments", 2, `".go\"}"`) +
+	sends("response.function_call_arguments.done",
+		`"item_id":"fc_1","output_index":2,"arguments":"{\"path\": \"ü.go\"}"`) +
+	done(2,
+		`{"id":"fc_1","type":"function_call","status":"completed","arguments":"{\"path\": \"ü.go\"}","call_id":"call_1","name":"read"}`) +
+	done(3,
+		`{"id":"fc_2","type":"function_call","status":"completed","arguments":"{}","call_id":"call_2","name":"list"}`) +
 	completed("")
 
 func responsesWire() conformance.Wire {
 	w := wire()
 	w.New = func(url string, client *http.Client, idle time.Duration) model.Model {
-		return NewResponses(Options{Name: "prov", Model: "m", BaseURL: url, Key: conformance.Key, HTTPClient: client, IdleTimeout: idle})
+		return NewResponses(Options{
+			Name: "prov", Model: "m", BaseURL: url, Key: conformance.Key, HTTPClient: client,
+			IdleTimeout: idle,
+		})
 	}
 	w.Stream, w.Last = fullResponse, "event: response.completed"
 	w.Overflow = "Your input exceeds the context window of this model. Please adjust your input and try again."
@@ -119,16 +142,19 @@ func TestResponsesAnswer(t *testing.T) {
 
 func TestResponsesStops(t *testing.T) {
 	incomplete := func(reason string) string {
-		return sends("response.incomplete", `"response":{"status":"incomplete","incomplete_details":{"reason":"`+reason+`"},`+counted+`}`)
+		return sends("response.incomplete",
+			`"response":{"status":"incomplete","incomplete_details":{"reason":"`+reason+`"},`+counted+`}`)
 	}
 	for stream, want := range map[string]model.Stop{
 		completed(""):                   model.StopEnd,
 		incomplete("max_output_tokens"): model.StopLength,
 		incomplete("content_filter"):    model.StopRefused,
-		sends("response.completed", `"response":{"status":"incomplete","incomplete_details":{"reason":"max_tokens"},`+counted+`}`): model.StopLength,
+		sends("response.completed",
+			`"response":{"status":"incomplete","incomplete_details":{"reason":"max_tokens"},`+counted+`}`): model.StopLength,
 	} {
 		a := askResponses(t, created()+said(0, `"Yes"`)+stream, conformance.Request())
-		if a.Err != nil || a.Done.Stop != want || a.Text != "Yes" || a.Done.Usage != (model.Usage{Input: 125, Output: 89, Cached: 2000}) {
+		if a.Err != nil || a.Done.Stop != want || a.Text != "Yes" ||
+			a.Done.Usage != (model.Usage{Input: 125, Output: 89, Cached: 2000}) {
 			t.Errorf("%s: %+v, %v", stream, a.Done, a.Err)
 		}
 	}
@@ -136,7 +162,8 @@ func TestResponsesStops(t *testing.T) {
 	if a.Err != nil || a.Done.Stop != model.StopRefused || a.Text != "I will not" {
 		t.Errorf("a refusal: %+v, %v", a.Done, a.Err)
 	}
-	if a := askResponses(t, completed(""), conformance.Request()); a.Err != nil || len(a.Done.Message.Parts) != 0 || a.Done.Stop != model.StopEnd {
+	if a := askResponses(t, completed(""), conformance.Request()); a.Err != nil || len(a.Done.Message.Parts) != 0 ||
+		a.Done.Stop != model.StopEnd {
 		t.Errorf("an empty message: %+v, %v", a.Done, a.Err)
 	}
 }
@@ -153,43 +180,59 @@ func TestResponsesOfCompatibleServers(t *testing.T) {
 		want   []model.Part
 	}{
 		"only the last event": {
-			completed(`{"type":"reasoning","id":"rs_1","summary":[],"content":[{"type":"reasoning_text","text":"hm"}]},{"type":"web_search_call","id":"w"},{"type":"message","content":[{"type":"output_text","text":"hi"}]},` + call),
+			completed(
+				`{"type":"reasoning","id":"rs_1","summary":[],"content":[{"type":"reasoning_text","text":"hm"}]},{"type":"web_search_call","id":"w"},{"type":"message","content":[{"type":"output_text","text":"hi"}]},` + call),
 			[]model.Part{model.Reasoning{Text: "hm"}, text("hi"), read(`{"a":1}`)},
 		},
 		"only the ends of items": {
-			done(0, `{"id":"m","type":"message","content":[{"type":"output_text","text":"h"},{"type":"output_text","text":"i"}]}`) + done(1, call) + completed(call),
+			done(0,
+				`{"id":"m","type":"message","content":[{"type":"output_text","text":"h"},{"type":"output_text","text":"i"}]}`) + done(1, call) + completed(call),
 			[]model.Part{text("hi"), read(`{"a":1}`)},
 		},
 		"no beginnings": {
-			deltaOf("output_text", 0, `"h"`) + deltaOf("output_text", 0, `"i"`) + deltaOf("function_call_arguments", 1, `"{\"a\":"`) + deltaOf("function_call_arguments", 1, `"1}"`) + done(1, strings.Replace(call, `{\"a\":1}`, "", 1)) + completed(""),
+			deltaOf("output_text", 0, `"h"`) + deltaOf("output_text", 0, `"i"`) + deltaOf("function_call_arguments", 1,
+				`"{\"a\":"`) + deltaOf("function_call_arguments", 1, `"1}"`) +
+				done(1, strings.Replace(call, `{\"a\":1}`, "", 1)) + completed(""),
 			[]model.Part{text("hi"), read(`{"a":1}`)},
 		},
 		"another id in every event": {
-			added(0, `{"id":"a","type":"message"}`) + deltaOf("output_text", 0, `"hi"`) + done(0, `{"id":"b","type":"message","content":[{"type":"output_text","text":"hi"}]}`) +
-				added(1, strings.Replace(call, "fc_1", "c", 1)) + done(1, strings.Replace(call, "fc_1", "d", 1)) + completed(""),
+			added(0, `{"id":"a","type":"message"}`) + deltaOf("output_text", 0, `"hi"`) +
+				done(0, `{"id":"b","type":"message","content":[{"type":"output_text","text":"hi"}]}`) +
+				added(1, strings.Replace(call, "fc_1", "c", 1)) + done(1, strings.Replace(call, "fc_1", "d", 1)) +
+				completed(""),
 			[]model.Part{text("hi"), read(`{"a":1}`)},
 		},
 		"index 0 for all": {
-			added(0, strings.Replace(call, `{\"a\":1}`, "", 1)) + deltaOf("function_call_arguments", 0, `"{\"a\":1}"`) + done(0, call) +
-				added(0, `{"id":"fc_2","type":"function_call","call_id":"y","name":"read","arguments":""}`) + deltaOf("function_call_arguments", 0, `"{}"`) +
-				done(0, `{"id":"fc_2","type":"function_call","call_id":"y","name":"read","arguments":"{}"}`) + completed(""),
+			added(0, strings.Replace(call, `{\"a\":1}`, "", 1)) + deltaOf("function_call_arguments", 0, `"{\"a\":1}"`) +
+				done(0, call) +
+				added(0, `{"id":"fc_2","type":"function_call","call_id":"y","name":"read","arguments":""}`) +
+				deltaOf("function_call_arguments", 0, `"{}"`) +
+				done(0, `{"id":"fc_2","type":"function_call","call_id":"y","name":"read","arguments":"{}"}`) +
+				completed(""),
 			[]model.Part{read(`{"a":1}`), read(`{}`)},
 		},
 		"no index": {
-			sends("response.output_item.added", `"item":{"id":"a","type":"message"}`) + sends("response.output_text.delta", `"delta":"hi"`) + sends("response.output_item.done", `"item":{"id":"a","type":"message"}`) +
-				sends("response.output_item.done", `"item":`+call) + sends("response.output_item.done", `"item":{"type":"function_call","name":"read"}`) + completed(""),
+			sends("response.output_item.added", `"item":{"id":"a","type":"message"}`) +
+				sends("response.output_text.delta", `"delta":"hi"`) + sends("response.output_item.done",
+				`"item":{"id":"a","type":"message"}`) +
+				sends("response.output_item.done", `"item":`+call) + sends("response.output_item.done",
+				`"item":{"type":"function_call","name":"read"}`) + completed(""),
 			[]model.Part{text("hi"), read(`{"a":1}`), read(`{}`)},
 		},
 		"ends and deltas twice": {
-			said(0, `"hi"`) + deltaOf("output_text", 0, `"hi"`) + done(0, `{"id":"i0","type":"message","content":[{"type":"output_text","text":"hi"}]}`) + done(1, call) + done(1, call) + completed(call),
+			said(0, `"hi"`) + deltaOf("output_text", 0, `"hi"`) +
+				done(0, `{"id":"i0","type":"message","content":[{"type":"output_text","text":"hi"}]}`) + done(1, call) +
+				done(1, call) + completed(call),
 			[]model.Part{text("hi"), read(`{"a":1}`)},
 		},
 		"the beginning after the first delta": {
-			deltaOf("output_text", 0, `"h"`) + added(0, `{"id":"a","type":"message"}`) + deltaOf("output_text", 0, `"i"`) + completed(""),
+			deltaOf("output_text", 0, `"h"`) + added(0, `{"id":"a","type":"message"}`) + deltaOf("output_text", 0,
+				`"i"`) + completed(""),
 			[]model.Part{text("hi")},
 		},
 		"arguments with their end only": {
-			added(0, strings.Replace(call, `{\"a\":1}`, "", 1)) + sends("response.function_call_arguments.done", `"output_index":0,"arguments":"{\"a\":1}"`) + completed(""),
+			added(0, strings.Replace(call, `{\"a\":1}`, "", 1)) + sends("response.function_call_arguments.done",
+				`"output_index":0,"arguments":"{\"a\":1}"`) + completed(""),
 			[]model.Part{read(`{"a":1}`)},
 		},
 		"text after calls": {
@@ -197,12 +240,15 @@ func TestResponsesOfCompatibleServers(t *testing.T) {
 			[]model.Part{text("one "), read(`{"a":1}`), text("two")},
 		},
 		"members of other types, unknown events, [DONE]": {
-			sends("response.created", `"response":"none"`) + sends("response.new_thing", `"delta":{"x":1}`) + sends("response.output_text.delta", `"output_index":"0","delta":{"x":1}`) +
-				deltaOf("output_text", 0, `"hi"`) + sends("response.completed", `"response":{"status":"completed","usage":"none","output":{}}`) + "data: [DONE]\n\n",
+			sends("response.created", `"response":"none"`) + sends("response.new_thing", `"delta":{"x":1}`) +
+				sends("response.output_text.delta", `"output_index":"0","delta":{"x":1}`) +
+				deltaOf("output_text", 0, `"hi"`) + sends("response.completed",
+				`"response":{"status":"completed","usage":"none","output":{}}`) + "data: [DONE]\n\n",
 			[]model.Part{text("hi")},
 		},
 		"no names of events": {
-			"data: {\"type\":\"response.output_text.delta\",\"output_index\":0,\"delta\":\"hi\"}\n\ndata: {\"type\":\"response.completed\",\"response\":{}}\n\n",
+			"data: {\"type\":\"response.output_text.delta\",\"output_index\":0,\"delta\":\"hi\"}\n\ndata: " +
+				"{\"type\":\"response.completed\",\"response\":{}}\n\n",
 			[]model.Part{text("hi")},
 		},
 	} {
@@ -232,26 +278,39 @@ func TestResponsesOfCompatibleServers(t *testing.T) {
 
 func TestResponsesErrorInStream(t *testing.T) {
 	for event, want := range map[string]model.ErrorKind{
-		sends("error", `"code":"server_error","message":"Sorry","param":null`):                                              model.ErrServer,
-		sends("error", `"code":null,"message":"Sorry","param":null`):                                                        model.ErrServer,
-		sends("error", `"error":{"type":"invalid_request_error","code":"context_length_exceeded","message":"Sorry"}`):       model.ErrContext,
-		sends("response.failed", `"response":{"status":"failed","error":{"code":"rate_limit_exceeded","message":"Sorry"}}`): model.ErrRateLimit,
-		sends("response.failed", `"response":{"status":"failed","error":{"code":"invalid_prompt","message":"Sorry"}}`):      model.ErrInvalid,
-		sends("response.failed", `"response":{"status":"failed","error":{"code":"insufficient_quota","message":"Sorry"}}`):  model.ErrAuth,
-		sends("response.completed", `"response":{"status":"failed","error":{"code":"server_error","message":"Sorry"}}`):     model.ErrServer,
-		"data: {\"error\":{\"message\":\"Sorry\",\"code\":502}}\n\n":                                                        model.ErrServer,
+		sends("error",
+			`"code":"server_error","message":"Sorry","param":null`): model.ErrServer,
+		sends("error",
+			`"code":null,"message":"Sorry","param":null`): model.ErrServer,
+		sends("error",
+			`"error":{"type":"invalid_request_error","code":"context_length_exceeded","message":"Sorry"}`): model.ErrContext,
+		sends("response.failed",
+			`"response":{"status":"failed","error":{"code":"rate_limit_exceeded","message":"Sorry"}}`): model.ErrRateLimit,
+		sends("response.failed",
+			`"response":{"status":"failed","error":{"code":"invalid_prompt","message":"Sorry"}}`): model.ErrInvalid,
+		sends("response.failed",
+			`"response":{"status":"failed","error":{"code":"insufficient_quota","message":"Sorry"}}`): model.ErrAuth,
+		sends("response.completed",
+			`"response":{"status":"failed","error":{"code":"server_error","message":"Sorry"}}`): model.ErrServer,
+		"data: {\"error\":{\"message\":\"Sorry\",\"code\":502}}\n\n": model.ErrServer,
 	} {
 		a := askResponses(t, created()+deltaOf("output_text", 0, `"half"`)+event, conformance.Request())
 		if e, ok := a.Err.(*model.Error); !ok || e.Kind != want || e.Detail != "Sorry" || e.Hint == "" {
 			t.Errorf("%s: %#v", event, a.Err)
 		}
 	}
-	a := askResponses(t, sends("response.failed", `"response":{"error":{"code":"rate_limit_exceeded","message":"Rate limit reached for m. Please try again in 1.5s."}}`), conformance.Request())
+	a := askResponses(t,
+		sends("response.failed",
+			`"response":{"error":{"code":"rate_limit_exceeded","message":"Rate limit reached for m. Please try again in 1.5s."}}`), conformance.Request())
 	if e, ok := a.Err.(*model.Error); !ok || e.RetryAfter != 1500*time.Millisecond {
 		t.Errorf("a rate limit: %#v", a.Err)
 	}
-	for _, event := range []string{sends("response.failed", `"response":{"error":null}`), sends("response.cancelled", "")} {
-		if e, ok := askResponses(t, event, conformance.Request()).Err.(*model.Error); !ok || e.Kind != model.ErrServer || !strings.Contains(e.Detail, "no reason") {
+	for _, event := range []string{
+		sends("response.failed", `"response":{"error":null}`),
+		sends("response.cancelled", ""),
+	} {
+		if e, ok := askResponses(t, event, conformance.Request()).Err.(*model.Error); !ok ||
+			e.Kind != model.ErrServer || !strings.Contains(e.Detail, "no reason") {
 			t.Errorf("%s: %#v", event, e)
 		}
 	}
@@ -279,7 +338,10 @@ const wantInput = `{
 func TestResponsesRequest(t *testing.T) {
 	server := conformance.Serve(t, conformance.SSE(fullResponse, 0))
 	for _, base := range []string{"/v1", "/v1/", "/some/gateway"} {
-		m := NewResponses(Options{Model: "gpt-5", BaseURL: server.URL + base, Key: conformance.Key, Headers: map[string]string{"X-Team": "blue"}, HTTPClient: server.Client, MaxTokens: 100})
+		m := NewResponses(Options{
+			Model: "gpt-5", BaseURL: server.URL + base, Key: conformance.Key,
+			Headers: map[string]string{"X-Team": "blue"}, HTTPClient: server.Client, MaxTokens: 100,
+		})
 		request := conformance.Conversation()
 		request.Temperature = new(float64)
 		if a := conformance.Ask(t, m, request); a.Err != nil {
@@ -293,7 +355,8 @@ func TestResponsesRequest(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("the body (-want +got):\n%s", diff)
 		}
-		if sent.Path != strings.TrimSuffix(base, "/")+"/responses" || sent.Header.Get("Authorization") != "Bearer "+conformance.Key || sent.Header.Get("X-Team") != "blue" {
+		if sent.Path != strings.TrimSuffix(base, "/")+"/responses" ||
+			sent.Header.Get("Authorization") != "Bearer "+conformance.Key || sent.Header.Get("X-Team") != "blue" {
 			t.Errorf("path %s, header %v", sent.Path, sent.Header)
 		}
 		if !strings.Contains(string(sent.Body), `"properties":{"path":{"type":"string"},"limit"`) {
@@ -315,7 +378,8 @@ func TestReasoningGoesBack(t *testing.T) {
 	if a.Err != nil {
 		t.Fatal(a.Err)
 	}
-	raw, err := model.EncodeParts(append(a.Done.Message.Parts, model.Reasoning{Text: "alone", Signature: "openai:rs_2:x"}))
+	raw, err := model.EncodeParts(append(a.Done.Message.Parts,
+		model.Reasoning{Text: "alone", Signature: "openai:rs_2:x"}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -323,9 +387,10 @@ func TestReasoningGoesBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	request.Messages = append(request.Messages, model.Message{Role: model.RoleAssistant, Parts: parts}, model.Message{Role: model.RoleTool, Parts: []model.Part{
-		model.Result{ID: "call_1", Name: "read"}, model.Result{ID: "call_2", Name: "list", Text: "x"},
-	}})
+	request.Messages = append(request.Messages, model.Message{Role: model.RoleAssistant, Parts: parts},
+		model.Message{Role: model.RoleTool, Parts: []model.Part{
+			model.Result{ID: "call_1", Name: "read"}, model.Result{ID: "call_2", Name: "list", Text: "x"},
+		}})
 	if a := conformance.Ask(t, m, request); a.Err != nil {
 		t.Fatal(a.Err)
 	}
@@ -362,17 +427,23 @@ func TestWhatTheServerRefuses(t *testing.T) {
 		bodies = append(bodies, body)
 		switch {
 		case strings.Contains(body, "encrypted_content"):
-			http.Error(w, wire().ErrorBody("invalid_request_error", "Encrypted content is not supported with this model."), http.StatusBadRequest)
+			http.Error(w,
+				wire().ErrorBody("invalid_request_error", "Encrypted content is not supported with this model."),
+				http.StatusBadRequest)
 		case strings.Contains(body, "summary"):
-			http.Error(w, wire().ErrorBody("invalid_request_error", "Your organization must be verified to generate reasoning summaries."), http.StatusBadRequest)
+			http.Error(w,
+				wire().ErrorBody("invalid_request_error",
+					"Your organization must be verified to generate reasoning summaries."), http.StatusBadRequest)
 		default:
-			http.Error(w, wire().ErrorBody("invalid_request_error", "Your organization wants no reasoning summaries."), http.StatusBadRequest)
+			http.Error(w, wire().ErrorBody("invalid_request_error", "Your organization wants no reasoning summaries."),
+				http.StatusBadRequest)
 		}
 	})
 	m := NewResponses(Options{Name: "prov", Model: "o3", BaseURL: server.URL, HTTPClient: server.Client})
 	for _, requests := range []int{3, 4} {
 		a := conformance.Ask(t, m, conformance.Request())
-		if e, ok := a.Err.(*model.Error); !ok || e.Kind != model.ErrInvalid || !strings.Contains(e.Detail, "wants no") || len(bodies) != requests {
+		if e, ok := a.Err.(*model.Error); !ok || e.Kind != model.ErrInvalid ||
+			!strings.Contains(e.Detail, "wants no") || len(bodies) != requests {
 			t.Errorf("%#v after %d requests, want %d", a.Err, len(bodies), requests)
 		}
 	}
@@ -381,7 +452,8 @@ func TestWhatTheServerRefuses(t *testing.T) {
 // TestReasons checks who is asked for reasoning.
 func TestReasons(t *testing.T) {
 	for id, want := range map[string]bool{
-		"gpt-5": true, "gpt-5.1-codex": true, "openai/gpt-5-mini": true, "o4-mini": true, "gpt-oss:20b": true, "codex-mini-latest": true,
+		"gpt-5": true, "gpt-5.1-codex": true, "openai/gpt-5-mini": true, "o4-mini": true, "gpt-oss:20b": true,
+		"codex-mini-latest": true,
 		"gpt-5-chat-latest": false, "gpt-4o": false, "gpt-4.1": false, "chatgpt-4o-latest": false, "llama3": false,
 	} {
 		if got := (&responder{endpoint: endpoint{model: id}}).reasons(); got != want {
@@ -394,7 +466,8 @@ func TestReasons(t *testing.T) {
 func TestResponsesVendorsOwn(t *testing.T) {
 	server := conformance.Serve(t, conformance.SSE(fullResponse, 0))
 	client := &http.Client{Transport: rerouted{server.Client.Transport, strings.TrimPrefix(server.URL, "http://")}}
-	if a := conformance.Ask(t, NewResponses(Options{Model: "m", Key: conformance.Key, HTTPClient: client}), conformance.Request()); a.Err != nil {
+	if a := conformance.Ask(t, NewResponses(Options{Model: "m", Key: conformance.Key, HTTPClient: client}),
+		conformance.Request()); a.Err != nil {
 		t.Fatal(a.Err)
 	}
 	var body struct {
@@ -424,7 +497,9 @@ func TestResponsesPrefix(t *testing.T) {
 	var sent [2]body
 	for i := range sent {
 		if i == 1 {
-			request.Messages = append(request.Messages, model.Message{Role: model.RoleAssistant, Parts: []model.Part{model.Text{Text: "Because."}}}, model.UserText("and?"))
+			request.Messages = append(request.Messages,
+				model.Message{Role: model.RoleAssistant, Parts: []model.Part{model.Text{Text: "Because."}}},
+				model.UserText("and?"))
 			request.NoCalls = true
 		}
 		if a := conformance.Ask(t, m, request); a.Err != nil {
@@ -433,7 +508,8 @@ func TestResponsesPrefix(t *testing.T) {
 		server.Last(t, &sent[i])
 	}
 	first, second := strings.TrimSuffix(string(sent[0].Input), "]"), string(sent[1].Input)
-	if len(first) < 100 || !strings.HasPrefix(second, first) || len(sent[0].Tools) == 0 || string(sent[0].Tools) != string(sent[1].Tools) {
+	if len(first) < 100 || !strings.HasPrefix(second, first) || len(sent[0].Tools) == 0 ||
+		string(sent[0].Tools) != string(sent[1].Tools) {
 		t.Errorf("the second conversation does not continue the first:\n%s\n%s", first, second)
 	}
 	if sent[0].Choice != "" || sent[1].Choice != "none" {
@@ -450,12 +526,14 @@ func TestResponsesPrefix(t *testing.T) {
 
 func TestResponsesTakeNothingFromTheEnvironment(t *testing.T) {
 	server := conformance.Serve(t, conformance.SSE(fullResponse, 0))
-	if a := conformance.Ask(t, NewResponses(Options{Model: "m", BaseURL: server.URL}), conformance.Request()); a.Err != nil {
+	if a := conformance.Ask(t, NewResponses(Options{Model: "m", BaseURL: server.URL}),
+		conformance.Request()); a.Err != nil {
 		t.Fatal(a.Err)
 	}
 	var body struct{}
 	for name, values := range server.Last(t, &body).Header {
-		if strings.Contains(strings.Join(values, " "), "env-") || name == "Authorization" || strings.HasPrefix(name, "Openai-") {
+		if strings.Contains(strings.Join(values, " "), "env-") || name == "Authorization" ||
+			strings.HasPrefix(name, "Openai-") {
 			t.Errorf("%s: %q was sent", name, values)
 		}
 	}
@@ -463,7 +541,8 @@ func TestResponsesTakeNothingFromTheEnvironment(t *testing.T) {
 
 func TestResponsesHugeLine(t *testing.T) {
 	huge := strings.Repeat("x", 3<<20)
-	if a := askResponses(t, said(0, `"`+huge+`"`)+completed(""), conformance.Request()); a.Err != nil || a.Text != huge {
+	if a := askResponses(t, said(0, `"`+huge+`"`)+completed(""), conformance.Request()); a.Err != nil ||
+		a.Text != huge {
 		t.Errorf("%d bytes, %v", len(a.Text), a.Err)
 	}
 }

@@ -106,7 +106,10 @@ turn
 text "the stamp was ${stamp}\n"
 stop length
 `)
-	request := &model.Request{System: "You are a tester", Tools: tools, Run: "r1", Messages: []model.Message{model.UserText("review a.go")}}
+	request := &model.Request{
+		System: "You are a tester", Tools: tools, Run: "r1",
+		Messages: []model.Message{model.UserText("review a.go")},
+	}
 	deltas, done, err := ask(t.Context(), s, request)
 	if err != nil {
 		t.Fatal(err)
@@ -162,8 +165,10 @@ turn times=any
 	if _, _, err := ask(t.Context(), s, request); err != nil {
 		t.Fatal(err)
 	}
-	mustHold(t, s, `should hold "nowhere"`, `should not hold "hello"`, `system prompt should hold "nothing"`, "tool bash should be offered",
-		"tool read should not be offered", "no tools should be offered", "calls should be forbidden", "a result of read", "should have 4 messages", "capture id", `turn 2 (match "other") was used 0 of 1`)
+	mustHold(t, s, `should hold "nowhere"`, `should not hold "hello"`, `system prompt should hold "nothing"`,
+		"tool bash should be offered",
+		"tool read should not be offered", "no tools should be offered", "calls should be forbidden",
+		"a result of read", "should have 4 messages", "capture id", `turn 2 (match "other") was used 0 of 1`)
 	if strings.Contains(s.Check().Error(), "turn 3") {
 		t.Error("a turn for any number of requests was missed")
 	}
@@ -183,7 +188,10 @@ func TestTurnsByRun(t *testing.T) {
 	s := New("x",
 		Turn{Match: "child a", Answer: []Step{Text("a1")}},
 		Turn{Match: "child b", Times: 2, Answer: []Step{Text("b")}},
-		Turn{Match: "child a", Then: func(r *model.Request) []Step { return []Step{Text(fmt.Sprint("a2 after ", len(r.Messages)))} }},
+		Turn{
+			Match: "child a",
+			Then:  func(r *model.Request) []Step { return []Step{Text(fmt.Sprint("a2 after ", len(r.Messages)))} },
+		},
 	)
 	var wg sync.WaitGroup
 	for _, name := range []string{"child a", "child b"} {
@@ -225,7 +233,10 @@ text whole
 	if !errors.As(err, &failure) {
 		t.Fatalf("the error is %v", err)
 	}
-	want := &model.Error{Kind: model.ErrRateLimit, Provider: "script/test", Status: 429, RetryAfter: 3 * time.Second, Hint: "wait a bit", Detail: "too many requests"}
+	want := &model.Error{
+		Kind: model.ErrRateLimit, Provider: "script/test", Status: 429, RetryAfter: 3 * time.Second,
+		Hint: "wait a bit", Detail: "too many requests",
+	}
 	if diff := cmp.Diff(want, failure); diff != "" {
 		t.Error(diff)
 	}
@@ -291,7 +302,10 @@ func TestConsumerStops(t *testing.T) {
 
 // TestBreaches sends requests that an engine must never send.
 func TestBreaches(t *testing.T) {
-	user, assistant := model.UserText("go"), model.Message{Role: model.RoleAssistant, Parts: []model.Part{model.Text{Text: "hm"}}}
+	user, assistant := model.UserText("go"), model.Message{
+		Role:  model.RoleAssistant,
+		Parts: []model.Part{model.Text{Text: "hm"}},
+	}
 	call := func(ids ...string) model.Message {
 		m := model.Message{Role: model.RoleAssistant}
 		for _, id := range ids {
@@ -310,20 +324,38 @@ func TestBreaches(t *testing.T) {
 		messages []model.Message
 		want     string
 	}{
-		"nothing":            {nil, "no messages"},
-		"assistant first":    {[]model.Message{assistant, user}, "begins with the user"},
-		"assistant last":     {[]model.Message{user, assistant}, "the request ends with it"},
-		"two assistants":     {[]model.Message{user, assistant, assistant, user}, "follows another assistant"},
-		"empty":              {[]model.Message{{Role: model.RoleUser}}, "it is empty"},
-		"call without":       {[]model.Message{user, call("1"), user}, "call 1 (read) has no result behind it"},
-		"one of two":         {[]model.Message{user, call("1", "2"), result("read", "1")}, "call 2 (read) has no result"},
-		"result twice":       {[]model.Message{user, call("1"), result("read", "1", "1")}, `id "1" (read) answers no open call`},
-		"result of nothing":  {[]model.Message{user, result("read", "1")}, "no calls in the message before"},
-		"result of another":  {[]model.Message{user, call("1"), result("edit", "1")}, "the call was of read"},
-		"id twice":           {[]model.Message{user, call("1"), result("read", "1"), call("1"), result("read", "1")}, `call id "1" comes twice`},
-		"result in user":     {[]model.Message{{Role: model.RoleUser, Parts: []model.Part{model.Result{ID: "1"}}}}, "does not belong there"},
-		"text among results": {[]model.Message{user, call("1"), {Role: model.RoleTool, Parts: []model.Part{model.Result{ID: "1", Name: "read"}, model.Text{Text: "x"}}}}, "does not belong there"},
-		"unknown role":       {[]model.Message{user, {Role: "system", Parts: user.Parts}}, "no such role"},
+		"nothing":         {nil, "no messages"},
+		"assistant first": {[]model.Message{assistant, user}, "begins with the user"},
+		"assistant last":  {[]model.Message{user, assistant}, "the request ends with it"},
+		"two assistants":  {[]model.Message{user, assistant, assistant, user}, "follows another assistant"},
+		"empty":           {[]model.Message{{Role: model.RoleUser}}, "it is empty"},
+		"call without":    {[]model.Message{user, call("1"), user}, "call 1 (read) has no result behind it"},
+		"one of two": {
+			[]model.Message{user, call("1", "2"), result("read", "1")},
+			"call 2 (read) has no result",
+		},
+		"result twice": {
+			[]model.Message{user, call("1"), result("read", "1", "1")},
+			`id "1" (read) answers no open call`,
+		},
+		"result of nothing": {[]model.Message{user, result("read", "1")}, "no calls in the message before"},
+		"result of another": {[]model.Message{user, call("1"), result("edit", "1")}, "the call was of read"},
+		"id twice": {
+			[]model.Message{user, call("1"), result("read", "1"), call("1"), result("read", "1")},
+			`call id "1" comes twice`,
+		},
+		"result in user": {
+			[]model.Message{{Role: model.RoleUser, Parts: []model.Part{model.Result{ID: "1"}}}},
+			"does not belong there",
+		},
+		"text among results": {
+			[]model.Message{
+				user, call("1"),
+				{Role: model.RoleTool, Parts: []model.Part{model.Result{ID: "1", Name: "read"}, model.Text{Text: "x"}}},
+			},
+			"does not belong there",
+		},
+		"unknown role": {[]model.Message{user, {Role: "system", Parts: user.Parts}}, "no such role"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, lax := range []bool{false, true} {
@@ -348,25 +380,47 @@ func TestPrefix(t *testing.T) {
 		change func(*model.Request)
 		want   []string
 	}{
-		"nothing":                    {func(*model.Request) {}, nil},
-		"no tools":                   {func(r *model.Request) { r.Tools = nil }, nil},
-		"no calls":                   {func(r *model.Request) { r.NoCalls = true }, nil},
-		"no calls without the tools": {func(r *model.Request) { r.NoCalls, r.Tools = true, nil }, []string{"the tools are not those"}},
-		"another run":                {func(r *model.Request) { r.Run, r.System = "r2", "other" }, nil},
-		"system":                     {func(r *model.Request) { r.System += " at 12:01" }, []string{"system prompt is not that", "12:01"}},
-		"tool order":                 {func(r *model.Request) { r.Tools = []model.Tool{tools[1], tools[0]} }, []string{"the tools are not those"}},
+		"nothing":  {func(*model.Request) {}, nil},
+		"no tools": {func(r *model.Request) { r.Tools = nil }, nil},
+		"no calls": {func(r *model.Request) { r.NoCalls = true }, nil},
+		"no calls without the tools": {
+			func(r *model.Request) { r.NoCalls, r.Tools = true, nil },
+			[]string{"the tools are not those"},
+		},
+		"another run": {func(r *model.Request) { r.Run, r.System = "r2", "other" }, nil},
+		"system": {
+			func(r *model.Request) { r.System += " at 12:01" },
+			[]string{"system prompt is not that", "12:01"},
+		},
+		"tool order": {
+			func(r *model.Request) { r.Tools = []model.Tool{tools[1], tools[0]} },
+			[]string{"the tools are not those"},
+		},
 		"schema": {func(r *model.Request) {
 			r.Tools = append([]model.Tool{{Name: "read", Schema: json.RawMessage(`{}`)}}, tools[1])
 		}, []string{"the tools are not those"}},
-		"first message":  {func(r *model.Request) { r.Messages[0] = model.UserText("Go") }, []string{"message 1 (user) is not what it was"}},
-		"answer changed": {func(r *model.Request) { r.Messages[1].Parts[0] = model.Text{Text: "other"} }, []string{"should be the last answer"}},
+		"first message": {
+			func(r *model.Request) { r.Messages[0] = model.UserText("Go") },
+			[]string{"message 1 (user) is not what it was"},
+		},
+		"answer changed": {
+			func(r *model.Request) { r.Messages[1].Parts[0] = model.Text{Text: "other"} },
+			[]string{"should be the last answer"},
+		},
 		"fewer messages": {func(r *model.Request) { r.Messages = nil }, []string{"it has 0 messages"}},
-		"answer missing": {func(r *model.Request) { r.Messages = r.Messages[:1] }, []string{`the last answer "well" is missing`}},
+		"answer missing": {
+			func(r *model.Request) { r.Messages = r.Messages[:1] },
+			[]string{`the last answer "well" is missing`},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, fresh := range []bool{false, true} {
-				s := New("x", Turn{Answer: []Step{Text("well"), Call{Name: "read", Arguments: "{}"}}}, Turn{Fresh: fresh, Answer: []Step{Text("end")}})
-				request := &model.Request{Run: "r", System: "sys", Tools: tools, Messages: []model.Message{model.UserText("go")}}
+				s := New("x", Turn{Answer: []Step{Text("well"), Call{Name: "read", Arguments: "{}"}}},
+					Turn{Fresh: fresh, Answer: []Step{Text("end")}})
+				request := &model.Request{
+					Run: "r", System: "sys", Tools: tools,
+					Messages: []model.Message{model.UserText("go")},
+				}
 				_, done, err := ask(t.Context(), s, request)
 				if err != nil {
 					t.Fatal(err)
@@ -408,7 +462,10 @@ func TestCallsAllowed(t *testing.T) {
 
 func TestCallIDsOfAForkedConversation(t *testing.T) {
 	s := New("x", Turn{Times: Any, Answer: []Step{Call{Name: "read", Arguments: "{}"}}})
-	forked := model.Message{Role: model.RoleAssistant, Parts: []model.Part{model.Call{ID: "call_3_1", Name: "read", Arguments: json.RawMessage(`{}`)}}}
+	forked := model.Message{
+		Role:  model.RoleAssistant,
+		Parts: []model.Part{model.Call{ID: "call_3_1", Name: "read", Arguments: json.RawMessage(`{}`)}},
+	}
 	request := next(&model.Request{Messages: []model.Message{model.UserText("go")}}, forked, "ok")
 	ids := map[string]bool{"call_3_1": true}
 	for range 3 { // the same request, as after faults
@@ -451,7 +508,8 @@ func TestParseErrors(t *testing.T) {
 		"turn\ncapture A x":              "is no name",
 		"turn\ncapture a (":              "capture a",
 	} {
-		if _, err := Parse("s", text); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "script s, line ") {
+		if _, err := Parse("s", text); err == nil || !strings.Contains(err.Error(), want) ||
+			!strings.Contains(err.Error(), "script s, line ") {
 			t.Errorf("Parse(%q) = %v, want %q", text, err, want)
 		}
 	}

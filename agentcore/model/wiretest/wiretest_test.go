@@ -38,18 +38,30 @@ type vendor struct {
 }
 
 var vendors = []vendor{
-	{"anthropic", wiretest.Anthropic, wiretest.AnthropicHandler, "/v1/messages", func(url string, client *http.Client) model.Model {
-		return anthropic.New(anthropic.Options{Model: "m", BaseURL: url, Key: "k", HTTPClient: client})
-	}, "c2VhbA==", false, false},
-	{"openai", wiretest.OpenAI, wiretest.OpenAIHandler, "/v1/chat/completions", func(url string, client *http.Client) model.Model {
-		return openai.New(openai.Options{Model: "m", BaseURL: url + "/v1", HTTPClient: client})
-	}, "", false, false},
-	{"responses", wiretest.Responses, wiretest.ResponsesHandler, "/v1/responses", func(url string, client *http.Client) model.Model {
-		return openai.NewResponses(openai.Options{Model: "gpt-5", BaseURL: url + "/v1", HTTPClient: client})
-	}, "openai:item_0:c2VhbA==", false, false},
-	{"gemini", wiretest.Gemini, wiretest.GeminiHandler, "/v1beta/models/m:streamGenerateContent", func(url string, client *http.Client) model.Model {
-		return gemini.New(gemini.Options{Model: "gemini-3-pro", BaseURL: url, Key: "k", HTTPClient: client})
-	}, "gemini:c2VhbA==", true, true},
+	{
+		"anthropic", wiretest.Anthropic, wiretest.AnthropicHandler, "/v1/messages",
+		func(url string, client *http.Client) model.Model {
+			return anthropic.New(anthropic.Options{Model: "m", BaseURL: url, Key: "k", HTTPClient: client})
+		}, "c2VhbA==", false, false,
+	},
+	{
+		"openai", wiretest.OpenAI, wiretest.OpenAIHandler, "/v1/chat/completions",
+		func(url string, client *http.Client) model.Model {
+			return openai.New(openai.Options{Model: "m", BaseURL: url + "/v1", HTTPClient: client})
+		}, "", false, false,
+	},
+	{
+		"responses", wiretest.Responses, wiretest.ResponsesHandler, "/v1/responses",
+		func(url string, client *http.Client) model.Model {
+			return openai.NewResponses(openai.Options{Model: "gpt-5", BaseURL: url + "/v1", HTTPClient: client})
+		}, "openai:item_0:c2VhbA==", false, false,
+	},
+	{
+		"gemini", wiretest.Gemini, wiretest.GeminiHandler, "/v1beta/models/m:streamGenerateContent",
+		func(url string, client *http.Client) model.Model {
+			return gemini.New(gemini.Options{Model: "gemini-3-pro", BaseURL: url, Key: "k", HTTPClient: client})
+		}, "gemini:c2VhbA==", true, true,
+	},
 }
 
 // each runs a test for each vendor, with a client whose connections end with it.
@@ -87,7 +99,10 @@ func begin(text string) *model.Request {
 	return &model.Request{
 		System: "You are a test.", Run: "r-" + text,
 		Messages: []model.Message{model.UserText(text)},
-		Tools:    []model.Tool{{Name: "read", Description: "Reads a file.", Schema: json.RawMessage(`{"type":"object"}`)}},
+		Tools: []model.Tool{{
+			Name: "read", Description: "Reads a file.",
+			Schema: json.RawMessage(`{"type":"object"}`),
+		}},
 	}
 }
 
@@ -99,16 +114,27 @@ func TestConversation(t *testing.T) {
 		server := v.server(t,
 			script.Turn{
 				Match: "look", Chunk: 3, Usage: model.Usage{Input: 100, Output: 7, Cached: 40},
-				Expect: []script.Expect{script.System("a test"), script.Tools("read"), script.Calls(), script.Messages(1)},
+				Expect: []script.Expect{
+					script.System("a test"), script.Tools("read"), script.Calls(),
+					script.Messages(1),
+				},
 				Answer: []script.Step{
-					script.Reasoning("hm, \"so\""), script.Text("Grüße an 世界"), script.Call{Name: "read", Arguments: `{"path":"ü.go"}`}, script.Call{Name: "read", Arguments: `{"path":`},
+					script.Reasoning("hm, \"so\""), script.Text("Grüße an 世界"),
+					script.Call{Name: "read", Arguments: `{"path":"ü.go"}`},
+					script.Call{Name: "read", Arguments: `{"path":`},
 				},
 			},
-			script.Turn{Expect: []script.Expect{script.Result("read", "package ü"), script.Messages(3)}, Answer: []script.Step{script.Text("half")}, Stop: model.StopLength},
-			script.Turn{Expect: []script.Expect{script.NoCalls(), script.Last("in short"), func(r *model.Request) error {
-				noCalls++
-				return nil
-			}}, Answer: []script.Step{script.Text("end")}},
+			script.Turn{
+				Expect: []script.Expect{script.Result("read", "package ü"), script.Messages(3)},
+				Answer: []script.Step{script.Text("half")}, Stop: model.StopLength,
+			},
+			script.Turn{Expect: []script.Expect{
+				script.NoCalls(), script.Last("in short"),
+				func(r *model.Request) error {
+					noCalls++
+					return nil
+				},
+			}, Answer: []script.Step{script.Text("end")}},
 		)
 		m := v.dial(server.URL, client)
 		request := begin("look at it")
@@ -142,9 +168,11 @@ func TestConversation(t *testing.T) {
 		if diff := cmp.Diff(want, done); diff != "" || text != "Grüße an 世界" {
 			t.Errorf("the first turn (-want +got):\n%s\ntext %q", diff, text)
 		}
-		request.Messages = append(request.Messages, done.Message, model.Message{Role: model.RoleTool, Parts: []model.Part{
-			model.Result{ID: calls[0].ID, Name: "read", Text: "package ü"}, model.Result{ID: calls[1].ID, Name: "read", Text: "error: no JSON", Error: true},
-		}})
+		request.Messages = append(request.Messages, done.Message,
+			model.Message{Role: model.RoleTool, Parts: []model.Part{
+				model.Result{ID: calls[0].ID, Name: "read", Text: "package ü"},
+				model.Result{ID: calls[1].ID, Name: "read", Text: "error: no JSON", Error: true},
+			}})
 		if _, done, err = ask(t.Context(), m, request); err != nil || done.Stop != model.StopLength {
 			t.Fatalf("the second turn: %+v, %v", done, err)
 		}
@@ -160,10 +188,12 @@ func TestConversation(t *testing.T) {
 func TestFailures(t *testing.T) {
 	each(t, func(t *testing.T, v vendor, client *http.Client) {
 		for _, kind := range []model.ErrorKind{
-			model.ErrRateLimit, model.ErrOverloaded, model.ErrServer, model.ErrNetwork, model.ErrProtocol, model.ErrAuth, model.ErrNotFound, model.ErrInvalid, model.ErrContext,
+			model.ErrRateLimit, model.ErrOverloaded, model.ErrServer, model.ErrNetwork, model.ErrProtocol,
+			model.ErrAuth, model.ErrNotFound, model.ErrInvalid, model.ErrContext,
 		} {
 			failure := script.Error{Kind: kind, Detail: "sorry", RetryAfter: 1500 * time.Millisecond}
-			server := v.server(t, script.Turn{Answer: []script.Step{failure}}, script.Turn{Answer: []script.Step{script.Text("half"), failure}})
+			server := v.server(t, script.Turn{Answer: []script.Step{failure}},
+				script.Turn{Answer: []script.Step{script.Text("half"), failure}})
 			m := v.dial(server.URL, client)
 			for _, within := range []bool{false, true} {
 				text, _, err := ask(t.Context(), m, begin("go"))
@@ -172,7 +202,8 @@ func TestFailures(t *testing.T) {
 					t.Errorf("%s, within the answer: %v: %q, %v", kind, within, text, err)
 					continue
 				}
-				if !within && model.Retryable(got) && kind != model.ErrNetwork && kind != model.ErrProtocol && got.RetryAfter != 1500*time.Millisecond {
+				if !within && model.Retryable(got) && kind != model.ErrNetwork && kind != model.ErrProtocol &&
+					got.RetryAfter != 1500*time.Millisecond {
 					t.Errorf("%s: retry after %s", kind, got.RetryAfter)
 				}
 			}
@@ -183,7 +214,11 @@ func TestFailures(t *testing.T) {
 // TestGate cancels one of two requests that wait at a gate, and lets the other go on.
 func TestGate(t *testing.T) {
 	each(t, func(t *testing.T, v vendor, client *http.Client) {
-		s := script.New("gate", script.Turn{Times: 2, Answer: []script.Step{script.Text("before "), script.Gate("door"), script.Text("after")}})
+		s := script.New("gate",
+			script.Turn{Times: 2, Answer: []script.Step{
+				script.Text("before "), script.Gate("door"),
+				script.Text("after"),
+			}})
 		server := httptest.NewServer(v.handler(s))
 		defer server.Close()
 		m := v.dial(server.URL, client)
@@ -266,10 +301,14 @@ func TestRefusals(t *testing.T) {
 	bodies := map[string]map[string]string{
 		"anthropic": {
 			`{`: "read the request",
-			`{"model":"m","stream":true,` + hello + `}`:                                                                                                 "max_tokens",
-			`{"model":"m","max_tokens":1,"stream":true,"surprise":1,` + hello + `}`:                                                                     "surprise",
-			`{"model":"m","max_tokens":1,"stream":true,"tool_choice":{"type":"none"},` + hello + `}`:                                                    "while providing tools",
-			`{"model":"m","max_tokens":1,"stream":true,"tools":[` + strings.Repeat(tool+",", 4) + tool + `],` + hello + `}`:                             "maximum of 4",
+			`{"model":"m","stream":true,` + hello +
+				`}`: "max_tokens",
+			`{"model":"m","max_tokens":1,"stream":true,"surprise":1,` + hello +
+				`}`: "surprise",
+			`{"model":"m","max_tokens":1,"stream":true,"tool_choice":{"type":"none"},` + hello +
+				`}`: "while providing tools",
+			`{"model":"m","max_tokens":1,"stream":true,"tools":[` + strings.Repeat(tool+",", 4) + tool + `],` + hello +
+				`}`: "maximum of 4",
 			`{"model":"m","max_tokens":1,"stream":true,"messages":[{"role":"user","content":[{"type":"text","text":" "}]}]}`:                            "non-whitespace",
 			`{"model":"m","max_tokens":1,"stream":true,"messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"x","content":[]}]}]}`: "answers no call",
 			`{"model":"m","max_tokens":1,"stream":true,"messages":[{"role":"assistant","content":[{"type":"text","text":"hi"}]}]}`:                      "alternate",

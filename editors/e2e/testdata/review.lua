@@ -6,7 +6,7 @@ local path = vim.fs.joinpath(vim.fn.getcwd(), 'shelf', 'shelf.go')
 local diff = vim.text and vim.text.diff or vim.diff
 
 -- What only the buffer has: two faults with a safe fix (doubled words), far enough apart for a hunk each, and some
--- without one (an error that nobody looks at, code that is never reached, a debug print).
+-- without one (a debug print).
 local doubled = 'the the'
 local unsaved = {
   '',
@@ -16,7 +16,6 @@ local unsaved = {
   '\terr = os.Remove(name)',
   '\tif err != nil {',
   '\t\tpanic(err)',
-  '\t\tos.Exit(1)',
   '\t}',
   '}',
   '',

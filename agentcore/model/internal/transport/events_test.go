@@ -28,7 +28,10 @@ func TestEvents(t *testing.T) {
 		"\n\n\ndata: {\"x\": 1}\n\n": {`{"x": 1}`},
 		"datas: a\ndata : b\n\n":     nil,
 	} {
-		for name, reader := range map[string]io.Reader{"whole": strings.NewReader(stream), "bytes": iotest.OneByteReader(strings.NewReader(stream))} {
+		for name, reader := range map[string]io.Reader{
+			"whole": strings.NewReader(stream),
+			"bytes": iotest.OneByteReader(strings.NewReader(stream)),
+		} {
 			var got []string
 			for data, err := range Events(reader) {
 				if err != nil {

@@ -37,6 +37,9 @@ type Fault struct {
 	After time.Duration
 }
 
+// Error is what the vendor says: a fault is the error of an exchange in whose stream it came.
+func (f *Fault) Error() string { return f.Message }
+
 // ParseFault reads a fault from the JSON of an error answer or event. Vendors and servers that are
 // compatible with them agree on an "error" object with "message" and "type"; others send a string, or
 // put the members at the top, or call the text "detail". Google's has "status" for the type, details of several types
@@ -199,8 +202,8 @@ func (f Fault) Sort(status int) model.ErrorKind {
 	return model.ErrServer
 }
 
-// Fault makes the error for a fault that the vendor reported.
-func (x *Exchange) Fault(fault Fault, status int) *model.Error {
+// fault makes the error for a fault that the vendor reported.
+func (x *Exchange) fault(fault Fault, status int) *model.Error {
 	detail := cmp.Or(fault.Message, fault.Type, fault.Code, http.StatusText(status), "no reason was given")
 	failure := x.failure(fault.Sort(status), detail, nil)
 	failure.Status = status
@@ -227,13 +230,14 @@ func (x *Exchange) Cut(missing string) *model.Error {
 		io.ErrUnexpectedEOF)
 }
 
-// Failed turns what went wrong into the error to yield: the context's own error where the caller gave up,
+// failed turns what went wrong into the error to yield: the context's own error where the caller gave up,
 // else a *model.Error.
-func (x *Exchange) Failed(err error) error {
+func (x *Exchange) failed(err error) error {
 	if ctxErr := x.caller.Err(); ctxErr != nil {
 		return ctxErr
 	}
 	var known *model.Error
+	var fault *Fault
 	var syntax *json.SyntaxError
 	var wrongType *json.UnmarshalTypeError
 	var address *url.Error
@@ -246,6 +250,8 @@ func (x *Exchange) Failed(err error) error {
 		return x.failure(model.ErrNetwork, fmt.Sprintf("the server sent nothing for %s", x.idle), errIdle)
 	case errors.As(err, &known):
 		return known
+	case errors.As(err, &fault):
+		return x.fault(*fault, 0)
 	case errors.Is(err, bufio.ErrTooLong), errors.Is(err, errTooLong):
 		return x.Protocol(err, "a line of the answer, or all of it, is too long: %s", reason)
 	case errors.As(err, &syntax), errors.As(err, &wrongType):
@@ -253,7 +259,7 @@ func (x *Exchange) Failed(err error) error {
 	}
 	failure := x.failure(model.ErrNetwork, reason, err)
 	if errors.Is(err, syscall.ECONNREFUSED) {
-		failure.Hint = "nothing listens there: start the server; " + x.upstream.URLHint
+		failure.Hint = "nothing listens there: start the server; " + x.upstream.urlHint
 	}
 	return failure
 }
@@ -262,21 +268,21 @@ func (x *Exchange) Failed(err error) error {
 func (x *Exchange) refused(response *http.Response) error {
 	raw, err := io.ReadAll(io.LimitReader(response.Body, maxErrorBody))
 	if err != nil && len(raw) == 0 && x.Context.Err() != nil {
-		return x.Failed(err)
+		return x.failed(err)
 	}
 	if response.StatusCode < 400 {
 		failure := x.failure(model.ErrInvalid,
 			"the server redirects to "+response.Header.Get(
 				"Location")+"; agentls does not follow, so that the key stays with the host it was given for", nil)
 		failure.Status = response.StatusCode
-		failure.Hint = "name the final address; " + x.upstream.URLHint
+		failure.Hint = "name the final address; " + x.upstream.urlHint
 		return failure
 	}
 	fault, ok := ParseFault(raw)
 	if !ok {
 		fault = Fault{Message: page(raw)}
 	}
-	failure := x.Fault(fault, response.StatusCode)
+	failure := x.fault(fault, response.StatusCode)
 	if model.Retryable(failure) {
 		failure.RetryAfter = cmp.Or(x.upstream.retryAfter(response.Header, time.Now()), failure.RetryAfter)
 	}
@@ -287,14 +293,14 @@ func (x *Exchange) refused(response *http.Response) error {
 func (x *Exchange) notAStream(response *http.Response, kind string) error {
 	raw, err := io.ReadAll(io.LimitReader(response.Body, maxErrorBody))
 	if err != nil && len(raw) == 0 {
-		return x.Failed(err)
+		return x.failed(err)
 	}
 	var members struct {
 		Error json.RawMessage `json:"error"`
 	}
 	if json.Unmarshal(raw, &members) == nil && plain(members.Error) != "" {
 		fault, _ := ParseFault(raw)
-		return x.Fault(fault, 0)
+		return x.fault(fault, 0)
 	}
 	return x.Protocol(nil, "the server answered with %s instead of an event stream: %s", kind, page(raw))
 }
@@ -331,25 +337,14 @@ func looksLikeStream(head []byte) bool {
 // failure makes an error with the hint of its kind.
 func (x *Exchange) failure(kind model.ErrorKind, detail string, cause error) *model.Error {
 	return &model.Error{
-		Kind: kind, Provider: x.upstream.Name, Detail: x.upstream.clean(detail),
+		Kind: kind, Provider: x.upstream.name, Detail: x.upstream.clean(detail),
 		Hint: x.upstream.hint(kind), Cause: cause,
 	}
 }
 
-// Refuse makes an error for a request that is not sent at all.
-func (u *Upstream) Refuse(kind model.ErrorKind, detail string, cause error) *model.Error {
-	return &model.Error{Kind: kind, Provider: u.Name, Detail: u.clean(detail), Hint: u.hint(kind), Cause: cause}
-}
-
-// KeyHint says where the key of a provider comes from: a vendor's own is in the vendor's variable unless the
-// configuration names another, that of any other provider only where the configuration says.
-func KeyHint(provider, vendor, variable string) string {
-	if provider != vendor {
-		return "check the key of the provider " + provider + ": it is in the variable that key_env in [providers." +
-			provider + "] names"
-	}
-	return "check the key of the provider " + provider + ": set " + variable + ", or key_env in [providers." +
-		provider + "]"
+// refuse makes an error for a request that is not sent at all.
+func (u *Upstream) refuse(kind model.ErrorKind, detail string, cause error) *model.Error {
+	return &model.Error{Kind: kind, Provider: u.name, Detail: u.clean(detail), Hint: u.hint(kind), Cause: cause}
 }
 
 func (u *Upstream) hint(kind model.ErrorKind) string {
@@ -359,13 +354,13 @@ func (u *Upstream) hint(kind model.ErrorKind) string {
 	case model.ErrOverloaded, model.ErrServer:
 		return "the provider has trouble: wait, or choose another model"
 	case model.ErrNetwork:
-		return "check the network; " + u.URLHint
+		return "check the network; " + u.urlHint
 	case model.ErrProtocol:
-		return "what answered is no model server, perhaps a proxy; " + u.URLHint
+		return "what answered is no model server, perhaps a proxy; " + u.urlHint
 	case model.ErrAuth:
-		return u.KeyHint
+		return u.keyHint
 	case model.ErrNotFound:
-		return "check the model's name; " + u.URLHint
+		return "check the model's name; " + u.urlHint
 	case model.ErrContext:
 		return "the conversation is too long for the model: start a new one, name fewer files, or choose a " +
 			"model with a larger context"
@@ -375,7 +370,7 @@ func (u *Upstream) hint(kind model.ErrorKind) string {
 
 // clean takes secrets and control characters out of a text and shortens it.
 func (u *Upstream) clean(text string) string {
-	for _, secret := range u.Secrets {
+	for _, secret := range u.secrets {
 		if secret != "" {
 			text = strings.ReplaceAll(text, secret, "[key]")
 			text = strings.ReplaceAll(text, url.QueryEscape(secret), "[key]")
@@ -411,8 +406,8 @@ func (u *Upstream) retryAfter(header http.Header, now time.Time) time.Duration {
 		wait = scale(seconds, time.Second)
 	} else if date, err := http.ParseTime(header.Get("Retry-After")); err == nil {
 		wait = date.Sub(now)
-	} else if u.Resets != nil {
-		wait = u.Resets(header, now)
+	} else if u.resets != nil {
+		wait = u.resets(header, now)
 	}
 	return min(max(wait, 0), maxWait)
 }

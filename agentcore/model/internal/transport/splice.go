@@ -58,7 +58,7 @@ func (e *Encodings) List(messages []model.Message, encode func(model.Message) ([
 	return list, nil
 }
 
-// Separate puts commas between messages, for Splice. Those without any JSON are left out.
+// Separate puts commas between messages, for Splicing. Those without any JSON are left out.
 func Separate(messages [][]byte) [][]byte {
 	var pieces [][]byte
 	for _, message := range messages {
@@ -75,12 +75,12 @@ func Separate(messages [][]byte) [][]byte {
 
 var comma = []byte(",")
 
-// errNoPlace: the request is encoded in another way than Splice knows.
+// errNoPlace: the request is encoded in another way than splice knows.
 var errNoPlace = errors.New("the request has no empty list of messages")
 
-// Splice puts messages, as pieces of JSON with the commas between them, into a request which was encoded with an
+// splice puts messages, as pieces of JSON with the commas between them, into a request which was encoded with an
 // empty list of them in the member of that name.
-func Splice(request *http.Request, member string, messages [][]byte) error {
+func splice(request *http.Request, member string, messages [][]byte) error {
 	body, err := io.ReadAll(request.Body)
 	if err := errors.Join(err, request.Body.Close()); err != nil {
 		return fmt.Errorf("read the request's own body: %w", err)

@@ -40,11 +40,13 @@ func TestEncodings(t *testing.T) {
 	} {
 		made = nil
 		list, err := e.List(step.conversation, encode)
-		if got := string(bytes.Join(list, []byte(" "))); err != nil || got != step.want || strings.Join(made, " ") != step.made {
+		if got := string(bytes.Join(list, []byte(" "))); err != nil || got != step.want ||
+			strings.Join(made, " ") != step.made {
 			t.Errorf("%q, %v, made of %q; want %q made of %q", got, err, made, step.want, step.made)
 		}
 	}
-	if _, err := e.List([]model.Message{model.UserText("bad")}, encode); err == nil || !strings.Contains(err.Error(), "message 1") {
+	if _, err := e.List([]model.Message{model.UserText("bad")}, encode); err == nil ||
+		!strings.Contains(err.Error(), "message 1") {
 		t.Errorf("the error is %v", err)
 	}
 }
@@ -64,7 +66,8 @@ func TestSplice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Splice(request, "messages", [][]byte{[]byte(`{"a":1}`), []byte(","), nil, []byte(`{"b":2}`)}); err != nil {
+	if err := splice(request, "messages",
+		[][]byte{[]byte(`{"a":1}`), []byte(","), nil, []byte(`{"b":2}`)}); err != nil {
 		t.Fatal(err)
 	}
 	const want = before + `{"a":1},{"b":2}` + after
@@ -74,14 +77,15 @@ func TestSplice(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got bytes.Buffer
-		if _, err := io.CopyBuffer(&got, struct{ io.Reader }{body}, make([]byte, size)); err != nil || got.String() != want || request.ContentLength != int64(len(want)) {
+		if _, err := io.CopyBuffer(&got, struct{ io.Reader }{body}, make([]byte, size)); err != nil ||
+			got.String() != want || request.ContentLength != int64(len(want)) {
 			t.Errorf("%d bytes at once: %s, %v; the length is %d", size, got.String(), err, request.ContentLength)
 		}
 	}
 	if request, err = http.NewRequest(http.MethodPost, "http://127.0.0.1/", strings.NewReader(`{}`)); err != nil {
 		t.Fatal(err)
 	}
-	if err := Splice(request, "messages", nil); !errors.Is(err, errNoPlace) {
+	if err := splice(request, "messages", nil); !errors.Is(err, errNoPlace) {
 		t.Errorf("the error is %v", err)
 	}
 }

@@ -8,16 +8,13 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
-
-	"github.com/agentls/agentls/agentcore/model"
 )
 
 const (
-	// DefaultIdle is how long a server may send nothing.
-	DefaultIdle = 120 * time.Second
+	// defaultIdle is how long a server may send nothing.
+	defaultIdle = 120 * time.Second
 	// maxAnswer bounds one answer, in bytes on the wire.
 	maxAnswer = 256 << 20
 	// maxErrorBody bounds what is read of an error answer, in bytes.
@@ -31,36 +28,21 @@ var (
 	errTooLong = fmt.Errorf("the answer is longer than %d MiB", maxAnswer>>20)
 )
 
-// Client returns the client that a wire sends with: base, or a new one if base is nil, that follows no
-// redirect (a redirect would carry key and conversation to another host). It shares the connections of base.
-func Client(base *http.Client) *http.Client {
-	if base == nil {
-		base = model.NewHTTPClient()
-	}
-	client := *base
-	client.CheckRedirect = stay
-	return &client
-}
-
-func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-
-// Upstream describes a provider to this package. It is not changed after it was made.
+// Upstream describes a provider to the exchanges with it. It is not changed after it was made.
 type Upstream struct {
-	// Name is "provider/model", for Error.Provider.
-	Name string
-	// Secrets are texts that must not reach an error: the key and the values of configured headers.
-	Secrets []string
-	// Idle is how long the server may send nothing; 0 means DefaultIdle.
-	Idle time.Duration
-	// KeyHint says where the key comes from.
-	KeyHint string
-	// URLHint says what the base URL looks like.
-	URLHint string
-	// Resets reads the vendor's own headers for how long to wait after a rate limit; nil for none.
-	Resets func(header http.Header, now time.Time) time.Duration
+	name string // "provider/model", for Error.Provider
+	// secrets are texts that must not reach an error: the key and the values of configured headers.
+	secrets []string
+	idle    time.Duration // how long the server may send nothing; 0 means defaultIdle
+	// keyHint says where the key comes from, urlHint what the base URL looks like.
+	keyHint, urlHint string
+	resets           func(header http.Header, now time.Time) time.Duration // see Vendor
 }
 
-// Exchange is one request and its answer. It is used by one goroutine, and ended with End.
+// Name is "provider/model".
+func (u *Upstream) Name() string { return u.name }
+
+// Exchange is one request and its answer. It is used by one goroutine.
 type Exchange struct {
 	// Context is what the request must be sent with.
 	Context context.Context
@@ -73,20 +55,20 @@ type Exchange struct {
 	body     *body
 }
 
-// Begin prepares a request.
-func (u *Upstream) Begin(ctx context.Context) *Exchange {
-	x := &Exchange{upstream: u, caller: ctx, idle: u.Idle}
+// begin prepares a request.
+func (u *Upstream) begin(ctx context.Context) *Exchange {
+	x := &Exchange{upstream: u, caller: ctx, idle: u.idle}
 	if x.idle <= 0 {
-		x.idle = DefaultIdle
+		x.idle = defaultIdle
 	}
 	x.Context, x.cancel = context.WithCancelCause(ctx)
 	x.timer = time.AfterFunc(x.idle, func() { x.cancel(errIdle) })
 	return x
 }
 
-// Send is the middleware for a vendor's SDK. It sends the request, turns every answer that is no stream
+// send is the middleware for a vendor's SDK. It sends the request, turns every answer that is no stream
 // into a *model.Error, and watches the body.
-func (x *Exchange) Send(request *http.Request,
+func (x *Exchange) send(request *http.Request,
 	next func(*http.Request) (*http.Response, error),
 ) (*http.Response, error) {
 	response, err := next(request)
@@ -105,15 +87,27 @@ func (x *Exchange) Send(request *http.Request,
 	return response, nil
 }
 
+// Splicing is the middleware for a vendor's SDK that puts the messages into a request that was encoded
+// with an empty list of them in the member of that name, and sends it.
+func (x *Exchange) Splicing(member string, messages [][]byte) func(*http.Request,
+	func(*http.Request) (*http.Response, error)) (*http.Response, error) {
+	return func(r *http.Request, next func(*http.Request) (*http.Response, error)) (*http.Response, error) {
+		if err := splice(r, member, messages); err != nil {
+			return nil, err
+		}
+		return x.send(r, next)
+	}
+}
+
 // Hurry shortens how long the server may send nothing from here on.
 func (x *Exchange) Hurry(idle time.Duration) { x.idle = min(x.idle, idle) }
 
 // GivenUp reports whether the caller has cancelled the request.
 func (x *Exchange) GivenUp() bool { return x.caller.Err() != nil }
 
-// Drain reads the rest of an answer whose last event was seen, so that the connection can be used again. It
+// drain reads the rest of an answer whose last event was seen, so that the connection can be used again. It
 // gives a server that does not end its answer a moment only.
-func (x *Exchange) Drain() {
+func (x *Exchange) drain() {
 	if x.body == nil {
 		return
 	}
@@ -122,8 +116,8 @@ func (x *Exchange) Drain() {
 	_, _ = io.Copy(io.Discard, io.LimitReader(x.body, maxErrorBody))
 }
 
-// End gives the request up, whatever its state, and releases all that belongs to it.
-func (x *Exchange) End() {
+// end gives the request up, whatever its state, and releases all that belongs to it.
+func (x *Exchange) end() {
 	x.timer.Stop()
 	if x.body != nil {
 		_ = x.body.Close() // the connection goes with the context in any case
@@ -152,38 +146,4 @@ func (b *body) Read(p []byte) (int, error) {
 		b.head = append(b.head, p[:min(n, room)]...)
 	}
 	return n, err
-}
-
-// CheckBase returns an error of url.Parse, or one that says what is missing, for a base URL that nothing can be sent
-// to.
-func CheckBase(base string) (*url.URL, error) {
-	u, err := url.Parse(base)
-	if err != nil {
-		return nil, fmt.Errorf("read the base URL: %w", err)
-	}
-	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return nil, fmt.Errorf("the base URL %q does not begin with http:// or https:// and a host", u.Redacted())
-	}
-	return u, nil
-}
-
-// Secrets returns the texts that no error may hold: the key, and header values long enough to be one.
-func Secrets(key string, headers map[string]string) []string {
-	secrets := []string{key}
-	for _, value := range headers {
-		if len(value) >= 8 {
-			secrets = append(secrets, strings.TrimPrefix(value, "Bearer "))
-		}
-	}
-	return secrets
-}
-
-// Authorises reports whether the headers hold an Authorization, or the vendor's own header for the key.
-func Authorises(headers map[string]string, own string) bool {
-	for name := range headers {
-		if strings.EqualFold(name, "Authorization") || strings.EqualFold(name, own) {
-			return true
-		}
-	}
-	return false
 }

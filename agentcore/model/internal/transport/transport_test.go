@@ -23,9 +23,14 @@ func TestParseFault(t *testing.T) {
 		`{"error":{"message":"","type":"a"}}`: {Type: "a", Message: `{"message":"","type":"a"}`},
 		// Google's.
 		`[{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","message":"c","details":[{"@type":"x"},{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"34.5s"}]}}]`: {"RESOURCE_EXHAUSTED", "429", "c", 34500 * time.Millisecond},
-		`{"error":{"message":"Please try again in 1m0.5s. Or not."}}`:       {Message: "Please try again in 1m0.5s. Or not.", After: 60500 * time.Millisecond},
-		`{"error":{"message":"Please retry in 20ms.","details":"nothing"}}`: {Message: "Please retry in 20ms.", After: 20 * time.Millisecond},
-		`{"error":"try again in a while"}`:                                  {Message: "try again in a while"},
+		`{"error":{"message":"Please try again in 1m0.5s. Or not."}}`: {
+			Message: "Please try again in 1m0.5s. Or not.", After: 60500 * time.Millisecond,
+		},
+		`{"error":{"message":"Please retry in 20ms.","details":"nothing"}}`: {
+			Message: "Please retry in 20ms.",
+			After:   20 * time.Millisecond,
+		},
+		`{"error":"try again in a while"}`: {Message: "try again in a while"},
 	} {
 		if got, ok := ParseFault([]byte(raw)); !ok || got != want {
 			t.Errorf("%s: %+v, %v, want %+v", raw, got, ok, want)
@@ -41,15 +46,24 @@ func TestParseFault(t *testing.T) {
 // TestOverflow holds what vendors and servers say of a conversation that is too long, and what must not pass for it.
 func TestOverflow(t *testing.T) {
 	for said, want := range map[string]model.ErrorKind{
-		"prompt is too long: 205000 tokens > 200000 maximum":                                                      model.ErrContext,
-		"input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000":                             model.ErrContext,
-		"This model's maximum context length is 128000 tokens. However, your messages resulted in 205000 tokens.": model.ErrContext,
-		"the request exceeds the available context size. try increasing the context size or enable context shift": model.ErrContext,
-		"Your input exceeds the context window of this model. Please adjust your input and try again.":            model.ErrContext,
-		"The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).":                 model.ErrContext,
-		"max_tokens: 100000 > 8192, which is the maximum allowed number of output tokens":                         model.ErrInvalid,
-		"tools.0.custom.name: String should match pattern":                                                        model.ErrInvalid,
-		"The string in the field context is too short":                                                            model.ErrInvalid,
+		"prompt is too long: 205000 tokens > " +
+			"200000 maximum": model.ErrContext,
+		"input length and `max_tokens` exceed context limit: 190000 + 20000 " +
+			"> 200000": model.ErrContext,
+		"This model's maximum context length is 128000 tokens. However, your messages resulted in " +
+			"205000 tokens.": model.ErrContext,
+		"the request exceeds the available context size. try increasing the context size or enable " +
+			"context shift": model.ErrContext,
+		"Your input exceeds the context window of this model. Please adjust your input and " +
+			"try again.": model.ErrContext,
+		"The input token count (1200000) exceeds the maximum number of tokens allowed " +
+			"(1048576).": model.ErrContext,
+		"max_tokens: 100000 > 8192, which is the maximum allowed number of " +
+			"output tokens": model.ErrInvalid,
+		"tools.0.custom.name: String should " +
+			"match pattern": model.ErrInvalid,
+		"The string in the field context is " +
+			"too short": model.ErrInvalid,
 	} {
 		if got := (Fault{Message: said}).Sort(http.StatusBadRequest); got != want {
 			t.Errorf("%q is %s, want %s", said, got, want)
@@ -58,7 +72,9 @@ func TestOverflow(t *testing.T) {
 }
 
 func TestClean(t *testing.T) {
-	u := &Upstream{Secrets: Secrets("k+/=secret", map[string]string{"Authorization": "Bearer other-secret", "X": "short"})}
+	u := &Upstream{
+		secrets: secrets("k+/=secret", map[string]string{"Authorization": "Bearer other-secret", "X": "short"}),
+	}
 	if got := u.clean("a\nk+/=secret k%2B%2F%3Dsecret other-secret short\xff"); got != "a [key] [key] [key] short\ufffd" {
 		t.Errorf("%q", got)
 	}
@@ -69,7 +85,7 @@ func TestClean(t *testing.T) {
 
 func TestClientStaysAndKeepsItsBase(t *testing.T) {
 	base := &http.Client{}
-	client := Client(base)
+	client := newClient(base)
 	if base.CheckRedirect != nil || client == base || client.CheckRedirect == nil {
 		t.Error("the client that was given has changed, or the new one follows redirects")
 	}
@@ -78,9 +94,10 @@ func TestClientStaysAndKeepsItsBase(t *testing.T) {
 func TestKeyHint(t *testing.T) {
 	for provider, want := range map[string]string{
 		"openai": "check the key of the provider openai: set OPENAI_API_KEY, or key_env in [providers.openai]",
-		"local":  "check the key of the provider local: it is in the variable that key_env in [providers.local] names", // the vendor's key is not sent there
+		// the vendor's key is not sent there
+		"local": "check the key of the provider local: it is in the variable that key_env in [providers.local] names",
 	} {
-		if got := KeyHint(provider, "openai", "OPENAI_API_KEY"); got != want {
+		if got := keyHint(provider, "openai", "OPENAI_API_KEY"); got != want {
 			t.Errorf("%s: %s", provider, got)
 		}
 	}
