@@ -132,25 +132,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 		Store: e.store, Redact: o.Redactor.Text, Output: e.process.Outputs.Of, Narrow: authority.Narrowed,
 		Live: func(id event.RunID) (history.Run, bool) { info, err := e.RunInfo(id); return info, err == nil },
 	})
-	e.former = &resume.Reader{
-		Store: e.store, History: e.history, Outputs: e.process.Outputs, Agents: e.Agents,
-		InUse: func(ctx context.Context, session event.SessionID, what, hint string) error {
-			return e.others.InUse(ctx, session, what, hint)
-		},
-	}
-	e.others = &elsewhere.Processes{
-		Store: e.store, Crash: o.Crash, Settle: e.former.SettleOutputs, Subscribe: e.Subscribe,
-	}
-	e.retention = &retention.Retention{
-		StateDir: e.process.StateDir, Store: e.store, History: e.history, Crash: o.Crash, Now: o.Now,
-		Config: e.Config, Logger: o.Logger, End: func(ctx context.Context, id event.SessionID) error {
-			if s, err := e.Session(id); err == nil {
-				return s.end(ctx)
-			}
-			return nil
-		}, InUse: e.others.InUse,
-	}
-	e.process.Former, e.process.ParentOf = e.former.Former, e.former.ParentOf
+	furnish(e, o)
 	if err := e.others.InterruptDead(ctx); err != nil {
 		return nil, errors.Join(err, e.store.Close(ctx))
 	}
@@ -181,15 +163,38 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	return e, nil
 }
 
-// prepare makes an engine without its store, and fills in what the options leave out.
-func prepare(o *Options) (*Engine, error) {
+// furnish gives the engine what reads and deletes in its store.
+func furnish(e *Engine, o Options) {
+	e.former = &resume.Reader{
+		Store: e.store, History: e.history, Outputs: e.process.Outputs, Agents: e.Agents,
+		InUse: func(ctx context.Context, session event.SessionID, what, hint string) error {
+			return e.others.InUse(ctx, session, what, hint)
+		},
+	}
+	e.others = &elsewhere.Processes{
+		Store: e.store, Crash: o.Crash, Settle: e.former.SettleOutputs, Subscribe: e.Subscribe,
+	}
+	e.retention = &retention.Retention{
+		StateDir: e.process.StateDir, Store: e.store, History: e.history, Crash: o.Crash, Now: o.Now,
+		Config: e.Config, Logger: o.Logger, End: func(ctx context.Context, id event.SessionID) error {
+			if s, err := e.Session(id); err == nil {
+				return s.end(ctx)
+			}
+			return nil
+		}, InUse: e.others.InUse,
+	}
+	e.process.Former, e.process.ParentOf = e.former.Former, e.former.ParentOf
+}
+
+// fill fills in what the options leave out.
+func (o *Options) fill() error {
 	if o.Config == nil {
 		o.Config = config.Default()
 	}
 	if o.Agents == nil {
 		builtin, err := agent.Builtin()
 		if err != nil {
-			return nil, err
+			return err
 		}
 		o.Agents = agent.NewRegistry(builtin...)
 	}
@@ -210,6 +215,14 @@ func prepare(o *Options) (*Engine, error) {
 	}
 	if o.Redactor == nil {
 		o.Redactor = &secret.Redactor{}
+	}
+	return nil
+}
+
+// prepare makes an engine without its store, and fills in what the options leave out.
+func prepare(o *Options) (*Engine, error) {
+	if err := o.fill(); err != nil {
+		return nil, err
 	}
 	stateDir, err := filepath.Abs(o.StateDir)
 	if err != nil {

@@ -1,9 +1,7 @@
 package tool
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -16,12 +14,8 @@ import (
 	"github.com/agentls/agentls/agentcore/process"
 )
 
-const (
-	// processOutput bounds what is kept of each stream, in bytes; the rest is read and dropped.
-	processOutput = 1 << 20
-	// processGrace is how long a stream may stay open after the process has ended or was killed.
-	processGrace = 2 * time.Second
-)
+// processOutput bounds what is kept of each stream, in bytes; the rest is read and dropped.
+const processOutput = 1 << 20
 
 // program is one run of a checker's program. It executes nothing but the named file, gets an environment
 // from an allow-list and, unless stdin is set, an empty standard input. It ends with its whole process group.
@@ -49,54 +43,29 @@ var passedOn = []string{
 }
 
 func (p program) output(ctx context.Context) (output, error) {
-	limited, cancel := context.WithTimeout(ctx, p.limit)
-	defer cancel()
-	cmd := exec.CommandContext(limited, p.program, p.args...)
-	cmd.Dir = p.dir
-	cmd.Env = []string{"AGENTLS_RUN=" + string(p.run)}
+	env := []string{"AGENTLS_RUN=" + string(p.run)}
 	for _, name := range passedOn {
 		if value, ok := os.LookupEnv(name); ok {
-			cmd.Env = append(cmd.Env, name+"="+value)
+			env = append(env, name+"="+value)
 		}
 	}
-	cmd.Env = append(cmd.Env, p.env...)
-	if p.stdin != "" {
-		cmd.Stdin = strings.NewReader(p.stdin)
-	}
-	var stdout, stderr bounded
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	process.OwnGroup(cmd)
-	cmd.Cancel = func() error { return process.KillGroup(cmd) }
-	cmd.WaitDelay = processGrace
-	err := cmd.Run()
-	if cmd.Process != nil {
-		// What the program left running in its group ends with it; that nothing is left is the usual case.
-		_ = process.KillGroup(cmd)
-	}
+	ran, err := process.Run(ctx, process.Program{
+		Argv: append([]string{p.program}, p.args...), Dir: p.dir, Env: append(env, p.env...), Limit: p.limit,
+		Stdin: strings.NewReader(p.stdin),
+	}, processOutput)
 	name := filepath.Base(p.program)
-	var exit *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
 		return output{}, ctx.Err()
-	case limited.Err() != nil:
-		return output{}, fmt.Errorf("%s took longer than %s and was stopped", name, p.limit)
-	case err != nil && !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay):
+	case err != nil:
 		return output{}, fmt.Errorf("start %s: %w", name, err)
+	case ran.Late:
+		return output{}, fmt.Errorf("%s took longer than %s and was stopped", name, p.limit)
+	case ran.Signal != "":
+		ran.Code = -1 // no status of its own
 	}
-	return output{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}, nil
+	return output{string(ran.Stdout), string(ran.Stderr), ran.Code}, nil
 }
-
-// bounded keeps the first bytes that are written to it.
-type bounded struct{ kept bytes.Buffer }
-
-func (b *bounded) Write(data []byte) (int, error) {
-	if room := processOutput - b.kept.Len(); room > 0 {
-		b.kept.Write(data[:min(room, len(data))])
-	}
-	return len(data), nil
-}
-
-func (b *bounded) String() string { return b.kept.String() }
 
 // findProgram looks a program up on PATH. One that lies in a workspace folder, as an activated virtual
 // environment does, is the project's own and does not count.
