@@ -219,7 +219,7 @@ func (o *Options) fill() error {
 	return nil
 }
 
-// prepare makes an engine without its store, and fills in what the options leave out.
+// prepare makes an engine without its store.
 func prepare(o *Options) (*Engine, error) {
 	if err := o.fill(); err != nil {
 		return nil, err
@@ -543,7 +543,7 @@ func (e *Engine) Cancel(id event.RunID) error {
 	return nil
 }
 
-// history.Run describes a run of this process; those that ended long ago are forgotten.
+// RunInfo describes a run of this process. The engine has forgotten runs that ended long ago.
 func (e *Engine) RunInfo(id event.RunID) (history.Run, error) {
 	r, err := e.run(id)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 type place struct {
 	session *slot.Pool
 	machine *slot.Machine
-	// waits shows what the run waits for, alone that the machine's slots cannot be counted.
+	// waits tells people what the run waits for. alone tells them why the slots of the machine cannot be counted.
 	waits func(reason string)
 	alone func(err error)
 

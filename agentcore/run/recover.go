@@ -89,7 +89,8 @@ func (l *lapses) repeats(calls []model.Call) repetition {
 		if l.rounds[len(l.rounds)-length].calls != hash {
 			continue
 		}
-		turns := func(same func(a, b round) bool) int { // that are as those a round before, this one included
+		// turns counts the last turns that equal the turn one round earlier. The turn under way counts, too.
+		turns := func(same func(a, b round) bool) int {
 			n := length // rounded up to whole rounds
 			for i := len(l.rounds) - 1; i >= length && same(l.rounds[i], l.rounds[i-length]); i-- {
 				n++

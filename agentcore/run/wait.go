@@ -9,8 +9,8 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 )
 
-// pause stops the clocks of the run and of those above it while it waits for somebody, and shows that it does. The
-// function that it returns ends that.
+// pause stops the clocks of the run and of the runs above it while the run waits for a person, and shows the reason.
+// resume ends the waiting.
 func (w *waitList) pause(reason string) (resume func()) {
 	start := w.clock.stopAll()
 	goOn := w.waits(reason)
@@ -53,7 +53,7 @@ func (c awaitedChild) ended() bool {
 	}
 }
 
-// waits shows that the run waits, and lets others have its place meanwhile. The function that it returns ends that.
+// waits shows that the run waits, and lets other runs have its place meanwhile. resume ends the waiting.
 // Calls of one turn may wait beside each other.
 func (w *waitList) waits(reason string) (resume func()) { return w.waitsOn(&awaited{reason: reason}) }
 
