@@ -555,6 +555,7 @@ var imports = map[string]because{
 		"github.com/fsnotify/fsnotify": "what the system tells of changes",
 	},
 	"agentcore/workspace": {
+		"agentcore/beneath":    "reads folders of the disk, and nothing that a link leads out to",
 		"agentcore/beside":     "a panic over one file is raised where the scan is answered",
 		"agentcore/event":      "ids",
 		"agentcore/permission": "which files act by themselves or hold keys",

@@ -16,8 +16,11 @@ import (
 type Root struct {
 	dir   *os.Root
 	top   *os.File
-	fd    int // of top
 	count counter
+
+	// using is held by whoever uses the descriptor, which could be another file's once it is closed.
+	using sync.RWMutex
+	fd    int // of top, -1 once it is closed; then the system refuses it
 }
 
 // New makes a Root of an open folder, which has to stay open as long.
@@ -30,7 +33,12 @@ func New(dir *os.Root) (*Root, error) {
 }
 
 // Close does not close the folder that the Root was made of.
-func (r *Root) Close() error { return r.top.Close() }
+func (r *Root) Close() error {
+	r.using.Lock()
+	defer r.using.Unlock()
+	r.fd = -1
+	return r.top.Close()
+}
 
 // Folder is an open folder. Its methods may be called from any goroutine until it is closed.
 type Folder struct {
@@ -49,7 +57,9 @@ func (r *Root) Open(rel string, links Links) (*Folder, error) {
 		how.Flags |= unix.O_NOFOLLOW
 		how.Resolve |= unix.RESOLVE_NO_SYMLINKS
 	}
+	r.using.RLock()
 	fd, err := unix.Openat2(r.fd, rel, &how)
+	r.using.RUnlock()
 	switch {
 	case err == nil:
 		return &Folder{fd, r}, nil
@@ -71,7 +81,9 @@ func (r *Root) Open(rel string, links Links) (*Folder, error) {
 // step opens a path part by part, each of which is no link: before Linux 5.6, where a filter forbids the one call, and
 // where a path is longer than a call takes.
 func (r *Root) step(rel string, flags int) (int, error) {
+	r.using.RLock()
 	at, err := unix.Openat(r.fd, ".", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	r.using.RUnlock()
 	if err != nil {
 		return -1, &fs.PathError{Op: "openat", Path: ".", Err: err}
 	}
@@ -239,7 +251,9 @@ func (f *Folder) Self() (Look, error) {
 func (r *Root) Look(rel string) (Look, error) {
 	r.count.looks.Add(1)
 	var s unix.Stat_t
+	r.using.RLock()
 	err := unix.Fstatat(r.fd, rel, &s, unix.AT_SYMLINK_NOFOLLOW|unix.AT_NO_AUTOMOUNT)
+	r.using.RUnlock()
 	if err == unix.ENAMETOOLONG {
 		var fd int
 		if fd, err = r.step(rel, unix.O_PATH|unix.O_CLOEXEC); err != nil {
