@@ -123,6 +123,9 @@ func (r *Root) stepFollowing(rel string) (int, error) {
 	return fd, err
 }
 
+// Descriptor is the open folder's, until it is closed.
+func (f *Folder) Descriptor() int { return f.fd }
+
 // Close closes the folder.
 func (f *Folder) Close() error { return unix.Close(f.fd) }
 

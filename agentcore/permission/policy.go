@@ -141,8 +141,8 @@ func (p *Policy) Decide(r Request, grants []Grant) Decision {
 }
 
 // ReadsFreely reports that no rule and no grant keeps a tool from any file, nor has the user asked for one: Decide then
-// lets it read each file of the workspace that does not look like one with secrets (see [Secret]). It takes a small part
-// of the time of Decide, for whoever asks for many files.
+// lets it read each file of the workspace that does not look like one with secrets (see [Secret]). It takes a small
+// part of the time of Decide, for whoever asks for many files.
 func (p *Policy) ReadsFreely(tool string, grants []Grant) bool {
 	for i := range p.chain {
 		rules := p.chain[i].rules

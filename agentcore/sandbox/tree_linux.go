@@ -30,6 +30,12 @@ type tree struct {
 	// settled is how old a change has to be for another one to leave a different time.
 	settled time.Duration
 	top     *node
+
+	scans   int
+	folders int // when they were last counted
+	// watchFrom is how many folders are watched, watch what watches them, or nil.
+	watchFrom int
+	watch     *watch
 }
 
 // node is a folder of a tree.
@@ -43,6 +49,8 @@ type node struct {
 	foreign  []string
 	stranger bool
 	folders  []*node // by name
+	// watched tells that a change of it will be told: it need not be looked at as long as no folder above it changes.
+	watched bool
 }
 
 func newTree(v view, secret func(path string) bool) (*tree, error) {
@@ -53,11 +61,17 @@ func newTree(v view, secret func(path string) bool) (*tree, error) {
 	}
 	return &tree{
 		root: v.root, below: below, secret: secret, owners: !all, settled: settled, top: &node{rel: "."},
-		uid: uint32(os.Geteuid()), gid: uint32(os.Getegid()),
+		watchFrom: watchFrom,
+		uid:       uint32(os.Geteuid()), gid: uint32(os.Getegid()),
 	}, nil
 }
 
-func (t *tree) close() error { return t.below.Close() }
+func (t *tree) close() error {
+	if t.watch == nil {
+		return t.below.Close()
+	}
+	return errors.Join(t.watch.close(), t.below.Close())
+}
 
 // scan brings the tree up to date and returns the files that may hold secrets, absolute, and the paths that have an
 // unknown owner or group, relative.
@@ -65,11 +79,14 @@ func (t *tree) scan() (secrets, foreign []string, err error) {
 	if t.secret == nil && !t.owners {
 		return nil, nil, nil
 	}
-	if err := t.update([]*node{t.top}); err != nil {
+	t.heed()
+	if err := t.update(unwatched(nil, t.top)); err != nil {
 		return nil, nil, err
 	}
+	t.folders = 0
 	var gather func(n *node)
 	gather = func(n *node) {
+		t.folders++
 		if n.stranger && n != t.top {
 			foreign = append(foreign, n.rel)
 		}
@@ -80,6 +97,39 @@ func (t *tree) scan() (secrets, foreign []string, err error) {
 	}
 	gather(t.top)
 	return secrets, foreign, nil
+}
+
+// heed takes what was told of changes since the last scan, and has them told from now on where that is worth it.
+func (t *tree) heed() {
+	t.scans++
+	if t.watch == nil && t.scans > watchAfter && t.folders >= t.watchFrom {
+		t.watch = newWatch()
+	}
+	if t.watch == nil || t.watch.changed() {
+		return
+	}
+	// Everything is looked at again. Whether the descriptor can be closed is of no matter for that.
+	_ = t.watch.close()
+	t.watch, t.scans = nil, 0
+	var forget func(n *node)
+	forget = func(n *node) {
+		n.watched = false
+		for _, f := range n.folders {
+			forget(f)
+		}
+	}
+	forget(t.top)
+}
+
+// unwatched appends the uppermost folders, from one on, that have to be looked at.
+func unwatched(to []*node, n *node) []*node {
+	if !n.watched {
+		return append(to, n)
+	}
+	for _, f := range n.folders {
+		to = unwatched(to, f)
+	}
+	return to
 }
 
 // update brings folders and those below them up to date, on all processors.
@@ -121,7 +171,9 @@ func (v *visit) work() {
 			v.mu.Unlock()
 			return
 		}
-		own = append(own, n.folders...)
+		for _, f := range n.folders {
+			own = unwatched(own, f)
+		}
 		if len(own) > 1 && v.idle.Load() > 0 {
 			half := len(own) / 2
 			v.give(own[:half])
@@ -175,6 +227,9 @@ const settled = 2 * time.Second
 // look reads a folder again if it has changed. Whether it has is asked by its path: where a folder above it has become
 // a link meanwhile, that one has changed, and is read before anything below it is believed.
 func (t *tree) look(n *node) error {
+	if n.read != (beneath.Look{}) && t.watch != nil && t.follow(n) {
+		return nil
+	}
 	if n.read != (beneath.Look{}) {
 		look, err := t.below.Look(n.rel)
 		switch {
@@ -185,6 +240,26 @@ func (t *tree) look(n *node) error {
 		}
 	}
 	return t.read(n)
+}
+
+// follow has the changes of a folder told from now on, if it has not changed since it was read.
+func (t *tree) follow(n *node) bool {
+	if t.watch.hopeless(n.read.Device) {
+		return false
+	}
+	folder, err := t.below.Open(n.rel, beneath.Refuse)
+	if err != nil {
+		return false
+	}
+	defer folder.Close()
+	self, err := folder.Self()
+	if err != nil || self != n.read || !t.watch.add(n, folder, self) {
+		return false
+	}
+	// It may have changed before it was watched.
+	self, err = folder.Self()
+	n.watched = err == nil && self == n.read
+	return n.watched
 }
 
 // read reads a folder; one that is gone or cannot be read is empty.
@@ -223,6 +298,7 @@ func (t *tree) read(n *node) error {
 		at, ok := slices.BinarySearchFunc(before, f, byName)
 		if ok {
 			n.folders[i] = before[at]
+			n.folders[i].watched = false
 		}
 	}
 	if now.Sub(time.Unix(self.Changed.Unix())) > t.settled {

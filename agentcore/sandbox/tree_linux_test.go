@@ -3,9 +3,13 @@
 package sandbox
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -202,6 +206,163 @@ func TestScanLinks(t *testing.T) {
 	}
 	if got, _ := scanned(t, tr); got != "moved/b/a.key" {
 		t.Error(got)
+	}
+}
+
+// nextTick waits until the clock of a file system has moved on.
+func nextTick(t *testing.T, dir string) {
+	t.Helper()
+	name := filepath.Join(dir, "tick")
+	now := func() unix.Timespec {
+		var s unix.Stat_t
+		if err := errors.Join(os.WriteFile(name, nil, 0o644), os.Chmod(name, 0o644), unix.Stat(name, &s)); err != nil {
+			t.Fatal(err)
+		}
+		return s.Ctim
+	}
+	for from := now(); now() == from; {
+	}
+}
+
+// newWatchedTree is a tree of few folders that is watched.
+func newWatchedTree(t *testing.T, dir string) *tree {
+	t.Helper()
+	tr := newTestTree(t, dir, false)
+	tr.settled, tr.watchFrom = -time.Hour, 0
+	for range watchAfter + 1 {
+		scanned(t, tr)
+	}
+	if tr.watch == nil {
+		t.Fatal("nothing is watched")
+	}
+	return tr
+}
+
+// TestScanWatched: a command in a tree that is watched asks for nothing, whatever the tree, and for a folder that has
+// changed alone.
+func TestScanWatched(t *testing.T) {
+	dir := t.TempDir()
+	makeTree(t, dir, 2000)
+	write(t, filepath.Join(dir, "src/p00/internal/m07/a.key"), "")
+	tr := newWatchedTree(t, dir)
+	const key = "src/p00/internal/m07/a.key"
+	for range 3 {
+		if got, calls := scanned(t, tr); got != key || calls != (beneath.Calls{}) {
+			t.Errorf("nothing has changed: %s with %+v", got, calls)
+		}
+	}
+	write(t, filepath.Join(dir, "src/p01/internal/m03/f1.go"), "other text")
+	if got, calls := scanned(t, tr); got != key || calls != (beneath.Calls{}) {
+		t.Errorf("a text has changed: %s with %+v", got, calls)
+	}
+	write(t, filepath.Join(dir, "src/p01/internal/m03/b.key"), "")
+	if got, calls := scanned(t, tr); got != key+" src/p01/internal/m03/b.key" || calls != (beneath.Calls{Folders: 1}) {
+		t.Errorf("one more: %s with %+v", got, calls)
+	}
+	scanned(t, tr)
+	if got, calls := scanned(t, tr); got != key+" src/p01/internal/m03/b.key" || calls != (beneath.Calls{}) {
+		t.Errorf("again: %s with %+v", got, calls)
+	}
+	if most := watchLimit(); tr.watch.taken.Load() < 200 || tr.watch.taken.Load() > most {
+		t.Errorf("%d folders are watched, of at most %d", tr.watch.taken.Load(), most)
+	}
+}
+
+// TestScanWatchedRandomly: whatever is made, moved, removed or swapped for a link, a tree that is watched knows what one
+// that looks for the first time does.
+func TestScanWatchedRandomly(t *testing.T) {
+	top := t.TempDir()
+	dir, outside := filepath.Join(top, "work"), filepath.Join(top, "outside")
+	write(t, filepath.Join(outside, "a.key"), "")
+	makeTree(t, dir, 100)
+	tr := newWatchedTree(t, dir)
+	random := rand.New(rand.NewPCG(3, 4))
+	folders := func() []string {
+		list := []string{dir, outside}
+		for _, from := range []string{dir, outside} {
+			err := filepath.WalkDir(from, func(path string, e fs.DirEntry, err error) error {
+				if err == nil && e.IsDir() && path != from {
+					list = append(list, path)
+				}
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		return list
+	}
+	found := 0
+	for i := range 1000 {
+		nextTick(t, top)
+		var did []string
+		for range 1 + random.IntN(4) {
+			list := folders()
+			at, other := list[random.IntN(len(list))], list[random.IntN(len(list))]
+			name := fmt.Sprintf("n%d", random.IntN(6))
+			switch random.IntN(8) {
+			case 0, 1:
+				did = append(did, fmt.Sprint("file ", at, os.WriteFile(filepath.Join(at, name+".key"), nil, 0o644)))
+			case 2:
+				did = append(did, fmt.Sprint("remove ", at, os.Remove(filepath.Join(at, name+".key"))))
+			case 3:
+				did = append(did, fmt.Sprint("folder ", at, os.MkdirAll(filepath.Join(at, name, "deep"), 0o755)))
+			case 4, 5:
+				if at != dir && at != outside {
+					did = append(did, fmt.Sprint("move ", at, other, os.Rename(at, filepath.Join(other, name))))
+				}
+			case 6:
+				did = append(did, fmt.Sprint("link ", at, other, os.Symlink(other, filepath.Join(at, name))))
+			case 7:
+				if at != dir && at != outside && random.IntN(3) == 0 {
+					did = append(did, fmt.Sprint("all ", at, os.RemoveAll(at)))
+				} else if at != dir && at != outside && other != dir && other != outside {
+					did = append(did, fmt.Sprint("swap ", at, other, unix.Renameat2(unix.AT_FDCWD, at, unix.AT_FDCWD, other, unix.RENAME_EXCHANGE)))
+				}
+			}
+		}
+		fresh := newTestTree(t, dir, false)
+		want, _ := scanned(t, fresh)
+		if got, _ := scanned(t, tr); got != want {
+			t.Fatalf("%d: after %q\n got %s\nwant %s", i, did, got, want)
+		}
+		found += strings.Count(want, ".key")
+	}
+	if found < 1000 || tr.watch == nil {
+		t.Errorf("%d keys were found, with %v", found, tr.watch)
+	}
+}
+
+// TestScanLost: where more has changed than the kernel keeps for who does not ask, everything is looked at.
+func TestScanLost(t *testing.T) {
+	dir := t.TempDir()
+	makeTree(t, dir, 100)
+	tr := newWatchedTree(t, dir)
+	nextTick(t, dir)
+	text, err := os.ReadFile("/proc/sys/fs/inotify/max_queued_events")
+	if err != nil {
+		t.Fatal(err)
+	}
+	most, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := filepath.Join(dir, "src/p00/internal")
+	for i := range most/2 + 1 {
+		name := filepath.Join(folder, fmt.Sprint("m03/", i))
+		if err := errors.Join(os.Mkdir(name, 0o755), os.Remove(name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(t, filepath.Join(folder, "m07/a.key"), "")
+	if got, _ := scanned(t, tr); got != "src/p00/internal/m07/a.key" || tr.watch != nil {
+		t.Errorf("found %q, and still watched: %v", got, tr.watch != nil)
+	}
+	for range watchAfter + 2 {
+		scanned(t, tr)
+	}
+	if got, calls := scanned(t, tr); got != "src/p00/internal/m07/a.key" || calls != (beneath.Calls{}) {
+		t.Errorf("watched again: %s with %+v", got, calls)
 	}
 }
 
