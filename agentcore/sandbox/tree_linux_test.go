@@ -268,8 +268,8 @@ func TestScanWatched(t *testing.T) {
 	}
 }
 
-// TestScanWatchedRandomly: whatever is made, moved, removed or swapped for a link, a tree that is watched knows what one
-// that looks for the first time does.
+// TestScanWatchedRandomly: whatever is made, moved, removed or swapped for a link, a tree that is watched knows what
+// one that looks for the first time does.
 func TestScanWatchedRandomly(t *testing.T) {
 	top := t.TempDir()
 	dir, outside := filepath.Join(top, "work"), filepath.Join(top, "outside")
