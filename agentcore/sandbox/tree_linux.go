@@ -287,8 +287,12 @@ func (t *tree) read(n *node) error {
 		return err
 	}
 	n.stranger = t.strange(self)
+	above := t.root + "/"
+	if n != t.top {
+		above += n.rel + "/"
+	}
 	for _, e := range entries {
-		t.entry(n, folder, e)
+		t.entry(n, folder, above, e)
 	}
 	slices.Sort(n.secrets)
 	slices.Sort(n.foreign)
@@ -309,19 +313,19 @@ func (t *tree) read(n *node) error {
 
 func byName(a, b *node) int { return strings.Compare(a.rel, b.rel) }
 
-func (t *tree) entry(n *node, folder *beneath.Folder, e beneath.Entry) {
-	rel := e.Name
+// entry takes an entry of a folder, whose path, with a slash, is above.
+func (t *tree) entry(n *node, folder *beneath.Folder, above string, e beneath.Entry) {
+	abs := above + e.Name
+	rel := abs[len(abs)-len(e.Name):]
 	if n != t.top {
-		rel = n.rel + "/" + e.Name
+		rel = abs[len(abs)-len(e.Name)-1-len(n.rel):]
 	}
 	if e.Type.IsDir() {
 		n.folders = append(n.folders, &node{rel: rel})
 		return
 	}
-	if t.secret != nil {
-		if abs := t.root + "/" + rel; t.secret(abs) {
-			n.secrets = append(n.secrets, abs)
-		}
+	if t.secret != nil && t.secret(abs) {
+		n.secrets = append(n.secrets, abs)
 	}
 	if !t.owners {
 		return
