@@ -595,7 +595,12 @@ var imports = map[string]because{
 		"agentcore/lazyregexp":          "how tokens look",
 		"github.com/zalando/go-keyring": "keys in the system's keyring",
 	},
+	"agentcore/beneath": {
+		"golang.org/x/sys": "calls that resolve a path below a folder by themselves",
+	},
 	"agentcore/sandbox": {
+		"agentcore/beneath":                   "reads the workspace, and nothing that a link leads to",
+		"agentcore/beside":                    "a panic over one folder is raised where the command starts",
 		"agentcore/process":                   "ends a command with what it has started",
 		"github.com/landlock-lsm/go-landlock": "Landlock beside the mounts",
 		"golang.org/x/sys":                    "namespaces, mounts, system call filters, locks",
@@ -655,6 +660,7 @@ var imports = map[string]because{
 		"github.com/fsnotify/fsnotify": "what the system tells of changes",
 	},
 	"agentcore/workspace": {
+		"agentcore/beneath":    "reads folders of the disk, and nothing that a link leads out to",
 		"agentcore/beside":     "a panic over one file is raised where the scan is answered",
 		"agentcore/event":      "ids",
 		"agentcore/permission": "which files act by themselves or hold keys",

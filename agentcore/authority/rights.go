@@ -185,8 +185,12 @@ func (r *Rights) MayRead(name, toolName string) bool {
 			names = append(names, permission.Path{Name: real})
 		}
 	}
+	grants, plain := r.Grants(), len(names) == 1 && !permission.Secret(filepath.ToSlash(name))
 	for _, t := range []string{"read", toolName} {
-		d := r.Policy.Decide(permission.Request{Tool: t, Effect: permission.Read, Paths: names}, r.Grants())
+		if plain && r.Policy.ReadsFreely(t, grants) {
+			continue
+		}
+		d := r.Policy.Decide(permission.Request{Tool: t, Effect: permission.Read, Paths: names}, grants)
 		// Outside of the workspace the call itself was asked for.
 		if d.Action == permission.Deny || d.Action == permission.Ask && d.Rule != nil {
 			return false

@@ -140,6 +140,21 @@ func (p *Policy) Decide(r Request, grants []Grant) Decision {
 	return p.decide(r, grants, func(Step) {})
 }
 
+// ReadsFreely reports that no rule and no grant keeps a tool from any file, nor has the user asked for one: Decide then
+// lets it read each file of the workspace that does not look like one with secrets (see [Secret]). It takes a small
+// part of the time of Decide, for whoever asks for many files.
+func (p *Policy) ReadsFreely(tool string, grants []Grant) bool {
+	for i := range p.chain {
+		rules := p.chain[i].rules
+		for k := range rules {
+			if rules[k].Action != Allow && rules[k].matchesTool(tool) {
+				return false
+			}
+		}
+	}
+	return !slices.ContainsFunc(grants, func(g Grant) bool { return g.Decision != Allow })
+}
+
 // Explain decides as Decide does, and tells the way.
 func (p *Policy) Explain(r Request, grants []Grant) Explanation {
 	var e Explanation

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // protectedNames act when somebody opens the folder, runs git or starts an editor.
@@ -205,6 +206,9 @@ func Secret(rel string) bool {
 
 // foldName is how NTFS and HFS+ see a name in lower case: git guards against the same (its fsck, "hasDotgit").
 func foldName(name string) string {
+	if plainName(name) {
+		return name
+	}
 	name, _, _ = strings.Cut(name, ":")
 	name = strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Cf, r) {
@@ -225,6 +229,16 @@ func foldName(name string) string {
 		return ".git"
 	}
 	return name
+}
+
+// plainName reports whether a name is one that every file system sees as it is written, as most are.
+func plainName(name string) bool {
+	for i := range len(name) {
+		if c := name[i]; c >= utf8.RuneSelf || c == ':' || c == '~' {
+			return false
+		}
+	}
+	return name == "" || name[len(name)-1] != '.' && name[len(name)-1] != ' '
 }
 
 // FoldPath is a slash path as file systems may see it that take several spellings of a name for one, see [Protected].

@@ -222,8 +222,12 @@ func (b *Box) addRoot(s *spec, c Command, f folder) error {
 	case *copyView:
 		s.Binds = append(s.Binds, bind{v.dir, f.real, true})
 	case *liveView:
-		secrets, _, err := (&overlayView{view: v.view}).scan(b.options.Secret)
+		t, err := newTree(v.view, b.options.Secret)
 		if err != nil {
+			return err
+		}
+		secrets, _, err := t.scan()
+		if err := errors.Join(err, t.close()); err != nil {
 			return err
 		}
 		s.Masks, s.Binds = append(s.Masks, secrets...), append(s.Binds, bind{f.real, f.real, false})

@@ -31,7 +31,7 @@ type overlayView struct {
 	stamps map[string]stamp
 	// known are the files that were kept and told already.
 	known map[string]fileID
-	scans map[string]scanned
+	tree  *tree // nil before the first command
 }
 
 type stamp struct {
@@ -62,7 +62,23 @@ func newOverlayView(v view, dir string) (*overlayView, error) {
 	return &overlayView{view: v, dir: dir, upper: root, stamps: map[string]stamp{}, known: map[string]fileID{}}, nil
 }
 
-func (v *overlayView) close() error { return errors.Join(v.upper.Close(), v.disk.Close()) }
+func (v *overlayView) close() error {
+	var err error
+	if v.tree != nil {
+		err = v.tree.close()
+	}
+	return errors.Join(err, v.upper.Close(), v.disk.Close())
+}
+
+// scan is that of the folder's tree, which it makes where there is none.
+func (v *overlayView) scan(secret func(path string) bool) (secrets, foreign []string, err error) {
+	if v.tree == nil {
+		if v.tree, err = newTree(v.view, secret); err != nil {
+			return nil, nil, err
+		}
+	}
+	return v.tree.scan()
+}
 
 // layer is the mount for the next command. Each gets a new work folder, since the kernel marks those of volatile mounts
 // as used.

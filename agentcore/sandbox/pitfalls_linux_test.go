@@ -226,3 +226,23 @@ func TestLimits(t *testing.T) {
 		t.Errorf("kept in the file: %d %v", len(whole), err)
 	}
 }
+
+// TestSecretsLater: a file with secrets is hidden also where it came after the last command, and its folder was given
+// the time that it had then, as programs do that copy trees.
+func TestSecretsLater(t *testing.T) {
+	b, ws := open(t, map[string]string{"a/text": "text"}, func(o *Options) {
+		o.Secret = func(path string) bool { return filepath.Base(path) == "key" }
+	})
+	info, err := os.Stat(filepath.Join(ws, "a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sh(t, b, `cat a/text`)
+	write(t, filepath.Join(ws, "a/key"), "secret")
+	if err := os.Chtimes(filepath.Join(ws, "a"), info.ModTime(), info.ModTime()); err != nil {
+		t.Fatal(err)
+	}
+	if r := sh(t, b, `cat a/text; cat a/key`); strings.Contains(string(r.Output), "secret") || r.Exit == 0 {
+		t.Errorf("exit %d: %s", r.Exit, r.Output)
+	}
+}

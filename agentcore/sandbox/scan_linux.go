@@ -6,92 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
-
-// scanned is what a walk over the workspace found in one folder; it holds as long as the folder's time does.
-type scanned struct {
-	changed time.Time
-	folders []string
-	secrets []string
-	foreign []string // files and folders of owners that the user namespace does not know
-}
-
-// scan walks over the folder on disk and returns the files that may hold secrets, absolute, and the paths that have an
-// unknown owner or group, relative. Folders that have not changed are not read again.
-func (v *overlayView) scan(secret func(path string) bool) (secrets, foreign []string, err error) {
-	_, _, all := idMaps()
-	if secret == nil && all {
-		return nil, nil, nil
-	}
-	fresh := map[string]scanned{}
-	var walk func(rel string) error
-	walk = func(rel string) error {
-		info, err := v.disk.Lstat(rel)
-		if gone(err) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		s, ok := v.scans[rel]
-		if !ok || !s.changed.Equal(info.ModTime()) {
-			if s, err = v.scanFolder(rel, info.ModTime(), secret, all); err != nil {
-				return err
-			}
-		}
-		fresh[rel] = s
-		secrets, foreign = append(secrets, s.secrets...), append(foreign, s.foreign...)
-		for _, name := range s.folders {
-			if err := walk(name); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	err = walk(".")
-	v.scans = fresh
-	return secrets, foreign, err
-}
-
-func (v *overlayView) scanFolder(rel string, changed time.Time, secret func(path string) bool,
-	all bool,
-) (scanned, error) {
-	s := scanned{changed: changed}
-	entries, err := readDir(v.disk, rel)
-	if gone(err) || errors.Is(err, fs.ErrPermission) {
-		return s, nil
-	}
-	if err != nil {
-		return s, err
-	}
-	for _, e := range entries {
-		name := filepath.Join(rel, e.Name())
-		if e.IsDir() {
-			s.folders = append(s.folders, name)
-		} else if abs := filepath.Join(v.root, name); secret != nil && secret(abs) {
-			s.secrets = append(s.secrets, abs)
-		}
-		if all {
-			continue
-		}
-		info, err := e.Info()
-		if err != nil {
-			continue // it is gone
-		}
-		if st, ok := info.Sys().(*syscall.Stat_t); ok && (int(st.Uid) != os.Geteuid() || int(st.Gid) != os.Getegid()) {
-			s.foreign = append(s.foreign, name)
-		}
-	}
-	return s, nil
-}
 
 // adopt copies what belongs to unknown owners into the upper layer: overlayfs could not copy it when a command writes,
 // and would answer EOVERFLOW. What the command does not change is taken out again afterwards.

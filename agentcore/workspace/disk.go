@@ -17,6 +17,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"github.com/agentls/agentls/agentcore/beneath"
 	"github.com/agentls/agentls/agentcore/permission"
 )
 
@@ -34,12 +35,29 @@ type handle struct {
 
 	mu     sync.Mutex
 	dir    *os.Root
+	below  *beneath.Root // of dir, nil before it is needed
 	closed bool
 }
 
 func (h *handle) open() (*os.Root, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	return h.opened()
+}
+
+// folders is open, for whoever reads many folders.
+func (h *handle) folders() (*beneath.Root, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	dir, err := h.opened()
+	if err == nil && h.below == nil {
+		h.below, err = beneath.New(dir)
+	}
+	return h.below, err
+}
+
+// opened opens the folder where it is not open yet. The lock is held.
+func (h *handle) opened() (*os.Root, error) {
 	if h.closed {
 		return nil, os.ErrClosed
 	}
@@ -60,9 +78,12 @@ func (h *handle) close() error {
 	if h.dir == nil {
 		return nil
 	}
-	dir := h.dir
-	h.dir = nil
-	return dir.Close()
+	dir, below := h.dir, h.below
+	h.dir, h.below = nil, nil
+	if below == nil {
+		return dir.Close()
+	}
+	return errors.Join(below.Close(), dir.Close())
 }
 
 // real returns the slash path below the root that rel leads to once symbolic links are followed; what

@@ -6,11 +6,11 @@ import (
 	"io/fs"
 	"iter"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/agentls/agentls/agentcore/beneath"
 	"github.com/agentls/agentls/agentcore/permission"
 )
 
@@ -81,13 +81,9 @@ func listFolder(l *Layer, dir string, overlay map[string]*text) ([]Entry, error)
 		return nil, l.view.outside(dir)
 	}
 	found := make(map[string]Entry)
-	err := r.list(rel, func(name string, info fs.FileInfo) {
+	err := r.list(rel, func(name string, folder bool) {
 		full := filepath.Join(dir, name)
-		if info.IsDir() {
-			found[full] = Entry{Path: full, Dir: true}
-			return
-		}
-		found[full] = Entry{Path: full, Size: info.Size()}
+		found[full] = Entry{Path: full, Dir: folder}
 	})
 	virtual := false
 	for path, t := range overlay {
@@ -106,7 +102,7 @@ func listFolder(l *Layer, dir string, overlay map[string]*text) ([]Entry, error)
 		case deeper && rest != "":
 			found[full] = Entry{Path: full, Dir: true}
 		default:
-			found[full] = Entry{Path: full, Size: int64(len(t.s))}
+			found[full] = Entry{Path: full}
 		}
 		virtual = true
 	}
@@ -133,42 +129,45 @@ func listError(l *Layer, dir string, err error) error {
 
 // list reads a folder of the disk. Links count as what they lead to; what leads out, pipes and devices are
 // left out.
-func (r *root) list(rel string, each func(name string, info fs.FileInfo)) error {
-	dir, err := r.open()
+func (r *root) list(rel string, each func(name string, folder bool)) error {
+	top, err := r.folders()
 	if err != nil {
 		return err
 	}
-	info, err := dir.Stat(rel)
-	if err != nil {
-		return err
-	}
-	if !info.IsDir() {
-		return &fs.PathError{Op: "readdir", Path: rel, Err: fs.ErrInvalid}
-	}
-	folder, err := dir.OpenFile(rel, os.O_RDONLY|openNonblock, 0)
+	folder, err := top.Open(rel, beneath.Follow)
 	if err != nil {
 		return err
 	}
 	defer folder.Close()
-	entries, err := folder.ReadDir(-1)
+	entries, err := folder.Entries()
 	if err != nil {
 		return err
 	}
 	for _, entry := range entries {
-		info, err := entry.Info()
-		if err != nil {
-			continue // it was deleted since
-		}
-		if info.Mode()&fs.ModeSymlink != 0 {
-			if info, err = dir.Stat(filepath.Join(rel, entry.Name())); err != nil {
+		kind := entry.Type
+		if kind&fs.ModeSymlink != 0 {
+			if kind = r.target(filepath.Join(rel, entry.Name)); kind&fs.ModeSymlink != 0 {
 				continue // it leads out, or nowhere
 			}
 		}
-		if info.IsDir() || info.Mode().IsRegular() {
-			each(entry.Name(), info)
+		if kind.IsDir() || kind.IsRegular() {
+			each(entry.Name, kind.IsDir())
 		}
 	}
 	return nil
+}
+
+// target is the kind of what a link of the disk leads to; that of a link where it leads out, or nowhere.
+func (r *root) target(rel string) fs.FileMode {
+	dir, err := r.open()
+	if err != nil {
+		return fs.ModeSymlink
+	}
+	info, err := dir.Stat(rel)
+	if err != nil {
+		return fs.ModeSymlink
+	}
+	return info.Mode().Type()
 }
 
 // Walk lists a folder and what is below it, each folder before what is in it, names sorted; documents,
@@ -178,86 +177,12 @@ func (r *root) list(rel string, each func(name string, info fs.FileInfo)) error 
 // they may vanish meanwhile. When ctx ends, its error is yielded last.
 func (l *Layer) Walk(ctx context.Context, dir string, o WalkOptions) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		dir := cleanPath(dir)
-		w := walk{layer: l, options: o, overlay: overlay(l, dir), yield: yield}
-		var rules ignores
-		if !o.Ignored {
-			r, _ := l.view.locate(dir)
-			if r == nil {
-				yield(Entry{}, l.view.outside(dir))
-				return
-			}
-			rules = ignoresAbove(l, r, dir)
-		}
-		entries, err := listFolder(l, dir, w.overlay)
-		if err != nil {
-			yield(Entry{}, err)
-			return
-		}
-		w.folder(ctx, dir, entries, rules, 1)
+		s := scan[bool]{layer: l, all: o.Ignored, depth: o.Depth, folder: new(bool)}
+		*s.folder = true
+		s.from(ctx, cleanPath(dir), func(found Scanned[bool], err error) bool {
+			return yield(Entry{Path: found.Path, Dir: found.Result}, err)
+		})
 	}
-}
-
-type walk struct {
-	layer   *Layer
-	options WalkOptions
-	overlay map[string]*text
-	yield   func(Entry, error) bool
-}
-
-// folder yields the entries of a folder and what is below them; it reports false where the walk has ended.
-func (w *walk) folder(ctx context.Context, dir string, entries []Entry, rules ignores, depth int) bool {
-	if !w.options.Ignored {
-		var own []ignorePattern
-		repository := false
-		for _, e := range entries {
-			switch filepath.Base(e.Path) {
-			case ".git":
-				repository = true
-			case ".gitignore":
-				own = excludes(w.layer, e.Path)
-			}
-		}
-		rules = rules.enter(dir, repository, own)
-	}
-	for _, e := range entries {
-		if err := ctx.Err(); err != nil {
-			w.yield(Entry{}, err)
-			return false
-		}
-		name := filepath.Base(e.Path)
-		if strings.EqualFold(name, ".git") || !w.options.Ignored && rules.ignored(e.Path, e.Dir) {
-			continue
-		}
-		if !w.yield(e, nil) {
-			return false
-		}
-		if !e.Dir || w.options.Depth > 0 && depth >= w.options.Depth || w.layer.view.isLink(e.Path) {
-			continue
-		}
-		below, err := listFolder(w.layer, e.Path, w.below(e.Path))
-		if err != nil {
-			continue
-		}
-		if !w.folder(ctx, e.Path, below, rules, depth+1) {
-			return false
-		}
-	}
-	return true
-}
-
-// below narrows the overlay to a folder.
-func (w *walk) below(dir string) map[string]*text {
-	var part map[string]*text
-	for path, t := range w.overlay {
-		if _, ok := within(dir, path); ok {
-			if part == nil {
-				part = make(map[string]*text)
-			}
-			part[path] = t
-		}
-	}
-	return part
 }
 
 // isLink reports whether a path is a symbolic link.

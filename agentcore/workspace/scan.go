@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io/fs"
 	"iter"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -14,6 +13,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/agentls/agentls/agentcore/beneath"
 	"github.com/agentls/agentls/agentcore/beside"
 	"github.com/agentls/agentls/agentcore/permission"
 )
@@ -39,54 +39,68 @@ func Scan[T any](ctx context.Context, l *Layer, dir string, want func(path strin
 	read func(path string, data []byte) T,
 ) iter.Seq2[Scanned[T], error] {
 	return func(yield func(Scanned[T], error) bool) {
-		dir := cleanPath(dir)
-		r, _ := l.view.locate(dir)
-		if r == nil {
-			yield(Scanned[T]{}, l.view.outside(dir))
-			return
-		}
-		overlay := overlay(l, dir)
-		if _, err := listFolder(l, dir, overlay); err != nil {
-			yield(Scanned[T]{}, err)
-			return
-		}
-		ctx, cancel := context.WithCancel(ctx)
-		s := &scan[T]{ctx: ctx, layer: l, root: r, overlay: newShade(dir, overlay), want: want, read: read}
-		s.more = sync.NewCond(&s.mu)
-		top := &scanFolder[T]{path: dir, rules: ignoresAbove(l, r, dir), done: make(chan struct{})}
-		s.push(func(*scratch) { s.list(top) })
-		var workers beside.Group
-		for range runtime.GOMAXPROCS(0) {
-			workers.Go(func() {
-				defer cancel() // after a panic nobody waits for the rest
-				s.work()
-			})
-		}
-		defer func() {
-			cancel()
-			s.stop()
-			defer func() {
-				for _, left := range s.stack { // it does nothing any more but let its folder go
-					left(&scratch{})
-				}
-			}()
-			workers.Wait()
-		}()
-		if s.walk(top, yield) && ctx.Err() != nil {
-			yield(Scanned[T]{}, ctx.Err())
-		}
+		s := scan[T]{layer: l, want: want, read: read}
+		s.from(ctx, cleanPath(dir), yield)
 	}
 }
 
-// scan is a call of Scan at work. Its goroutines take what is to be done from the top of a stack, so that they stay
-// near to what is yielded next.
+// from scans what is below a folder.
+func (s *scan[T]) from(ctx context.Context, dir string, yield func(Scanned[T], error) bool) {
+	l := s.layer
+	r, _ := l.view.locate(dir)
+	if r == nil {
+		yield(Scanned[T]{}, l.view.outside(dir))
+		return
+	}
+	overlay := overlay(l, dir)
+	if _, err := listFolder(l, dir, overlay); err != nil {
+		yield(Scanned[T]{}, err)
+		return
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	s.ctx, s.root, s.overlay = ctx, r, newShade(dir, overlay)
+	s.more = sync.NewCond(&s.mu)
+	top := &scanFolder[T]{path: dir, done: make(chan struct{}), depth: 1}
+	if !s.all {
+		top.rules = ignoresAbove(l, r, dir)
+	}
+	s.push(func(*scratch) { s.list(top) })
+	var workers beside.Group
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			defer cancel() // after a panic nobody waits for the rest
+			s.work()
+		})
+	}
+	defer func() {
+		cancel()
+		s.stop()
+		defer func() {
+			for _, left := range s.stack { // it does nothing any more but let its folder go
+				left(&scratch{})
+			}
+		}()
+		workers.Wait()
+	}()
+	if s.walk(top, yield) && ctx.Err() != nil {
+		yield(Scanned[T]{}, ctx.Err())
+	}
+}
+
+// scan is a call of Scan or Walk at work. Its goroutines take what is to be done from the top of a stack, so that they
+// stay near to what is yielded next.
 type scan[T any] struct {
 	ctx     context.Context
 	layer   *Layer
 	root    *root
 	overlay shade
-	want    func(path string) bool
-	read    func(path string, data []byte) T
+	want    func(path string) bool           // nil for every file
+	read    func(path string, data []byte) T // nil lists
+	// folder is what is yielded for each folder, before what is in it, or nil.
+	folder *T
+	// all also scans what version control ignores; depth bounds the levels of folders, 0 for none.
+	all   bool
+	depth int
 
 	mu      sync.Mutex
 	more    *sync.Cond
@@ -100,6 +114,7 @@ type scratch struct{ data []byte }
 // scanFolder is a folder. items is set when done is closed.
 type scanFolder[T any] struct {
 	path  string
+	depth int // 1 for the start
 	rules ignores
 	done  chan struct{}
 	items []scanItem[T]
@@ -197,10 +212,19 @@ func (s *scan[T]) list(f *scanFolder[T]) {
 	if dir == nil && len(shown) == 0 {
 		return
 	}
-	listed := s.entries(f, dir, entries, shown)
+	listed := s.entries(f, entries, shown)
+	rules := f.rules
+	if !s.all {
+		rules = s.rules(f, listed)
+	}
+	s.push(s.plan(f, dir, listed, rules)...)
+}
+
+// rules are what is ignored in a folder.
+func (s *scan[T]) rules(f *scanFolder[T], entries []listed) ignores {
 	var own []ignorePattern
 	repository := false
-	for _, e := range listed {
+	for _, e := range entries {
 		switch e.name {
 		case ".git":
 			repository = true
@@ -208,12 +232,11 @@ func (s *scan[T]) list(f *scanFolder[T]) {
 			own = excludes(s.layer, filepath.Join(f.path, e.name))
 		}
 	}
-	rules := f.rules.enter(f.path, repository, own)
-	s.push(s.plan(f, dir, listed, rules)...)
+	return f.rules.enter(f.path, repository, own)
 }
 
 // plan puts the entries of a folder on its list, and returns what has to be done for them.
-func (s *scan[T]) plan(f *scanFolder[T], dir *os.Root, entries []listed, rules ignores) []func(*scratch) {
+func (s *scan[T]) plan(f *scanFolder[T], dir *beneath.Folder, entries []listed, rules ignores) []func(*scratch) {
 	// The handle is closed by whoever uses it last.
 	var users atomic.Int32
 	users.Add(1)
@@ -224,31 +247,40 @@ func (s *scan[T]) plan(f *scanFolder[T], dir *os.Root, entries []listed, rules i
 	}
 	defer release()
 	var work []func(*scratch)
-	var chunk *scanChunked[T]
+	var names, chunk *scanChunked[T]
+	name := func(found Scanned[T]) {
+		if names == nil {
+			names = &scanChunked[T]{done: f.done}
+		}
+		f.items = append(f.items, scanItem[T]{chunk: names, index: len(names.results)})
+		names.results = append(names.results, found)
+	}
 	for _, e := range entries {
-		path := filepath.Join(f.path, e.name)
-		if strings.EqualFold(e.name, ".git") || rules.ignored(path, e.dir) {
+		path := f.path + string(filepath.Separator) + e.name
+		if strings.HasSuffix(f.path, string(filepath.Separator)) {
+			path = f.path + e.name // the top of a file system
+		}
+		if strings.EqualFold(e.name, ".git") || !s.all && rules.ignored(path, e.dir) {
 			continue
 		}
 		if e.dir {
-			if e.link {
+			if s.folder != nil {
+				name(Scanned[T]{Path: path, Result: *s.folder})
+			}
+			if e.link || s.depth > 0 && f.depth >= s.depth {
 				continue
 			}
-			below := &scanFolder[T]{path: path, rules: rules, done: make(chan struct{})}
+			below := &scanFolder[T]{path: path, depth: f.depth + 1, rules: rules, done: make(chan struct{})}
 			f.items = append(f.items, scanItem[T]{folder: below})
 			work = append(work, func(*scratch) { s.list(below) })
 			chunk = nil
 			continue
 		}
-		if !s.want(path) {
+		if s.want != nil && !s.want(path) {
 			continue
 		}
 		if s.read == nil {
-			if chunk == nil {
-				chunk = &scanChunked[T]{done: f.done}
-			}
-			f.items = append(f.items, scanItem[T]{chunk: chunk, index: len(chunk.results)})
-			chunk.results = append(chunk.results, Scanned[T]{Path: path})
+			name(Scanned[T]{Path: path})
 			continue
 		}
 		if chunk == nil || len(chunk.names) == scanChunk {
@@ -273,8 +305,8 @@ type listed struct {
 }
 
 // open opens a folder of the disk; nil for what is none.
-func (s *scan[T]) open(path string) (*os.Root, []fs.DirEntry) {
-	top, err := s.root.open()
+func (s *scan[T]) open(path string) (*beneath.Folder, []beneath.Entry) {
+	top, err := s.root.folders()
 	if err != nil {
 		return nil, nil
 	}
@@ -282,40 +314,31 @@ func (s *scan[T]) open(path string) (*os.Root, []fs.DirEntry) {
 	if !ok {
 		return nil, nil
 	}
-	dir, err := top.OpenRoot(rel)
+	dir, err := top.Open(rel, beneath.Follow)
 	if err != nil {
 		return nil, nil
 	}
-	folder, err := dir.Open(".")
-	if err == nil {
-		var entries []fs.DirEntry
-		entries, err = folder.ReadDir(-1)
-		_ = folder.Close() // it was only read
-		if err == nil {
-			return dir, entries
-		}
+	entries, err := dir.Entries()
+	if err != nil {
+		_ = dir.Close() // it was only read
+		return nil, nil
 	}
-	_ = dir.Close()
-	return nil, nil
+	return dir, entries
 }
 
 // entries merges what is on the disk with what documents and layers show, sorted as Walk has it.
-func (s *scan[T]) entries(f *scanFolder[T], dir *os.Root, onDisk []fs.DirEntry, shown map[string]shaded) []listed {
+func (s *scan[T]) entries(f *scanFolder[T], onDisk []beneath.Entry, shown map[string]shaded) []listed {
 	list := make([]listed, 0, len(onDisk)+len(shown))
 	for _, entry := range onDisk {
-		e := listed{name: entry.Name(), dir: entry.IsDir()}
-		switch kind := entry.Type(); {
+		e := listed{name: entry.Name, dir: entry.Type.IsDir()}
+		switch kind := entry.Type; {
 		case kind&fs.ModeSymlink != 0:
-			top, err := s.root.open()
-			if err != nil {
-				continue
-			}
 			rel, _ := within(s.root.Path, f.path)
-			info, err := top.Stat(filepath.Join(rel, e.name))
-			if err != nil || !info.IsDir() && !info.Mode().IsRegular() {
+			kind = s.root.target(filepath.Join(rel, e.name))
+			if !kind.IsDir() && !kind.IsRegular() {
 				continue // it leads out, or nowhere
 			}
-			e.link, e.dir = true, info.IsDir()
+			e.link, e.dir = true, kind.IsDir()
 		case !e.dir && !kind.IsRegular():
 			continue
 		}
@@ -347,7 +370,7 @@ func (s *scan[T]) entries(f *scanFolder[T], dir *os.Root, onDisk []fs.DirEntry, 
 }
 
 // files reads the files of a chunk.
-func (s *scan[T]) files(folder string, dir *os.Root, chunk *scanChunked[T], own *scratch) {
+func (s *scan[T]) files(folder string, dir *beneath.Folder, chunk *scanChunked[T], own *scratch) {
 	defer close(chunk.done)
 	chunk.results = make([]Scanned[T], len(chunk.names))
 	for i, name := range chunk.names {
@@ -383,40 +406,18 @@ func (s *scan[T]) slowly(path string, t *text, result *T) error {
 }
 
 // file reads a regular file of the disk. Its folder is no symbolic link, so that only its name can be one by now, which
-// os.Root then refuses or follows inside the folder.
-func (s *scan[T]) file(dir *os.Root, name, path string, own *scratch, result *T) error {
+// is then refused.
+func (s *scan[T]) file(dir *beneath.Folder, name, path string, own *scratch, result *T) error {
 	if permission.Secret(filepath.ToSlash(path)) && !s.layer.allows(path) {
 		return s.layer.view.secretError(path)
 	}
-	file, err := dir.OpenFile(name, os.O_RDONLY|openNonblock, 0)
-	if err != nil {
-		return ioError(path, "cannot be read", err)
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err == nil {
-		err = irregular(path, info)
-	}
-	if err != nil {
-		return ioError(path, "cannot be read", err)
-	}
-	size := info.Size()
-	if size > s.layer.view.options.MaxFileSize {
+	data, size, err := dir.ReadFile(name, &own.data, s.layer.view.options.MaxFileSize)
+	switch {
+	case errors.Is(err, beneath.ErrTooLong):
 		return s.layer.view.tooLarge(path, size)
+	case err != nil:
+		return ioError(path, "cannot be read", err)
 	}
-	if int64(cap(own.data)) < size+1 {
-		own.data = make([]byte, max(64<<10, 2*size))
-	}
-	data := own.data[:size+1]
-	n := 0
-	for int64(n) < size || size == 0 {
-		more, err := file.Read(data[n:])
-		n += more
-		if err != nil || more == 0 || n == len(data) {
-			break // its end, or what can be had of it
-		}
-	}
-	data = data[:n]
 	text, ok := scanned(data)
 	if !ok {
 		return &FileError{Kind: Binary, Path: path, Detail: "is not a text file", Hint: "search text files"}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/agentls/agentls/agentcore/beneath"
 	"github.com/agentls/agentls/agentcore/beside"
 )
 
@@ -33,14 +34,41 @@ func scannedTexts(t *testing.T, l *Layer, dir string) []string {
 	return list
 }
 
-// walkedTexts are the same by Walk and Read.
+// walkedTexts are the same by List and Read, folder by folder, in the order of Walk, which lists the same.
 func walkedTexts(t *testing.T, l *Layer, dir string) []string {
 	t.Helper()
-	var list []string
+	var want []Entry
+	var below func(dir string, rules ignores)
+	below = func(dir string, rules ignores) {
+		entries, err := l.List(dir)
+		if err != nil {
+			return
+		}
+		rules = rules.enter(dir, isRepository(dir), excludes(l, filepath.Join(dir, ".gitignore")))
+		for _, e := range entries {
+			if strings.EqualFold(filepath.Base(e.Path), ".git") || rules.ignored(e.Path, e.Dir) {
+				continue
+			}
+			want = append(want, e)
+			if e.Dir && !l.view.isLink(e.Path) {
+				below(e.Path, rules)
+			}
+		}
+	}
+	r, _ := l.view.locate(dir)
+	below(dir, ignoresAbove(l, r, dir))
+	var entries []Entry
 	for e, err := range l.Walk(t.Context(), dir, WalkOptions{}) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		entries = append(entries, e)
+	}
+	if !slices.Equal(entries, want) {
+		t.Errorf("walked %v\nlisted %v", entries, want)
+	}
+	var list []string
+	for _, e := range entries {
 		if e.Dir {
 			continue
 		}
@@ -259,4 +287,62 @@ func TestScanPanics(t *testing.T) {
 		}
 	}
 	t.Error("the scan ended as if nothing had happened")
+}
+
+// TestScanCalls: each folder is opened once, whatever its depth, and the start twice; what is in it is not looked at,
+// and a file is opened where it is read.
+func TestScanCalls(t *testing.T) {
+	dir := t.TempDir()
+	const folders, files = 3 + 40, 40 * 25
+	for i := range files {
+		name := filepath.Join(dir, fmt.Sprintf("a/b/c/d%d/f%d", i%40, i))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte("text"), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	v, err := Open([]Root{{Path: dir}}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer v.Close()
+	l := v.NewProposal(ProposalOptions{}).Fork()
+	r, _ := v.locate(dir)
+	below, err := r.folders()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		name string
+		do   func() int
+		want beneath.Calls
+		n    int
+	}{
+		{"walk", func() (n int) {
+			for range l.Walk(t.Context(), dir, WalkOptions{}) {
+				n++
+			}
+			return n
+		}, beneath.Calls{Folders: 2 + folders}, folders + files},
+		{"walk two levels", func() (n int) {
+			for range l.Walk(t.Context(), dir, WalkOptions{Depth: 2}) {
+				n++
+			}
+			return n
+		}, beneath.Calls{Folders: 3}, 2},
+		{"names", func() (n int) {
+			for range Scan[struct{}](t.Context(), l, dir, func(string) bool { return true }, nil) {
+				n++
+			}
+			return n
+		}, beneath.Calls{Folders: 2 + folders}, files},
+		{"texts", func() int { return len(scannedTexts(t, l, dir)) }, beneath.Calls{Folders: 2 + folders, Files: files}, files},
+	} {
+		before := below.Calls()
+		n := test.do()
+		after := below.Calls()
+		got := beneath.Calls{Folders: after.Folders - before.Folders, Looks: after.Looks - before.Looks, Files: after.Files - before.Files}
+		if n != test.n || got != test.want {
+			t.Errorf("%s: %d with %+v, want %d with %+v", test.name, n, got, test.n, test.want)
+		}
+	}
 }

@@ -43,8 +43,6 @@ type Format struct {
 type Entry struct {
 	Path string
 	Dir  bool
-	// Size is in bytes of the text that the layer shows.
-	Size int64
 }
 
 // WalkOptions narrow a listing.

@@ -217,10 +217,14 @@ func BenchmarkTurns(b *testing.B) {
 // Beside it are the turns of a conversation that only reads, and the same command run without anything around it.
 func BenchmarkCommand(b *testing.B) {
 	const turns = 20
-	for _, files := range []int{10, 2000} {
+	for _, files := range []int{10, 1000, 10_000, 100_000} {
 		b.Run(fmt.Sprintf("files=%d", files), func(b *testing.B) {
 			l := &loopback{turns: turns + 1}
-			d := newBench(b, files, l)
+			d := newBench(b, 0, l)
+			for i := range files {
+				d.write(filepath.Join(d.dir, fmt.Sprintf("src/p%02d/internal/m%02d/f%d.go", i/1000, i/10%100, i%10)), "package m\n")
+			}
+			time.Sleep(3 * time.Second) // what has just changed is read again each time
 			d.finish(d.start("trust", "--yes"))
 			args := []string{
 				"run", "-q", "--agent", "coder", "--max-turns", strconv.Itoa(turns + 2),

@@ -1,0 +1,341 @@
+//go:build amd64 || arm64
+
+package sandbox
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/agentls/agentls/agentcore/beneath"
+	"github.com/agentls/agentls/agentcore/beside"
+)
+
+// tree is what is known of a workspace folder on the disk: the files that may hold secrets and those of owners that the
+// user namespace does not know. A folder that has not changed since it was read is not read again. It belongs to
+// whoever has the box's turn.
+type tree struct {
+	root   string // absolute
+	below  *beneath.Root
+	secret func(path string) bool // nil where nobody asks
+	owners bool                   // tells that there are owners that the namespace does not know
+	// uid and gid are the ones that it knows then.
+	uid, gid uint32
+	// settled is how old a change has to be for another one to leave a different time.
+	settled time.Duration
+	top     *node
+
+	scans   int
+	folders int // when they were last counted
+	// watchFrom is how many folders are watched, watch what watches them, or nil.
+	watchFrom int
+	watch     *watch
+}
+
+// node is a folder of a tree.
+type node struct {
+	rel string
+	// read is what the folder was when it was read, zero where that does not tell whether it has changed since.
+	read beneath.Look
+	// secrets are its files that may hold secrets, absolute.
+	secrets []string
+	// foreign are its files of unknown owners, relative to the root; stranger tells that it has one itself.
+	foreign  []string
+	stranger bool
+	folders  []*node // by name
+	// watched tells that a change of it will be told: it need not be looked at as long as no folder above it changes.
+	watched bool
+}
+
+func newTree(v view, secret func(path string) bool) (*tree, error) {
+	_, _, all := idMaps()
+	below, err := beneath.New(v.disk)
+	if err != nil {
+		return nil, err
+	}
+	return &tree{
+		root: v.root, below: below, secret: secret, owners: !all, settled: settled, top: &node{rel: "."},
+		watchFrom: watchFrom,
+		uid:       uint32(os.Geteuid()), gid: uint32(os.Getegid()),
+	}, nil
+}
+
+func (t *tree) close() error {
+	if t.watch == nil {
+		return t.below.Close()
+	}
+	return errors.Join(t.watch.close(), t.below.Close())
+}
+
+// scan brings the tree up to date and returns the files that may hold secrets, absolute, and the paths that have an
+// unknown owner or group, relative.
+func (t *tree) scan() (secrets, foreign []string, err error) {
+	if t.secret == nil && !t.owners {
+		return nil, nil, nil
+	}
+	t.heed()
+	if err := t.update(unwatched(nil, t.top)); err != nil {
+		return nil, nil, err
+	}
+	t.folders = 0
+	var gather func(n *node)
+	gather = func(n *node) {
+		t.folders++
+		if n.stranger && n != t.top {
+			foreign = append(foreign, n.rel)
+		}
+		secrets, foreign = append(secrets, n.secrets...), append(foreign, n.foreign...)
+		for _, f := range n.folders {
+			gather(f)
+		}
+	}
+	gather(t.top)
+	return secrets, foreign, nil
+}
+
+// heed takes what was told of changes since the last scan, and has them told from now on where that is worth it.
+func (t *tree) heed() {
+	t.scans++
+	if t.watch == nil && t.scans > watchAfter && t.folders >= t.watchFrom {
+		t.watch = newWatch()
+	}
+	if t.watch == nil || t.watch.changed() {
+		return
+	}
+	// Everything is looked at again. Whether the descriptor can be closed is of no matter for that.
+	_ = t.watch.close()
+	t.watch, t.scans = nil, 0
+	var forget func(n *node)
+	forget = func(n *node) {
+		n.watched = false
+		for _, f := range n.folders {
+			forget(f)
+		}
+	}
+	forget(t.top)
+}
+
+// unwatched appends the uppermost folders, from one on, that have to be looked at.
+func unwatched(to []*node, n *node) []*node {
+	if !n.watched {
+		return append(to, n)
+	}
+	for _, f := range n.folders {
+		to = unwatched(to, f)
+	}
+	return to
+}
+
+// update brings folders and those below them up to date, on all processors.
+func (t *tree) update(nodes []*node) error {
+	v := visit{tree: t, shared: nodes, workers: runtime.GOMAXPROCS(0)}
+	v.more = sync.NewCond(&v.mu)
+	var workers beside.Group
+	for range v.workers {
+		workers.Go(func() {
+			defer v.stop() // after a panic nobody waits for the rest
+			v.work()
+		})
+	}
+	workers.Wait()
+	return v.err
+}
+
+// visit is a call of update at work. Each of its workers has a stack of its own, and shares it with those that have
+// nothing to do.
+type visit struct {
+	tree    *tree
+	workers int
+	idle    atomic.Int32
+
+	mu     sync.Mutex // guards all below
+	more   *sync.Cond
+	shared []*node
+	done   bool
+	err    error
+}
+
+func (v *visit) work() {
+	for own := v.take(); len(own) > 0; {
+		n := own[len(own)-1]
+		own = own[:len(own)-1]
+		if err := v.tree.look(n); err != nil {
+			v.mu.Lock()
+			v.err = err
+			v.mu.Unlock()
+			return
+		}
+		for _, f := range n.folders {
+			own = unwatched(own, f)
+		}
+		if len(own) > 1 && v.idle.Load() > 0 {
+			half := len(own) / 2
+			v.give(own[:half])
+			own = slices.Clone(own[half:])
+		}
+		if len(own) == 0 {
+			own = v.take()
+		}
+	}
+}
+
+// give lets others work on nodes.
+func (v *visit) give(nodes []*node) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.shared = append(v.shared, nodes...)
+	v.more.Broadcast()
+}
+
+// take waits for nodes to work on; there are none when nobody works on any.
+func (v *visit) take() []*node {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.idle.Add(1)
+	for len(v.shared) == 0 && !v.done && int(v.idle.Load()) < v.workers {
+		v.more.Wait()
+	}
+	if len(v.shared) == 0 || v.done {
+		v.done = true
+		v.more.Broadcast()
+		return nil
+	}
+	v.idle.Add(-1)
+	half := (len(v.shared) + 1) / 2
+	own := slices.Clone(v.shared[:half])
+	v.shared = slices.Clone(v.shared[half:])
+	return own
+}
+
+func (v *visit) stop() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.done = true
+	v.more.Broadcast()
+}
+
+// settled is how old a change has to be for another one to leave a different time: a clock's tick may have several, and
+// some file systems count in steps of two seconds.
+const settled = 2 * time.Second
+
+// look reads a folder again if it has changed. Whether it has is asked by its path: where a folder above it has become
+// a link meanwhile, that one has changed, and is read before anything below it is believed.
+func (t *tree) look(n *node) error {
+	if n.read != (beneath.Look{}) && t.watch != nil && t.follow(n) {
+		return nil
+	}
+	if n.read != (beneath.Look{}) {
+		look, err := t.below.Look(n.rel)
+		switch {
+		case err == nil && look == n.read:
+			return nil
+		case err != nil && !gone(err) && !errors.Is(err, fs.ErrPermission):
+			return err
+		}
+	}
+	return t.read(n)
+}
+
+// follow has the changes of a folder told from now on, if it has not changed since it was read.
+func (t *tree) follow(n *node) bool {
+	if t.watch.hopeless(n.read.Device) {
+		return false
+	}
+	folder, err := t.below.Open(n.rel, beneath.Refuse)
+	if err != nil {
+		return false
+	}
+	defer folder.Close()
+	self, err := folder.Self()
+	if err != nil || self != n.read || !t.watch.add(n, folder, self) {
+		return false
+	}
+	// It may have changed before it was watched.
+	self, err = folder.Self()
+	n.watched = err == nil && self == n.read
+	return n.watched
+}
+
+// read reads a folder; one that is gone or cannot be read is empty.
+func (t *tree) read(n *node) error {
+	before := n.folders
+	*n = node{rel: n.rel}
+	folder, err := t.below.Open(n.rel, beneath.Refuse)
+	if gone(err) || errors.Is(err, fs.ErrPermission) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	self, err := folder.Self()
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	entries, err := folder.Entries()
+	if gone(err) || errors.Is(err, fs.ErrPermission) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	n.stranger = t.strange(self)
+	above := t.root + "/"
+	if n != t.top {
+		above += n.rel + "/"
+	}
+	for _, e := range entries {
+		t.entry(n, folder, above, e)
+	}
+	slices.Sort(n.secrets)
+	slices.Sort(n.foreign)
+	slices.SortFunc(n.folders, byName)
+	for i, f := range n.folders {
+		// What is known of a folder holds if it is the same one, which is asked next.
+		at, ok := slices.BinarySearchFunc(before, f, byName)
+		if ok {
+			n.folders[i] = before[at]
+			n.folders[i].watched = false
+		}
+	}
+	if now.Sub(time.Unix(self.Changed.Unix())) > t.settled {
+		n.read = self
+	}
+	return nil
+}
+
+func byName(a, b *node) int { return strings.Compare(a.rel, b.rel) }
+
+// entry takes an entry of a folder, whose path, with a slash, is above.
+func (t *tree) entry(n *node, folder *beneath.Folder, above string, e beneath.Entry) {
+	abs := above + e.Name
+	rel := abs[len(abs)-len(e.Name):]
+	if n != t.top {
+		rel = abs[len(abs)-len(e.Name)-1-len(n.rel):]
+	}
+	if e.Type.IsDir() {
+		n.folders = append(n.folders, &node{rel: rel})
+		return
+	}
+	if t.secret != nil && t.secret(abs) {
+		n.secrets = append(n.secrets, abs)
+	}
+	if !t.owners {
+		return
+	}
+	if look, err := folder.Look(e.Name); err == nil && t.strange(look) { // else it is gone
+		n.foreign = append(n.foreign, rel)
+	}
+}
+
+// strange tells whether something belongs to an owner or a group that the user namespace does not know.
+func (t *tree) strange(look beneath.Look) bool {
+	return t.owners && (look.UID != t.uid || look.GID != t.gid)
+}
