@@ -35,7 +35,7 @@ type Reader struct {
 	InUse func(ctx context.Context, session event.SessionID, what, hint string) error
 }
 
-// former reads what a run that has ended leaves to the one which goes on with it.
+// Former reads what a run that has ended leaves to the one which goes on with it.
 func (r *Reader) Former(ctx context.Context, id event.RunID) (*run.Former, error) {
 	row, err := r.resumable(ctx, id)
 	if err != nil {
@@ -238,7 +238,7 @@ func (r *Reader) conversation(ctx context.Context, id event.RunID) ([]model.Mess
 	return messages, rows[len(rows)-1].ID, nil
 }
 
-// lineage lists a run and those that it went on with, itself first. One that was deleted ends it.
+// Lineage lists a run and those that it went on with, itself first. One that was deleted ends it.
 func (r *Reader) Lineage(ctx context.Context, id event.RunID) ([]event.RunID, error) {
 	list := []event.RunID{id}
 	for {
@@ -301,7 +301,7 @@ func (r *Reader) outcomes(ctx context.Context, id event.RunID, calls []model.Cal
 	return m, nil
 }
 
-// settleOutputs has the files of runs in the background say what came of them that could not do so themselves, since
+// SettleOutputs has the files of runs in the background say what came of them that could not do so themselves, since
 // their process was killed. It waits on the disk.
 func (r *Reader) SettleOutputs(ctx context.Context) error {
 	entries, err := os.ReadDir(r.Outputs.Dir)
@@ -384,7 +384,7 @@ func (r *Reader) startedTasks(ctx context.Context, starter event.RunID) ([]start
 	return started, nil
 }
 
-// formerResult returns what is stored of a run that the engine does not remember.
+// Result returns what is stored of a run that the engine does not remember.
 func (r *Reader) Result(ctx context.Context, id event.RunID) (event.RunResult, error) {
 	row, err := r.Store.Run(ctx, id)
 	if errors.Is(err, store.ErrNotFound) {

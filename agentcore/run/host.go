@@ -51,7 +51,7 @@ type (
 	hostRecords    struct{ run *Run }
 )
 
-// host is what a call may touch, with its files in a layer.
+// newHost is what a call may touch, with its files in a layer.
 func newHost(r *Run, c *call, layer *workspace.Layer) host {
 	own := ofCall{r, c}
 	return host{

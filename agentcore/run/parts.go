@@ -22,7 +22,7 @@ import (
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
-// run is one agent at work, in four parts that differ in who may touch them. What needs one part alone is a method of
+// Run is one agent at work, in four parts that differ in who may touch them. What needs one part alone is a method of
 // that part.
 type Run struct {
 	spec

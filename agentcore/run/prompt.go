@@ -8,7 +8,7 @@ import (
 	"github.com/agentls/agentls/agentcore/prompt"
 )
 
-// facts are what the run is told of itself.
+// factsOf are what the run is told of itself.
 func factsOf(r *Run) *prompt.Facts {
 	c := r.request.Context
 	f := &prompt.Facts{
