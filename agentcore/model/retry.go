@@ -16,7 +16,8 @@ const (
 	maxGarbled = 3
 )
 
-// Retry is the policy for requests that failed. It is a value; any goroutine may use it.
+// Retry is the policy for requests that failed: at the connection, by the provider (5xx), or by its rate limit (429,
+// ErrRateLimit). It is a value; any goroutine may use it.
 type Retry struct {
 	// MaxAttempts counts the first request, too.
 	MaxAttempts int
