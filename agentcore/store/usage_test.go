@@ -204,39 +204,56 @@ func TestUsageGrows(t *testing.T) {
 	}
 }
 
+// queryPlan is how SQLite carries a statement out.
+func queryPlan(t *testing.T, s *Store, query string, args ...any) string {
+	t.Helper()
+	rows, err := s.readers.QueryContext(testContext(t), "EXPLAIN QUERY PLAN "+query, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	var steps []string
+	for rows.Next() {
+		var id, parent, unused int
+		var detail string
+		if err := rows.Scan(&id, &parent, &unused, &detail); err != nil {
+			t.Fatal(err)
+		}
+		steps = append(steps, detail)
+	}
+	return strings.Join(steps, "\n")
+}
+
+// TestLayerFileIsFoundByItsPath: who takes a thousand files out of a layer must not look at all of them each time.
+func TestLayerFileIsFoundByItsPath(t *testing.T) {
+	s := newStore(t)
+	for path, want := range map[string]string{
+		"/w/a.go": "(session=? AND <expr>=? AND path=?)", "": "(session=? AND <expr>=?)",
+	} {
+		key := LayerKey{Session: "s1", Run: "r1", Path: path}
+		query, of := key.removal()
+		if got := queryPlan(t, s, query, of...); !strings.Contains(got, "USING INDEX") || !strings.HasSuffix(got, want) {
+			t.Errorf("%q: %s", path, got)
+		}
+	}
+}
+
 // TestUsageReadsIndexesAlone: a run's row holds its whole prompt and answer, so the sums must not read it.
 func TestUsageReadsIndexesAlone(t *testing.T) {
 	s := newStore(t)
-	plan := func(query string, args ...any) string {
-		rows, err := s.readers.QueryContext(testContext(t), "EXPLAIN QUERY PLAN "+query, args...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer rows.Close()
-		var steps []string
-		for rows.Next() {
-			var id, parent, unused int
-			var detail string
-			if err := rows.Scan(&id, &parent, &unused, &detail); err != nil {
-				t.Fatal(err)
-			}
-			steps = append(steps, detail)
-		}
-		return strings.Join(steps, "\n")
-	}
 	for by, key := range usageKeys {
 		for _, filter := range []UsageFilter{{}, {Since: time.Now()}} {
 			if by == UsageByRun {
 				continue // it names each run
 			}
 			query, args := usageQuery(key, ownUsage, filter)
-			if got := plan(query, args...); !strings.Contains(got, "run USING COVERING INDEX run_usage") {
+			if got := queryPlan(t, s, query, args...); !strings.Contains(got, "run USING COVERING INDEX run_usage") {
 				t.Errorf("by %s: %s", by, got)
 			}
 		}
 	}
 	roots := []string{"/w"}
-	if got := plan(delegatedRuns, "explore", textArray{&roots}, 5); !strings.Contains(got,
+	if got := queryPlan(t, s, delegatedRuns, "explore", textArray{&roots}, 5); !strings.Contains(got,
 		"SEARCH run USING COVERING INDEX run_delegated (agent=?)") || strings.Contains(got, "TEMP B-TREE") {
 		t.Errorf("delegated runs: %s", got)
 	}

@@ -345,12 +345,21 @@ func (w *writer) applyUnread(u *Unread) error {
 }
 
 func (w *writer) removeLayerFile(key *LayerKey) error {
-	err := w.exec("DELETE FROM layer_file WHERE session = ? AND ifnull(run, '') = ? AND (? = '' OR path = ?)",
-		key.Session, key.Run, key.Path, key.Path)
-	if err != nil {
+	query, of := key.removal()
+	if err := w.exec(query, of...); err != nil {
 		return fmt.Errorf("remove %s from a layer of session %s: %w", key.Path, key.Session, err)
 	}
 	return nil
+}
+
+// removal is the statement that removes what the key names, with its values. The index finds the row of a path only in
+// a statement that always has the path: a condition for both cases would look at each row of the layer.
+func (key *LayerKey) removal() (query string, of []any) {
+	query, of = "DELETE FROM layer_file WHERE session = ? AND ifnull(run, '') = ?", []any{key.Session, key.Run}
+	if key.Path != "" {
+		query, of = query+" AND path = ?", append(of, key.Path)
+	}
+	return query, of
 }
 
 func (w *writer) clearFinding(cleared *ClearedFinding) error {
