@@ -192,6 +192,9 @@ func (s *scan[T]) walk(f *scanFolder[T], yield func(Scanned[T], error) bool) boo
 		case <-s.ctx.Done():
 			return true
 		}
+		if s.ctx.Err() != nil {
+			return true // also where both were ready: nothing is yielded behind the end of ctx
+		}
 		result := item.chunk.results[item.index]
 		item.chunk.results[item.index] = Scanned[T]{}
 		if result.Path != "" && !yield(result, nil) {
