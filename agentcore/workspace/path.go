@@ -122,7 +122,10 @@ func (v *View) Resolve(name string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if v.has(r, full) {
+		v.mu.Lock()
+		_, open := v.docs[full]
+		v.mu.Unlock()
+		if open || r.has(full) {
 			return full, nil
 		}
 	}
@@ -137,14 +140,8 @@ func (f *folders) below(r *root, rel, name string) (string, error) {
 	return full, nil
 }
 
-// has reports whether anything lies at a path on disk or is open there.
-func (v *View) has(r *root, full string) bool {
-	v.mu.Lock()
-	_, open := v.docs[full]
-	v.mu.Unlock()
-	if open {
-		return true
-	}
+// has reports whether anything lies at an absolute path on the disk below the root.
+func (r *root) has(full string) bool {
 	dir, err := r.open()
 	if err != nil {
 		return false
