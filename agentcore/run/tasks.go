@@ -66,14 +66,7 @@ func (t *tasks) find(ids []event.RunID) (children []*Run, former []tool.TaskStat
 }
 
 // ended reports whether the run's end is durable.
-func (r *resources) ended() bool {
-	select {
-	case <-r.done:
-		return true
-	default:
-		return false
-	}
-}
+func (r *resources) ended() bool { return closed(r.done) }
 
 // end ends the children that still run, and waits for that, which is soon.
 func (t *tasks) end(cause error) {

@@ -44,9 +44,12 @@ type awaitedChild struct {
 	done  <-chan struct{}
 }
 
-func (c awaitedChild) ended() bool {
+func (c awaitedChild) ended() bool { return closed(c.done) }
+
+// closed reports whether a channel is closed on which nothing is sent.
+func closed(done <-chan struct{}) bool {
 	select {
-	case <-c.done:
+	case <-done:
 		return true
 	default:
 		return false
