@@ -41,6 +41,11 @@ var callRules = []Rule{
 			"file, verify it, then run it.",
 	},
 	{
+		Name: "dangerous-rm", Languages: Shell, Severity: Warning, check: shRemove, same: []string{"SC2115"},
+		Message: "If this variable is empty or has blanks in it, rm deletes something else. Quote it, and let it " +
+			"fail when it is empty: \"${NAME:?}\".",
+	},
+	{
 		Name: "insecure-tls", Languages: Go | scripts | Python, Severity: Warning,
 		Message: "The server's certificate is not verified, so anybody in between can read and change what is sent. " +
 			"Name the right authorities instead: RootCAs, ca or verify.",
@@ -78,6 +83,10 @@ var (
 	withShell = lazyregexp.New(`\bshell\s*=\s*True\b`)
 	jsExec    = lazyregexp.New(`(?:^|[^\w.$])(?:child_process\.|cp\.|childProcess\.)?(?:exec|execSync)\(`)
 
+	// removal is an rm of folders; unguarded fits a variable in it that is bare, or quoted with a slash behind it.
+	removal = lazyregexp.New(
+		`(?:^|[;&|]|\b(?:sudo|then|do|else)\s)\s*rm\s+(?:-[\w-]+\s+)*-\w*[rR]\w*\s+[^;|&)]*`)
+	unguarded  = lazyregexp.New(`\s(?:[^\s"';|&$]*/)?\$(?:\{\w+\}|\w+)|\s"\$(?:\{\w+\}|\w+)"?/"?(?:[*.\s]|$)`)
 	download   = lazyregexp.New(`\b(?:curl|wget)\b[^|;&]*\|\s*(?:sudo\s+(?:-\w+\s+)*)?(?:ba|z|da)?sh\b`)
 	unverified = lazyregexp.New(`\bInsecureSkipVerify\s*[:=]\s*true\b|\bverify=False\b|` +
 		`\bssl\._create_unverified_context\b|(?:^|[{,])\s*rejectUnauthorized\s*:\s*false\b|` +
@@ -87,6 +96,17 @@ var (
 	assembled = lazyregexp.New("[\"'`]\\s*\\+\\s*[\\w$(]|[\\w$)\\]]\\s*\\+\\s*[rb]?[\"'`]|`_*\\$\\{|" +
 		"\\bfmt\\.Sprintf\\(|\\b[rR]?[fF][rR]?[\"']|[\"']\\s*%\\s*[\\w(]|[\"']\\.format\\(")
 )
+
+// shRemove finds removals of folders that a variable names which may be empty.
+func shRemove(f *File) (hits []hit) {
+	for number := range f.linesWith("rm ") {
+		at := removal().FindStringIndex(f.CodeLine(number))
+		if at != nil && unguarded().MatchString(f.Line(number)[at[0]:at[1]]) {
+			hits = append(hits, hit{line: number})
+		}
+	}
+	return hits
+}
 
 func pyShell(f *File) []hit {
 	hits := built{call: pyCommand, words: []string{"os.", "subprocess"}}.hits(f)

@@ -295,7 +295,7 @@ func TestSample(t *testing.T) {
 			fixes++
 		}
 	}
-	if len(d.reports) != 16 || fixes != 6 {
+	if len(d.reports) != 17 || fixes != 6 {
 		t.Errorf("%d findings with %d fixes: %q\n%s", len(d.reports), fixes, d.lines(), answer)
 	}
 }
