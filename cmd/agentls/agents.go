@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -287,30 +285,4 @@ func listText(list []string) string {
 		return "none"
 	}
 	return strings.Join(list, ", ")
-}
-
-// oneLine makes one visible line of a text.
-func oneLine(text string) string {
-	return visible(strings.Join(strings.Fields(text), " "))
-}
-
-// printJSON prints a value as indented JSON.
-func (o *console) printJSON(value any) error {
-	text, err := encodeJSON(value)
-	if err != nil {
-		return err
-	}
-	return o.print(text)
-}
-
-// encodeJSON returns indented JSON with a final newline, safe to show on a terminal.
-func encodeJSON(value any) (string, error) {
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	if err := encoder.Encode(value); err != nil {
-		return "", fmt.Errorf("encode the result: %w", err)
-	}
-	return visibleJSON(b.Bytes()), nil
 }

@@ -17,23 +17,6 @@ import (
 	"github.com/agentls/agentls/agentcore/skill"
 )
 
-// agents returns the definitions that there are, but for those registered at run time, and tells of the files that
-// cannot be used. Those of projects are only among them for the folders named.
-func (p *process) agents(ctx context.Context, cfg *config.Config, dirs config.Dirs,
-	projects ...string,
-) (*agent.Registry, error) {
-	registry, _, err := p.definitions(ctx, cfg, dirs, projects...)
-	if err != nil {
-		return nil, err
-	}
-	for _, problem := range registry.Problems() {
-		if problem.Severity == event.SeverityError {
-			p.tell(visible(problem.String()))
-		}
-	}
-	return registry, nil
-}
-
 // definitions returns the definitions of files and the built-in ones, and what they may name but for other agents.
 func (v *environment) definitions(ctx context.Context, cfg *config.Config, dirs config.Dirs,
 	projects ...string,

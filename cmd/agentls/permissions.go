@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -10,8 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agentls/agentls/agentcore"
-	"github.com/agentls/agentls/agentcore/agent"
-	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/permission"
@@ -219,37 +215,4 @@ func decisionText(r decisionReport) string {
 		b.WriteString("\n")
 	}
 	return b.String()
-}
-
-// withEngine opens the engine with the configuration of a folder, as far as the user trusts it (none where it is
-// empty), and closes it again.
-func (p *process) withEngine(ctx context.Context, s *settings, dir string, do func(*agentcore.Engine) error) error {
-	cfg, problems, dirs, err := p.load(s)
-	if dir != "" {
-		cfg, problems, dirs, _, err = p.loadFolder(ctx, s, dir)
-	}
-	if err != nil {
-		return err
-	}
-	p.tellProblems(problems, true)
-	agents, err := p.agents(ctx, cfg, dirs)
-	if err != nil {
-		return err
-	}
-	engine, err := agentcore.Open(ctx, p.engineOptions(cfg, dirs, agents))
-	if err != nil {
-		return fmt.Errorf("%w; make the state folder %s usable, or name another in AGENTLS_STATE", err, dirs.State)
-	}
-	err = do(engine)
-	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
-	defer cancel()
-	return errors.Join(err, engine.Close(closing))
-}
-
-// engineOptions are the options of every engine that this process opens.
-func (p *process) engineOptions(cfg *config.Config, dirs config.Dirs, agents *agent.Registry) agentcore.Options {
-	return agentcore.Options{
-		StateDir: dirs.State, Config: cfg, Agents: agents, OpenModel: p.openModel, Getenv: p.getenv,
-		KeysFile: dirs.Keys(), Redactor: p.redactor(), Crash: p.crash,
-	}
 }

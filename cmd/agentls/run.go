@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 )
@@ -102,6 +101,3 @@ func checkIterations(n int, until, prompt string) error {
 	}
 	return nil
 }
-
-// validText reports whether bytes are UTF-8.
-func validText(data []byte) bool { return utf8.Valid(data) }

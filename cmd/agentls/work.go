@@ -25,8 +25,6 @@ import (
 const (
 	// cancelTime is how long a cancelled run may take to end.
 	cancelTime = 5 * time.Second
-	// closeTime is how long the engine may take to end.
-	closeTime = 2 * time.Second
 	// maxStdin bounds a text from standard input, in bytes.
 	maxStdin = 8 << 20
 )
