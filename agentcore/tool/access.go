@@ -80,3 +80,9 @@ func onAddress(address string) Access {
 	}
 	return Access{}
 }
+
+// PatchSection is a part of a patch.
+type PatchSection struct {
+	Text  string
+	Paths []string
+}

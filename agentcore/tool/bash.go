@@ -24,44 +24,6 @@ const (
 	conflictLimit = 2000
 )
 
-// Command is a command line for [Commands].
-type Command struct {
-	// Script is for bash, or sh where there is no bash.
-	Script string
-	// Why is the reason of the edits that it leads to.
-	Why string
-	// Timeout ends it; 0 is none, which only a command in the background may have.
-	Timeout time.Duration
-}
-
-// CommandResult is what came of a command.
-type CommandResult struct {
-	// Output is standard output and standard error as they came, cut in the middle where they were too long. Whole is
-	// then the file that has all of it, which Workspace.Attached reads, and Size its length in bytes.
-	Output string
-	Whole  string
-	Size   int64
-	// Exit is the exit code; Signal names the signal that ended the command, if one did.
-	Exit   int
-	Signal string
-	// TimedOut tells that Command.Timeout ended it.
-	TimedOut bool
-	// Files are what it changed in the workspace, by path.
-	Files []workspace.Taken
-	// Notes say what else the reader should know.
-	Notes []string
-}
-
-// BackgroundCommand is how far a command in the background is.
-type BackgroundCommand struct {
-	Command Command
-	// Output is what came since it was last asked for.
-	Output string
-	// Ended is set once nothing of the command is left; then Result is set, but for its Output.
-	Ended  bool
-	Result CommandResult
-}
-
 // shell is what commands need of a host: their changes are told by the names of the workspace.
 type shell interface {
 	Workspace

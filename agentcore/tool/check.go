@@ -479,3 +479,14 @@ func trimValidation(err error) string {
 	}
 	return text
 }
+
+// Parse judges a model's arguments as [Check] does and decodes them. A call gets those members of defaults, a JSON
+// object or nothing, which it does not set itself under any of their names, or sets to null; the defaults are judged as
+// if the call had them.
+func Parse(t Tool, raw, defaults json.RawMessage) (Call, error) {
+	arguments, err := check(t, raw, defaults)
+	if err != nil {
+		return Call{}, err
+	}
+	return t.Decode(arguments)
+}

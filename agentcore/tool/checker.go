@@ -57,12 +57,6 @@ func checkers() []checker {
 	}
 }
 
-// CheckedWorkspace is the run's files, and what is known of them.
-type CheckedWorkspace interface {
-	Workspace
-	Checks
-}
-
 // subject is one file that one checker looks at.
 type subject struct {
 	host    CheckedWorkspace

@@ -18,32 +18,6 @@ import (
 // projectLimit is the longest that a checker may take that loads the project's configuration.
 const projectLimit = 60 * time.Second
 
-// CheckerCommand is a program for [Checks.RunChecker].
-type CheckerCommand struct {
-	// Argv are the program, absolute or on PATH, and its arguments; no shell reads them.
-	Argv []string
-	// Dir is the folder to run in, absolute and in the workspace.
-	Dir string
-	// Timeout ends it.
-	Timeout time.Duration
-}
-
-// CheckerOutput is what came of a CheckerCommand.
-type CheckerOutput struct {
-	// Stdout and Stderr may be cut where they are very long.
-	Stdout, Stderr string
-	// Exit is the exit code; 128 and the signal's number where a signal ended the program.
-	Exit int
-}
-
-// WithheldError says why a checker that runs code of the project was not run.
-type WithheldError struct {
-	// Reason is a clause, such as "the user does not trust this workspace yet".
-	Reason string
-}
-
-func (e *WithheldError) Error() string { return "not run, since " + e.Reason }
-
 // errNoProgram is returned by a checker that finds that its program is not there.
 var errNoProgram = errors.New("the program is not on this machine")
 

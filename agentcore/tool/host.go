@@ -138,3 +138,144 @@ func faceOf[F any](tool string, host Host) (F, error) {
 	}
 	return face, nil
 }
+
+// Command is a command line for [Commands].
+type Command struct {
+	// Script is for bash, or sh where there is no bash.
+	Script string
+	// Why is the reason of the edits that it leads to.
+	Why string
+	// Timeout ends it; 0 is none, which only a command in the background may have.
+	Timeout time.Duration
+}
+
+// CommandResult is what came of a command.
+type CommandResult struct {
+	// Output is standard output and standard error as they came, cut in the middle where they were too long. Whole is
+	// then the file that has all of it, which Workspace.Attached reads, and Size its length in bytes.
+	Output string
+	Whole  string
+	Size   int64
+	// Exit is the exit code; Signal names the signal that ended the command, if one did.
+	Exit   int
+	Signal string
+	// TimedOut tells that Command.Timeout ended it.
+	TimedOut bool
+	// Files are what it changed in the workspace, by path.
+	Files []workspace.Taken
+	// Notes say what else the reader should know.
+	Notes []string
+}
+
+// BackgroundCommand is how far a command in the background is.
+type BackgroundCommand struct {
+	Command Command
+	// Output is what came since it was last asked for.
+	Output string
+	// Ended is set once nothing of the command is left; then Result is set, but for its Output.
+	Ended  bool
+	Result CommandResult
+}
+
+// Question is what an agent wants to know of the user.
+type Question struct {
+	Text string
+	// Header is what it is about, in a word or two; it may be empty.
+	Header string
+	// Options are the answers to choose from, the recommended one first; none means free text only.
+	Options []Option
+	// Multiple says that several may be chosen.
+	Multiple bool
+	// Closed says that one of the options declines, so that the user is not offered to leave it to the agent besides.
+	Closed bool
+}
+
+// Reply is what came of a question.
+type Reply struct {
+	// Answers are the labels that were chosen, or the user's own words.
+	Answers []string
+	// Why says why there are none.
+	Why string
+}
+
+// Task is a job that a run gives to another agent.
+type Task struct {
+	// Agent is a slug or alias.
+	Agent  string
+	Prompt string
+	// Title is for people, in a few words; empty for the prompt's first line.
+	Title string
+	// Background does not wait for its end.
+	Background bool
+	// MaxTurns and Model override the definition's where they are set; the limit is never above the definition's.
+	MaxTurns int
+	Model    string
+	// Resume is the id of a run that has ended and shall go on with Prompt; empty for a new one.
+	Resume event.RunID
+	// AllowedTools, by any spelling, are what it gets beside its own tools, if the user agrees. Its own may be among
+	// them, which changes nothing.
+	AllowedTools []string
+	// ContextFiles are what it is about, as the model names files.
+	ContextFiles []string
+	// Criteria say when it has succeeded.
+	Criteria string
+	// Thoroughness is "quick", "medium", "very thorough" or empty.
+	Thoroughness string
+}
+
+// TaskState is how far a delegated run is.
+type TaskState struct {
+	ID    event.RunID
+	Agent string
+	Title string
+	// Message is what it does now, or waits for.
+	Message string
+	// Result is that of the moment; Result.Status tells whether it has ended.
+	Result event.RunResult
+	// Conflicts are its edits that collided with others while they were merged, in words for the model with both sides.
+	Conflicts []string
+	// Output is the file that its result goes to, where it is in the background.
+	Output string
+	// Bounded says which limit was asked for and not given, in words for the model; empty for none.
+	Bounded string
+}
+
+// CheckerCommand is a program for [Checks.RunChecker].
+type CheckerCommand struct {
+	// Argv are the program, absolute or on PATH, and its arguments; no shell reads them.
+	Argv []string
+	// Dir is the folder to run in, absolute and in the workspace.
+	Dir string
+	// Timeout ends it.
+	Timeout time.Duration
+}
+
+// CheckerOutput is what came of a CheckerCommand.
+type CheckerOutput struct {
+	// Stdout and Stderr may be cut where they are very long.
+	Stdout, Stderr string
+	// Exit is the exit code; 128 and the signal's number where a signal ended the program.
+	Exit int
+}
+
+// Option is one answer to choose.
+type Option struct {
+	// Label is what is shown and answered. No other option of the question has it.
+	Label string
+	// Description says what it means; it may be empty.
+	Description string
+}
+
+// CheckedWorkspace is the run's files, and what is known of them.
+type CheckedWorkspace interface {
+	Workspace
+	Checks
+}
+
+// WithheldError says why a checker that runs code of the project was not run.
+type WithheldError struct {
+	// Reason is a clause, such as "the user does not trust this workspace yet".
+	Reason string
+}
+
+func (e *WithheldError) Error() string { return "not run, since " + e.Reason }

@@ -8,6 +8,7 @@ import (
 	"image"
 	"net/http"
 	"strings"
+	"unicode/utf8"
 
 	// The formats whose size is read.
 	_ "image/gif"
@@ -22,16 +23,6 @@ const (
 	// imageSide is how wide and high it may be, in pixels: the vendors refuse, or shrink, what is larger.
 	imageSide = 8000
 )
-
-// Image is a picture for models that see.
-type Image struct {
-	// MediaType is one of image/png, image/jpeg, image/gif and image/webp, by the picture's own bytes.
-	MediaType string
-	// Data are the bytes of the file.
-	Data []byte
-	// Width and Height are in pixels.
-	Width, Height int
-}
 
 // pictureOf finds out what a picture is, by its bytes. The note says that, for models that do not see, too. The error
 // says why it cannot be shown.
@@ -132,4 +123,25 @@ func webpSize(data []byte) (width, height int, ok bool) {
 			int(chunk[9])<<16, true
 	}
 	return 0, 0, false
+}
+
+// aboutPDF says what can be told of a PDF without reading it.
+func aboutPDF(data []byte, part bool) string {
+	version := ""
+	if rest, ok := bytes.CutPrefix(data, []byte("%PDF-")); ok && len(rest) >= 3 && utf8.Valid(rest[:3]) {
+		version = " (version " + strings.TrimSpace(string(rest[:3])) + ")"
+	}
+	pages := 0
+	for _, m := range pdfCount().FindAllSubmatch(data, -1) {
+		n := 0
+		fmt.Sscan(string(m[1])+string(m[2]), &n)
+		pages = max(pages, n)
+	}
+	if pages == 0 && !part {
+		pages = len(pdfPage().FindAll(data, -1))
+	}
+	if pages == 0 {
+		return fmt.Sprintf("This is a PDF document%s.", version)
+	}
+	return fmt.Sprintf("This is a PDF document%s of %s.", version, count(pages, "page", "pages"))
 }

@@ -93,12 +93,6 @@ func isHeader(text string) bool {
 	return strings.HasPrefix(text, "***") || strings.HasPrefix(text, "diff --git ") || strings.HasPrefix(text, "--- ")
 }
 
-// PatchSection is a part of a patch.
-type PatchSection struct {
-	Text  string
-	Paths []string
-}
-
 // title names the files of a patch, which may be broken.
 func (p parsedPatch) title() string {
 	files := p.files

@@ -13,35 +13,6 @@ const (
 	maxOptions   = 12
 )
 
-// Question is what an agent wants to know of the user.
-type Question struct {
-	Text string
-	// Header is what it is about, in a word or two; it may be empty.
-	Header string
-	// Options are the answers to choose from, the recommended one first; none means free text only.
-	Options []Option
-	// Multiple says that several may be chosen.
-	Multiple bool
-	// Closed says that one of the options declines, so that the user is not offered to leave it to the agent besides.
-	Closed bool
-}
-
-// Option is one answer to choose.
-type Option struct {
-	// Label is what is shown and answered. No other option of the question has it.
-	Label string
-	// Description says what it means; it may be empty.
-	Description string
-}
-
-// Reply is what came of a question.
-type Reply struct {
-	// Answers are the labels that were chosen, or the user's own words.
-	Answers []string
-	// Why says why there are none.
-	Why string
-}
-
 type (
 	optionArguments struct {
 		Label       string `json:"label" alias:"title,text,value"`

@@ -11,48 +11,6 @@ import (
 	"github.com/agentls/agentls/agentcore/price"
 )
 
-// Task is a job that a run gives to another agent.
-type Task struct {
-	// Agent is a slug or alias.
-	Agent  string
-	Prompt string
-	// Title is for people, in a few words; empty for the prompt's first line.
-	Title string
-	// Background does not wait for its end.
-	Background bool
-	// MaxTurns and Model override the definition's where they are set; the limit is never above the definition's.
-	MaxTurns int
-	Model    string
-	// Resume is the id of a run that has ended and shall go on with Prompt; empty for a new one.
-	Resume event.RunID
-	// AllowedTools, by any spelling, are what it gets beside its own tools, if the user agrees. Its own may be among
-	// them, which changes nothing.
-	AllowedTools []string
-	// ContextFiles are what it is about, as the model names files.
-	ContextFiles []string
-	// Criteria say when it has succeeded.
-	Criteria string
-	// Thoroughness is "quick", "medium", "very thorough" or empty.
-	Thoroughness string
-}
-
-// TaskState is how far a delegated run is.
-type TaskState struct {
-	ID    event.RunID
-	Agent string
-	Title string
-	// Message is what it does now, or waits for.
-	Message string
-	// Result is that of the moment; Result.Status tells whether it has ended.
-	Result event.RunResult
-	// Conflicts are its edits that collided with others while they were merged, in words for the model with both sides.
-	Conflicts []string
-	// Output is the file that its result goes to, where it is in the background.
-	Output string
-	// Bounded says which limit was asked for and not given, in words for the model; empty for none.
-	Bounded string
-}
-
 type taskArguments struct {
 	Agent        string   `json:"subagent_type" alias:"agent,agent_type,agent_name,subagent,role,name,type,mode"`
 	Prompt       string   `json:"prompt" jsonschema:"the whole job; it knows nothing else" alias:"task,message,instructions,input,objective"`

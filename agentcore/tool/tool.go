@@ -118,17 +118,6 @@ type Call struct {
 	Run func(ctx context.Context, host Host) (Result, error)
 }
 
-// Parse judges a model's arguments as [Check] does and decodes them. A call gets those members of defaults, a JSON
-// object or nothing, which it does not set itself under any of their names, or sets to null; the defaults are judged as
-// if the call had them.
-func Parse(t Tool, raw, defaults json.RawMessage) (Call, error) {
-	arguments, err := check(t, raw, defaults)
-	if err != nil {
-		return Call{}, err
-	}
-	return t.Decode(arguments)
-}
-
 // Result is a call's answer.
 type Result struct {
 	// Text goes to the model.
@@ -175,4 +164,14 @@ type Finding struct {
 	// Source is who found it; empty means the run's model.
 	Source string
 	Fix    *Fix
+}
+
+// Image is a picture for models that see.
+type Image struct {
+	// MediaType is one of image/png, image/jpeg, image/gif and image/webp, by the picture's own bytes.
+	MediaType string
+	// Data are the bytes of the file.
+	Data []byte
+	// Width and Height are in pixels.
+	Width, Height int
 }

@@ -125,24 +125,3 @@ var (
 			`/Type\s*/Pages\b[^>]{0,200}/Count\s+(\d{1,6})|/Count\s+(\d{1,6})[^>]{0,200}/Type\s*/Pages\b`)
 	})
 )
-
-// aboutPDF says what can be told of a PDF without reading it.
-func aboutPDF(data []byte, part bool) string {
-	version := ""
-	if rest, ok := bytes.CutPrefix(data, []byte("%PDF-")); ok && len(rest) >= 3 && utf8.Valid(rest[:3]) {
-		version = " (version " + strings.TrimSpace(string(rest[:3])) + ")"
-	}
-	pages := 0
-	for _, m := range pdfCount().FindAllSubmatch(data, -1) {
-		n := 0
-		fmt.Sscan(string(m[1])+string(m[2]), &n)
-		pages = max(pages, n)
-	}
-	if pages == 0 && !part {
-		pages = len(pdfPage().FindAll(data, -1))
-	}
-	if pages == 0 {
-		return fmt.Sprintf("This is a PDF document%s.", version)
-	}
-	return fmt.Sprintf("This is a PDF document%s of %s.", version, count(pages, "page", "pages"))
-}
