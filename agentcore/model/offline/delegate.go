@@ -28,7 +28,6 @@ type taskArguments struct {
 }
 
 var (
-	depthLine  = lazyregexp.New(`(?m)^role: .*\bdepth (\d+) of \d+`)
 	agentLine  = lazyregexp.New(`(?m)^- ([\w-]+): `)
 	everything = lazyregexp.New(
 		`(?i)\b(?:everything|every file|(?:all|(?:the |this )?(?:whole|entire))(?: of)?(?: (?:the|my|our|its))?` +

@@ -37,7 +37,6 @@ var reaches = [...]reach{
 }
 
 var (
-	thoroughLine = lazyregexp.New(`(?im)^[ \t]*thoroughness:[ \t]*(quick|medium|very[ _-]?thorough)[ \t]*$`)
 	thoroughWord = lazyregexp.New(
 		`(?i)\b(?:very|most)[ _-]?thorough(?:ly)?\b|\bevery(?: single)? place\b|\bexhaustive(?:ly)?\b`)
 	quickWord = lazyregexp.New(`(?i)\bquick(?:ly)?\b`)
@@ -216,12 +215,4 @@ func quoted(p place, known source) string {
 		fmt.Fprintf(&b, "%6d  %s\n", number, strings.TrimRight(text, " \t\r"))
 	}
 	return b.String()
-}
-
-// plural counts things: "1 file", "2 files".
-func plural(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }

@@ -2,17 +2,11 @@ package offline
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"iter"
 	"strings"
 
-	"github.com/agentls/agentls/agentcore/lint"
 	"github.com/agentls/agentls/agentcore/model"
 )
-
-// Name is what the model calls itself.
-const Name = "offline/rules"
 
 // New returns the model. It has no state, and any number of runs may use it at once.
 func New() model.Model { return rules{} }
@@ -57,68 +51,25 @@ func (rules) Stream(ctx context.Context, request *model.Request) iter.Seq2[model
 	}
 }
 
-// turn is what the model says next: calls, or the last text.
-type turn struct {
-	text  string
-	calls []call
-}
-
-// call is a tool call with one of the argument types below.
-type call struct {
-	name      string
-	arguments any
-}
-
-type readArguments struct {
-	Path   string `json:"path"`
-	Offset int    `json:"offset,omitempty"`
-	Limit  int    `json:"limit,omitempty"`
-}
-
-type diagnosticsArguments struct {
-	Path string `json:"path"`
-}
-
-type globArguments struct {
-	Pattern string `json:"pattern"`
-}
-
-type grepArguments struct {
-	Pattern string `json:"pattern"`
-	Include string `json:"include,omitempty"`
-	Limit   int    `json:"limit,omitempty"`
-}
-
-type findingArguments struct {
-	Path     string    `json:"path"`
-	Line     int       `json:"line"`
-	EndLine  int       `json:"end_line,omitempty"`
-	Severity string    `json:"severity"`
-	Rule     string    `json:"rule,omitempty"`
-	Message  string    `json:"message"`
-	Source   string    `json:"source"`
-	Fix      *lint.Fix `json:"fix,omitempty"`
-}
-
-type editArguments struct {
-	Path string `json:"path"`
-	lint.Fix
-}
-
-// message turns it into the form of the interface. The ids depend on the place in the conversation only.
-func (t turn) message(place int) (model.Message, error) {
-	message := model.Message{Role: model.RoleAssistant}
-	if t.text != "" {
-		message.Parts = append(message.Parts, model.Text{Text: t.text})
+// answer computes the next turn.
+func answer(request *model.Request) turn {
+	t := understand(request)
+	if next, ok := t.delegate(); ok {
+		return next
 	}
-	for i, c := range t.calls {
-		arguments, err := json.Marshal(c.arguments)
-		if err != nil {
-			return model.Message{}, fmt.Errorf("%s: encode the arguments of %s: %w", Name, c.name, err)
-		}
-		message.Parts = append(message.Parts, model.Call{
-			ID: fmt.Sprintf("offline_%d_%d", place, i+1), Name: c.name, Arguments: arguments,
-		})
+	if text := documentation(request.System); text != "" && len(t.files) == 0 && t.intent != review &&
+		t.intent != repair {
+		return t.guide(text)
 	}
-	return message, nil
+	switch t.intent {
+	case review:
+		return t.review()
+	case explain:
+		return t.explain()
+	case explore:
+		return t.explore()
+	case repair:
+		return t.repair()
+	}
+	return turn{text: help}
 }

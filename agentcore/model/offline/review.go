@@ -232,17 +232,6 @@ func countsOf(counts map[string]int, fixable int) string {
 	return strings.Join(list, ", ")
 }
 
-// joined lists names, each once.
-func joined(names []string) string {
-	var once []string
-	for _, name := range names {
-		if name != "" && !slices.Contains(once, name) {
-			once = append(once, name)
-		}
-	}
-	return strings.Join(once, ", ")
-}
-
 // withoutPrefix takes "error: " from the text of a failed call.
 func withoutPrefix(text string) string {
 	return strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(text, "error: "), "denied: "))

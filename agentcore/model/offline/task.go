@@ -81,29 +81,6 @@ type exchange struct {
 	failed    bool
 }
 
-// answer computes the next turn.
-func answer(request *model.Request) turn {
-	t := understand(request)
-	if next, ok := t.delegate(); ok {
-		return next
-	}
-	if text := documentation(request.System); text != "" && len(t.files) == 0 && t.intent != review &&
-		t.intent != repair {
-		return t.guide(text)
-	}
-	switch t.intent {
-	case review:
-		return t.review()
-	case explain:
-		return t.explain()
-	case explore:
-		return t.explore()
-	case repair:
-		return t.repair()
-	}
-	return turn{text: help}
-}
-
 const help = `This is agentls without a language model, so a task in free words is beyond it. The offline rules can
 - review a file or a selection: "review this file"
 - explain what a file or a selection holds: "explain this"
@@ -114,6 +91,8 @@ For everything else, configure a model: set ANTHROPIC_API_KEY, GEMINI_API_KEY or
 	"starts, or write `default_model = \"provider/model\"` into config.toml.\n\n" + noModel + "\n"
 
 var (
+	depthLine    = lazyregexp.New(`(?m)^role: .*\bdepth (\d+) of \d+`)
+	thoroughLine = lazyregexp.New(`(?im)^[ \t]*thoroughness:[ \t]*(quick|medium|very[ _-]?thorough)[ \t]*$`)
 	taskBlock    = lazyregexp.New(`(?s)\n*<(task|reminder|pass)>\n(.*?)</(?:task|reminder|pass)>\n*`)
 	contextBlock = lazyregexp.New(`(?s)\n?<context>\n(.*?)</context>\s*$`)
 	wholeProject = lazyregexp.New(`\b(?:overview|architecture|project|repo|repository|workspace|code[ -]?base)\b`)
