@@ -457,25 +457,6 @@ func (b *Box) startBare(c Command, roots []folder, output *spool) (child, error)
 	return startBare(argv, env, dir, c.stdin(), output)
 }
 
-// lookPath finds a program by the PATH of an environment.
-func lookPath(name string, env []string, dir string) (string, error) {
-	if strings.ContainsRune(name, filepath.Separator) {
-		if !filepath.IsAbs(name) {
-			name = filepath.Join(dir, name)
-		}
-		return exec.LookPath(name)
-	}
-	for _, folder := range filepath.SplitList(lookup(env, "PATH")) {
-		if !filepath.IsAbs(folder) {
-			folder = filepath.Join(dir, folder)
-		}
-		if path, err := exec.LookPath(filepath.Join(folder, name)); err == nil {
-			return path, nil
-		}
-	}
-	return "", &exec.Error{Name: name, Err: exec.ErrNotFound}
-}
-
 // stdin is the standard input of a command, nil for an empty one.
 func (c Command) stdin() io.Reader {
 	switch {

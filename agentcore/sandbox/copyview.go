@@ -383,3 +383,16 @@ func (v *copyView) collectFile(rel string, info fs.FileInfo, f *found) error {
 	}
 	return nil
 }
+
+// copyRegular copies one file with its mode and time.
+func copyRegular(from *os.Root, rel string, to *os.Root, name string, info fs.FileInfo) error {
+	source, err := from.OpenFile(rel, os.O_RDONLY|openFlags, 0)
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	if err := writeFile(to, name, 0o600, info.Mode().Perm()|0o400, source); err != nil {
+		return err
+	}
+	return to.Chtimes(name, info.ModTime(), info.ModTime())
+}

@@ -27,22 +27,6 @@ type inner struct {
 	status *os.File
 }
 
-// stepError is an error with the step that failed.
-type stepError struct {
-	step string
-	err  error
-}
-
-func (e *stepError) Error() string { return e.step + ": " + e.err.Error() }
-func (e *stepError) Unwrap() error { return e.err }
-
-func failed(step string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return &stepError{step, err}
-}
-
 // enter is the whole life of that process.
 func enter() int {
 	// Rights, filters and the death signal belong to threads: the one that starts the command must be the one that
@@ -159,23 +143,6 @@ func (in *inner) limit() error {
 
 // minPIDs is the least value of pid_max that the kernel takes.
 const minPIDs = 301
-
-// boundPIDs bounds the processes of the namespace for root too, whom RLIMIT_NPROC does not bound. Before Linux 6.14
-// pid_max was the whole machine's, and must not be touched.
-func boundPIDs(processes int) error {
-	var name unix.Utsname
-	if err := unix.Uname(&name); err != nil {
-		return err
-	}
-	var major, minor int
-	if _, err := fmt.Sscanf(unix.ByteSliceToString(name.Release[:]), "%d.%d", &major, &minor); err != nil {
-		return fmt.Errorf("read the kernel's version: %w", err)
-	}
-	if major < 6 || major == 6 && minor < 14 {
-		return nil
-	}
-	return os.WriteFile("/proc/sys/kernel/pid_max", []byte(strconv.Itoa(max(processes, minPIDs))), 0)
-}
 
 // run starts the command, reaps whatever ends, and returns when the command does.
 func (in *inner) run() int {

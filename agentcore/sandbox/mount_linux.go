@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -296,9 +297,6 @@ func setReadOnly(path string) error {
 	return nil
 }
 
-// mask is a file and a folder, both empty, that nobody may open. They are shown in the place of what is hidden.
-type mask struct{ File, Dir string }
-
 // newMask makes them in a folder, unless they are there.
 func newMask(dir string) (mask, error) {
 	m := mask{filepath.Join(dir, "hidden-file"), filepath.Join(dir, "hidden-dir")}
@@ -410,4 +408,21 @@ func mountDevices(devices []mounted) error {
 		return err
 	}
 	return setReadOnly("/dev")
+}
+
+// boundPIDs bounds the processes of the namespace for root too, whom RLIMIT_NPROC does not bound. Before Linux 6.14
+// pid_max was the whole machine's, and must not be touched.
+func boundPIDs(processes int) error {
+	var name unix.Utsname
+	if err := unix.Uname(&name); err != nil {
+		return err
+	}
+	var major, minor int
+	if _, err := fmt.Sscanf(unix.ByteSliceToString(name.Release[:]), "%d.%d", &major, &minor); err != nil {
+		return fmt.Errorf("read the kernel's version: %w", err)
+	}
+	if major < 6 || major == 6 && minor < 14 {
+		return nil
+	}
+	return os.WriteFile("/proc/sys/kernel/pid_max", []byte(strconv.Itoa(max(processes, minPIDs))), 0)
 }

@@ -72,3 +72,23 @@ const (
 	stepOverlay = "overlay"
 	stepCommand = "command"
 )
+
+// mask is a file and a folder, both empty, that nobody may open. They are shown in the place of what is hidden.
+type mask struct{ File, Dir string }
+
+// stepError is an error with the step that failed.
+type stepError struct {
+	step string
+	err  error
+}
+
+func (e *stepError) Error() string { return e.step + ": " + e.err.Error() }
+
+func (e *stepError) Unwrap() error { return e.err }
+
+func failed(step string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &stepError{step, err}
+}
