@@ -95,23 +95,6 @@ func before(a, b Position) bool {
 	return a.Line < b.Line || a.Line == b.Line && a.Character < b.Character
 }
 
-// report has another server report a problem: PATH PLACE "message".
-func report(e *Editor, args []string) error {
-	r, err := place(e, args[0], args[1])
-	if err != nil {
-		return err
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.foreign == nil {
-		e.foreign = map[string][]Diagnostic{}
-	}
-	u := e.URI(args[0])
-	e.foreign[u] = append(e.foreign[u],
-		Diagnostic{Range: r, Severity: 1, Source: "compiler", Message: args[2]})
-	return nil
-}
-
 // RunAction does what choosing a code action in the menu does: it resolves the action if needed, applies its
 // edit, then executes its command, and returns the command's result.
 func (e *Editor) RunAction(ctx context.Context, a Action) (json.RawMessage, error) {

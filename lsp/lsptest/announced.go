@@ -22,6 +22,14 @@ type announced struct {
 
 type phase int
 
+const (
+	phaseNew phase = iota
+	phaseInitializing
+	phaseRunning
+	phaseShutdown
+	phaseExited
+)
+
 // maySpeak checks that the lifecycle allows a message now (LSP 3.18, "Server lifecycle"). The lock is held, as for all
 // below.
 func (a *announced) maySpeak(r *jsonrpc2.Request) {
@@ -291,4 +299,26 @@ func (a *announced) checkCommand(c Command, what string) {
 	if c.Title == "" {
 		a.fault("%s: the command %q has no title", what, c.Command)
 	}
+}
+
+// languageProviders are the members of the server's capabilities that announce the features.
+var languageProviders = map[string]string{
+	"textDocument/completion": "completionProvider", "textDocument/hover": "hoverProvider",
+	"textDocument/documentSymbol": "documentSymbolProvider",
+	"textDocument/codeLens":       "codeLensProvider", "textDocument/inlayHint": "inlayHintProvider",
+}
+
+// registrable are the methods that agentls may register at run time, with the capability that has dynamicRegistration.
+var registrable = map[string]string{
+	"workspace/didChangeWatchedFiles":  "workspace.didChangeWatchedFiles",
+	"workspace/didChangeConfiguration": "workspace.didChangeConfiguration",
+	"workspace/executeCommand":         "workspace.executeCommand",
+	"workspace/textDocumentContent":    "workspace.textDocumentContent",
+	"textDocument/codeAction":          "textDocument.codeAction",
+	"textDocument/codeLens":            "textDocument.codeLens",
+	"textDocument/hover":               "textDocument.hover",
+	"textDocument/completion":          "textDocument.completion",
+	"textDocument/documentSymbol":      "textDocument.documentSymbol",
+	"textDocument/inlayHint":           "textDocument.inlayHint",
+	"textDocument/diagnostic":          "textDocument.diagnostic",
 }

@@ -29,21 +29,6 @@ var serverRequests = map[string]string{
 	"agent/symbols":                         "experimental.agentls.symbols",
 }
 
-// registrable are the methods that agentls may register at run time, with the capability that has dynamicRegistration.
-var registrable = map[string]string{
-	"workspace/didChangeWatchedFiles":  "workspace.didChangeWatchedFiles",
-	"workspace/didChangeConfiguration": "workspace.didChangeConfiguration",
-	"workspace/executeCommand":         "workspace.executeCommand",
-	"workspace/textDocumentContent":    "workspace.textDocumentContent",
-	"textDocument/codeAction":          "textDocument.codeAction",
-	"textDocument/codeLens":            "textDocument.codeLens",
-	"textDocument/hover":               "textDocument.hover",
-	"textDocument/completion":          "textDocument.completion",
-	"textDocument/documentSymbol":      "textDocument.documentSymbol",
-	"textDocument/inlayHint":           "textDocument.inlayHint",
-	"textDocument/diagnostic":          "textDocument.diagnostic",
-}
-
 // responded looks at an answer of the server as soon as it was read, on the connection's reading goroutine.
 func (e *Editor) responded(_ *jsonrpc2.Request, response *jsonrpc2.Response) {
 	if response == nil {

@@ -276,3 +276,38 @@ func (b *buffers) showing(u string) (string, error) {
 	content, err := os.ReadFile(file)
 	return string(content), err
 }
+
+// Replacement replaces the bytes from Start to End of a document's text, 0-based, the end exclusive.
+type Replacement struct {
+	Start, End int
+	Text       string
+}
+
+// wrote notes what the editor has written to the disk, nil for a file that it removed. The lock is held.
+func (b *buffers) wrote(file string, content []byte) {
+	b.written[file] = true
+	if b.contents == nil {
+		b.contents = map[string][]byte{}
+	}
+	b.contents[file] = content
+}
+
+// EditAll makes changes of the user at several places at once, which all count in the text before.
+func (b *buffers) EditAll(path string, list ...Replacement) error {
+	return b.with(path, func(d *document) error {
+		for _, r := range list {
+			if r.Start < 0 || r.Start > r.End || r.End > len(d.text) {
+				return fmt.Errorf("%s has no bytes %d to %d", path, r.Start, r.End)
+			}
+		}
+		return b.typed(d, replacements(list))
+	})
+}
+
+func replacements(list []Replacement) []replacement {
+	result := make([]replacement, len(list))
+	for i, r := range list {
+		result[i] = replacement{r.Start, r.End, r.Text}
+	}
+	return result
+}

@@ -421,3 +421,44 @@ func (x *edits) applyEditRequest(params json.RawMessage) (any, error) {
 	}
 	return result, nil
 }
+
+// Reaction is what happens in the editor at the next workspace/applyEdit, beside doing it.
+type Reaction struct {
+	// Before runs before the editor looks at the edit, without a lock: the user types while it is on its way.
+	Before func()
+	// Refuse is the reason for which the editor does not apply it.
+	Refuse string
+	// Alter changes the text that a replacement of the edit inserts, as an extension does that completes brackets. What
+	// it made goes to the server in the same didChange as the edit.
+	Alter func(text string) string
+	// After returns what an extension changes in each document of the edit, given its text, right behind the edit and
+	// in a didChange of its own. It runs under the editor's lock.
+	After func(text string) []Replacement
+	// Hold keeps the didChange of the edit back, behind the answer, until the editor tells the server of something else
+	// about documents, or until Release.
+	Hold bool
+}
+
+// react completes what tells the server of an edit by what the reaction does behind it. The lock is held.
+func (x *edits) react(r Reaction, edited []string, send func()) (func(), error) {
+	if r.After == nil {
+		return send, nil
+	}
+	sends := []func(){send}
+	for _, u := range edited {
+		d := x.documents[u]
+		if d == nil {
+			continue
+		}
+		list := replacements(r.After(d.text))
+		if len(list) == 0 {
+			continue
+		}
+		more, err := x.change(d, list, false)
+		if err != nil {
+			return nil, err
+		}
+		sends = append(sends, more)
+	}
+	return inTurn(sends), nil
+}

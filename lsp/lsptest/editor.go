@@ -37,23 +37,6 @@ type EditorOptions struct {
 	Foreign string
 }
 
-// Message is something that the server told the user.
-type Message struct {
-	// Method is window/showMessage, window/logMessage or window/showMessageRequest.
-	Method string
-	// Type is LSP's MessageType: 1 error, 2 warning, 3 information, 4 log.
-	Type int
-	Text string
-	// Titles are the choices of a request.
-	Titles []string
-}
-
-// Notification is one of the custom notifications as it came.
-type Notification struct {
-	Method string
-	Params json.RawMessage
-}
-
 // Editor is an editor with a server. Its methods may be used from any goroutine; what it sends goes
 // out in the order of the calls. Its goroutines (two of the connection, one that writes, one for each document that it
 // fetches) end with Close. It is made of parts, each with its own state, which the one lock of the judge guards:
@@ -70,17 +53,6 @@ type Editor struct {
 	feed
 	progress bars
 }
-
-const (
-	phaseNew phase = iota
-	phaseInitializing
-	phaseRunning
-	phaseShutdown
-	phaseExited
-)
-
-// ErrDisconnected is wrapped by the errors of calls on a connection that has ended.
-var ErrDisconnected = errors.New("the server is gone")
 
 // NewEditor makes an editor that speaks to a server over stream, which it owns. Nothing is sent before Initialize.
 func NewEditor(stream io.ReadWriteCloser, o EditorOptions) *Editor {
@@ -222,13 +194,4 @@ func (e *Editor) Close() error {
 	<-e.done
 	e.fetches.Wait()
 	return err
-}
-
-// text decodes a JSON string; anything else is "".
-func text(raw json.RawMessage) string {
-	var s string
-	if json.Unmarshal(raw, &s) != nil {
-		return ""
-	}
-	return s
 }

@@ -88,3 +88,9 @@ func (f *feed) Notifications(n int) []Notification {
 	defer f.mu.Unlock()
 	return slices.Clone(f.notifications[min(n, len(f.notifications)):])
 }
+
+// Notification is one of the custom notifications as it came.
+type Notification struct {
+	Method string
+	Params json.RawMessage
+}

@@ -12,13 +12,6 @@ import (
 // The language features: what an editor asks for while a user writes. Each is asked for only where the server announced
 // it for the document, at the start or by a registration that selects the document.
 
-// languageProviders are the members of the server's capabilities that announce the features.
-var languageProviders = map[string]string{
-	"textDocument/completion": "completionProvider", "textDocument/hover": "hoverProvider",
-	"textDocument/documentSymbol": "documentSymbolProvider",
-	"textDocument/codeLens":       "codeLensProvider", "textDocument/inlayHint": "inlayHintProvider",
-}
-
 // errUnserved is the error of a feature that the server does not have for the document.
 var errUnserved = errors.New("the server does not serve it for this document")
 

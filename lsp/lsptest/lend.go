@@ -2,29 +2,10 @@ package lsptest
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"regexp"
 	"strings"
-
-	"github.com/sourcegraph/jsonrpc2"
 )
-
-// loan is an answer to the next request of a method whose params fit: what the editor lends to agents.
-type loan struct {
-	method string
-	params *regexp.Regexp
-	// Pieces are sent to the request's partialResultToken, before it is answered.
-	Pieces []json.RawMessage `json:"pieces"`
-	// Result is the answer, or Error is.
-	Result json.RawMessage `json:"result"`
-	Error  *jsonrpc2.Error `json:"error"`
-	// Silent leaves the request without an answer, until it is taken back.
-	Silent bool `json:"silent"`
-}
-
-// errSilent says that a request is never answered.
-var errSilent = errors.New("the editor says nothing")
 
 // lend takes a loan: METHOD "expression" {…}. Each is used once, the first that fits.
 func lend(e *Editor, args []string) error {
@@ -73,33 +54,4 @@ func (s *stage) announce(args []string) error {
 	var err error
 	s.profile.Capabilities, err = json.Marshal(capabilities)
 	return err
-}
-
-// answerLoan answers a request by what the editor lends. A method that nothing is lent for is one that it does not
-// implement. The lock is held.
-func (t *talk) answerLoan(method string, params json.RawMessage) (any, error) {
-	for i, l := range t.loans {
-		if l.method != method || !l.params.Match(params) {
-			continue
-		}
-		t.loans = append(t.loans[:i:i], t.loans[i+1:]...)
-		if method == "agent/model/generate" {
-			paired(t.judge, params)
-		}
-		token := lookup(params, "partialResultToken")
-		for _, piece := range l.Pieces {
-			t.notify("$/progress", struct {
-				Token json.RawMessage `json:"token"`
-				Value json.RawMessage `json:"value"`
-			}{token, piece})
-		}
-		switch {
-		case l.Silent:
-			return nil, errSilent
-		case l.Error != nil:
-			return nil, l.Error
-		}
-		return l.Result, nil
-	}
-	return nil, methodNotFound(method)
 }

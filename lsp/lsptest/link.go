@@ -290,3 +290,6 @@ func (l *link) release() bool {
 	}
 	return len(held) > 0
 }
+
+// ErrDisconnected is wrapped by the errors of calls on a connection that has ended.
+var ErrDisconnected = errors.New("the server is gone")

@@ -60,13 +60,6 @@ type requests struct {
 	runs    int // runs that were started since the server was
 }
 
-// claims are what the script has said of the whole conversation.
-type claims struct {
-	matched []string // messages that the script expects
-	unsaid  []*unsaid
-	edits   func() error // checks the number of edits that the last line about it told; nil since something was done
-}
-
 // logBuffer keeps what a server logs.
 type logBuffer struct {
 	mu   sync.Mutex
@@ -337,4 +330,26 @@ func (s *stage) masked(text string) string {
 		}
 	}
 	return strings.ReplaceAll(text, s.base, "$BASE")
+}
+
+// A verb is what a line does.
+type verb struct {
+	least, most int // how many arguments it takes; -1 is any number
+	json        int // which of them is JSON where it is there, counted from 1; 0 for none
+	do          func(p *play, args []string) error
+}
+
+// editing is a verb that the editor alone carries out.
+func editing(least, most, json int, do func(*Editor, []string) error) verb {
+	return verb{least, most, json, func(p *play, args []string) error { return do(p.editor, args) }}
+}
+
+// asking is a verb that asks the server.
+func asking(least, most, json int, do func(*requests, []string) error) verb {
+	return verb{least, most, json, func(p *play, args []string) error { return do(&p.requests, args) }}
+}
+
+// plain is a verb without arguments.
+func plain(do func(*play) error) verb {
+	return verb{do: func(p *play, _ []string) error { return do(p) }}
 }

@@ -3,7 +3,6 @@ package lsptest
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -181,51 +180,6 @@ func (t *talk) withdraw(params json.RawMessage) {
 	}
 }
 
-// holdPrompts leaves prompts open: "expression".
-func (p *play) holdPrompts(args []string) error {
-	expression, err := regexp.Compile(args[0])
-	if err != nil {
-		return fmt.Errorf("the expression of the message: %w", err)
-	}
-	p.editor.mu.Lock()
-	defer p.editor.mu.Unlock()
-	p.answers = append(p.answers, answer{message: expression, hold: true})
-	p.editor.answers = p.answers
-	return nil
-}
-
-// choose answers a prompt that is held, or will be: "text" "title", "" to dismiss it.
-func (p *play) choose(args []string) error {
-	e := p.editor
-	p.matched = append(p.matched, args[0])
-	at := -1
-	err := e.wait(p.ctx, fmt.Sprintf("a prompt with %q", args[0]), func() bool {
-		at = slices.IndexFunc(e.prompts, func(one prompt) bool { return strings.Contains(one.message.Text, args[0]) })
-		return at >= 0
-	})
-	if err != nil {
-		return err
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	at = slices.IndexFunc(e.prompts, func(one prompt) bool { return strings.Contains(one.message.Text, args[0]) })
-	if at < 0 {
-		return errors.New("the prompt was taken back")
-	}
-	one := e.prompts[at]
-	e.prompts = slices.Delete(e.prompts, at, at+1)
-	e.reply(one.request, e.chosen(one.message, args[1]), nil)
-	return nil
-}
-
-// unable has the editor not implement window/showMessageRequest.
-func unable(e *Editor, _ []string) error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.noPrompts = true
-	return nil
-}
-
 // answer is what the user chooses in a question whose message fits.
 type answer struct {
 	message *regexp.Regexp
@@ -258,3 +212,59 @@ func (t *talk) Messages() []Message {
 	defer t.mu.Unlock()
 	return slices.Clone(t.messages)
 }
+
+// Message is something that the server told the user.
+type Message struct {
+	// Method is window/showMessage, window/logMessage or window/showMessageRequest.
+	Method string
+	// Type is LSP's MessageType: 1 error, 2 warning, 3 information, 4 log.
+	Type int
+	Text string
+	// Titles are the choices of a request.
+	Titles []string
+}
+
+// loan is an answer to the next request of a method whose params fit: what the editor lends to agents.
+type loan struct {
+	method string
+	params *regexp.Regexp
+	// Pieces are sent to the request's partialResultToken, before it is answered.
+	Pieces []json.RawMessage `json:"pieces"`
+	// Result is the answer, or Error is.
+	Result json.RawMessage `json:"result"`
+	Error  *jsonrpc2.Error `json:"error"`
+	// Silent leaves the request without an answer, until it is taken back.
+	Silent bool `json:"silent"`
+}
+
+// answerLoan answers a request by what the editor lends. A method that nothing is lent for is one that it does not
+// implement. The lock is held.
+func (t *talk) answerLoan(method string, params json.RawMessage) (any, error) {
+	for i, l := range t.loans {
+		if l.method != method || !l.params.Match(params) {
+			continue
+		}
+		t.loans = append(t.loans[:i:i], t.loans[i+1:]...)
+		if method == "agent/model/generate" {
+			paired(t.judge, params)
+		}
+		token := lookup(params, "partialResultToken")
+		for _, piece := range l.Pieces {
+			t.notify("$/progress", struct {
+				Token json.RawMessage `json:"token"`
+				Value json.RawMessage `json:"value"`
+			}{token, piece})
+		}
+		switch {
+		case l.Silent:
+			return nil, errSilent
+		case l.Error != nil:
+			return nil, l.Error
+		}
+		return l.Result, nil
+	}
+	return nil, methodNotFound(method)
+}
+
+// errSilent says that a request is never answered.
+var errSilent = errors.New("the editor says nothing")

@@ -34,44 +34,6 @@ var messageMethods = map[string]string{
 	"message": "window/showMessage", "log": "window/logMessage", "question": "window/showMessageRequest",
 }
 
-// unsaid is a text that the server has not said.
-type unsaid struct {
-	editor       *Editor
-	method, text string
-	expected     int // how many texts the scenario had expected before
-}
-
-// check looks for the text in what the server has said, but for what later lines expect. The editor's lock is held.
-func (u *unsaid) check(later []string) error {
-	for _, m := range u.editor.messages {
-		if m.Method != u.method || !strings.Contains(m.Text, u.text) {
-			continue
-		}
-		if !slices.ContainsFunc(later, func(text string) bool { return strings.Contains(m.Text, text) }) {
-			return fmt.Errorf("there is one: %q", m.Text)
-		}
-	}
-	return nil
-}
-
-// stillUnsaid checks at the end what was not to be said, and the number of edits.
-func (c *claims) stillUnsaid() []string {
-	var wrong []string
-	for _, u := range c.unsaid {
-		u.editor.mu.Lock()
-		if err := u.check(c.matched[u.expected:]); err != nil {
-			wrong = append(wrong, fmt.Sprintf("what was not to be said was said later: %v", err))
-		}
-		u.editor.mu.Unlock()
-	}
-	if c.edits != nil {
-		if err := c.edits(); err != nil {
-			wrong = append(wrong, fmt.Sprintf("more edits came later: %v", err))
-		}
-	}
-	return wrong
-}
-
 // no expects that something has not come up to now: no message|log|question "text", no diagnostics PATH, no lenses
 // PATH. What was not said up to now is not said until the end either, unless a later line expects it.
 func (p *play) no(args []string) error {
@@ -120,16 +82,6 @@ func diagnosticText(e *Editor, path string) string {
 			code, strings.ReplaceAll(one.Message, "\n", "\n\t"))
 	}
 	return out.String()
-}
-
-// placeText shows a range, 1-based and in characters. The editor's lock is held.
-func placeText(e *Editor, content string, r Range) string {
-	start, end, err := e.encoding.Span(content, r)
-	if err != nil {
-		return err.Error()
-	}
-	a, b := UTF32.Position(content, start), UTF32.Position(content, end)
-	return fmt.Sprintf("%d:%d-%d:%d", a.Line+1, a.Character+1, b.Line+1, b.Character+1)
 }
 
 func section(args []string, i int, otherwise string) string {

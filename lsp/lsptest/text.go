@@ -1,6 +1,7 @@
 package lsptest
 
 import (
+	"encoding/json"
 	"fmt"
 	"sort"
 	"unicode/utf8"
@@ -150,4 +151,13 @@ func replace(text string, list []replacement) (string, []replacement, error) {
 		at = r.end
 	}
 	return string(append(out, text[at:]...)), sorted, nil
+}
+
+// text decodes a JSON string; anything else is "".
+func text(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) != nil {
+		return ""
+	}
+	return s
 }

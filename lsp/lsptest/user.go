@@ -9,79 +9,12 @@ import (
 	"strings"
 )
 
-// Replacement replaces the bytes from Start to End of a document's text, 0-based, the end exclusive.
-type Replacement struct {
-	Start, End int
-	Text       string
-}
-
-// Reaction is what happens in the editor at the next workspace/applyEdit, beside doing it.
-type Reaction struct {
-	// Before runs before the editor looks at the edit, without a lock: the user types while it is on its way.
-	Before func()
-	// Refuse is the reason for which the editor does not apply it.
-	Refuse string
-	// Alter changes the text that a replacement of the edit inserts, as an extension does that completes brackets. What
-	// it made goes to the server in the same didChange as the edit.
-	Alter func(text string) string
-	// After returns what an extension changes in each document of the edit, given its text, right behind the edit and
-	// in a didChange of its own. It runs under the editor's lock.
-	After func(text string) []Replacement
-	// Hold keeps the didChange of the edit back, behind the answer, until the editor tells the server of something else
-	// about documents, or until Release.
-	Hold bool
-}
-
 // React says what happens at the next workspace/applyEdit.
 func (x *edits) React(r Reaction) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.reaction = r
 	x.onEdit, x.refusal = r.Before, r.Refuse
-}
-
-// react completes what tells the server of an edit by what the reaction does behind it. The lock is held.
-func (x *edits) react(r Reaction, edited []string, send func()) (func(), error) {
-	if r.After == nil {
-		return send, nil
-	}
-	sends := []func(){send}
-	for _, u := range edited {
-		d := x.documents[u]
-		if d == nil {
-			continue
-		}
-		list := replacements(r.After(d.text))
-		if len(list) == 0 {
-			continue
-		}
-		more, err := x.change(d, list, false)
-		if err != nil {
-			return nil, err
-		}
-		sends = append(sends, more)
-	}
-	return inTurn(sends), nil
-}
-
-func replacements(list []Replacement) []replacement {
-	result := make([]replacement, len(list))
-	for i, r := range list {
-		result[i] = replacement{r.Start, r.End, r.Text}
-	}
-	return result
-}
-
-// EditAll makes changes of the user at several places at once, which all count in the text before.
-func (b *buffers) EditAll(path string, list ...Replacement) error {
-	return b.with(path, func(d *document) error {
-		for _, r := range list {
-			if r.Start < 0 || r.Start > r.End || r.End > len(d.text) {
-				return fmt.Errorf("%s has no bytes %d to %d", path, r.Start, r.End)
-			}
-		}
-		return b.typed(d, replacements(list))
-	})
 }
 
 // Revise makes a change of the user that is computed from the document's text of that moment. It does nothing where
@@ -165,15 +98,6 @@ func (b *buffers) RemoveDisk(path string) error {
 	b.wrote(pathOf(u), nil)
 	b.watched(u, 3)
 	return nil
-}
-
-// wrote notes what the editor has written to the disk, nil for a file that it removed. The lock is held.
-func (b *buffers) wrote(file string, content []byte) {
-	b.written[file] = true
-	if b.contents == nil {
-		b.contents = map[string][]byte{}
-	}
-	b.contents[file] = content
 }
 
 // Wrote returns what the editor, or WriteDisk, wrote last into each file that they have written, by absolute path; nil

@@ -15,28 +15,6 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
-// A verb is what a line does.
-type verb struct {
-	least, most int // how many arguments it takes; -1 is any number
-	json        int // which of them is JSON where it is there, counted from 1; 0 for none
-	do          func(p *play, args []string) error
-}
-
-// editing is a verb that the editor alone carries out.
-func editing(least, most, json int, do func(*Editor, []string) error) verb {
-	return verb{least, most, json, func(p *play, args []string) error { return do(p.editor, args) }}
-}
-
-// asking is a verb that asks the server.
-func asking(least, most, json int, do func(*requests, []string) error) verb {
-	return verb{least, most, json, func(p *play, args []string) error { return do(&p.requests, args) }}
-}
-
-// plain is a verb without arguments.
-func plain(do func(*play) error) verb {
-	return verb{do: func(p *play, _ []string) error { return do(p) }}
-}
-
 // early are the verbs that stand before the server is used. Those of them that are not among verbs stand there alone.
 var early = map[string]verb{
 	"encoding": {1, 3, 0, func(p *play, args []string) error {
@@ -231,21 +209,6 @@ func (p *play) load(args []string) error {
 	return p.editor.Edit(args[0], 0, len(content), string(f.Data))
 }
 
-// place returns a place of a document as a range on the wire.
-func place(e *Editor, path, where string) (Range, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	content, err := e.showing(e.URI(path))
-	if err != nil {
-		return Range{}, err
-	}
-	start, end, err := span(content, where)
-	if err != nil {
-		return Range{}, err
-	}
-	return e.encoding.Range(content, start, end), nil
-}
-
 // action chooses a code action: PATH PLACE "title" [KIND]. A title that ends with * is the beginning of one.
 func (q *requests) action(args []string) error {
 	r, err := place(q.editor, args[0], args[1])
@@ -416,5 +379,22 @@ func (q *requests) errorIs(args []string) error {
 	if len(args) > 1 && !strings.Contains(whole, args[1]) {
 		return fmt.Errorf("the error does not say %q: %s", args[1], whole)
 	}
+	return nil
+}
+
+// report has another server report a problem: PATH PLACE "message".
+func report(e *Editor, args []string) error {
+	r, err := place(e, args[0], args[1])
+	if err != nil {
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.foreign == nil {
+		e.foreign = map[string][]Diagnostic{}
+	}
+	u := e.URI(args[0])
+	e.foreign[u] = append(e.foreign[u],
+		Diagnostic{Range: r, Severity: 1, Source: "compiler", Message: args[2]})
 	return nil
 }
