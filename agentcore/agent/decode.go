@@ -37,19 +37,6 @@ type decoder struct {
 	at *node
 }
 
-// named is a place where a definition names something that must exist.
-type named struct {
-	def   *Definition
-	what  string // tool, disallowed, option, argument, matcher, server, rule, subagent, child, instead, skill, model
-	name  string
-	key   string
-	place *node
-	// tool, value and at describe an argument of a tool: the tool's name as it is written, the value, and its place.
-	tool  string
-	value json.RawMessage
-	at    *node
-}
-
 func (p *reader) names(what, key, name string, place *node) {
 	p.file.named = append(p.file.named, named{def: p.def, what: what, name: name, key: key, place: place})
 }
@@ -640,5 +627,8 @@ func (p *decoder) keyHint(word string, special map[string]foreignKey) string {
 	}
 	return "it changes nothing here"
 }
+
+// separators are what the spellings of a key differ by.
+var separators = strings.NewReplacer("_", "", "-", "", ".", "")
 
 func foldKey(s string) string { return separators.Replace(strings.ToLower(s)) }

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"encoding/json"
 	"path"
 	"path/filepath"
 	"slices"
@@ -110,32 +111,59 @@ func slashed(name string) string { return strings.ReplaceAll(filepath.ToSlash(na
 // isHome tells whether a folder's name is that of one of agentls's own folders.
 func isHome(part string) bool { return part == ".agentls" || part == "agentls" || part == "plugins" }
 
-// Parse reads the definitions of a text. The format is that of the path (see Detect), else that which the ending
-// and the text look like. It never panics and never returns nil, and finds every problem at once that can be seen
-// in the text alone; Validate adds those that need to know what there is.
-func Parse(name, text string) *File {
-	format, ok := Detect(name)
-	if !ok {
-		format = guess(name, text)
-	}
-	return ParseAs(format, name, text)
+// loose tells whether the definition is in a format of another tool, whose names need not be ours.
+func (f *File) loose(d *Definition) bool { return f.Format.Foreign() || f.shaped[d] != nil }
+
+// leavesOut tells whether a name in the definition that nobody knows is left out of it, rather than an error.
+func (f *File) leavesOut(d *Definition) bool { return f.loose(d) && !f.strict }
+
+// Usable returns the definitions that have no error.
+func (f *File) Usable() []*Definition {
+	return slices.DeleteFunc(slices.Clone(f.Definitions), func(d *Definition) bool { return f.bad[d] })
 }
 
-// guess is the format of a text whose path says nothing.
-func guess(name, text string) Format {
-	start := strings.TrimSpace(withoutMark(text[:min(len(text), 4096)]))
-	switch ext := strings.ToLower(path.Ext(filepath.ToSlash(name))); {
-	case ext == ".toml":
-		return TOML
-	case ext == ".json":
-		return JSON
-	case ext == ".md", ext == ".markdown", strings.HasPrefix(start, "---"):
-		return Native
-	case strings.HasPrefix(start, "{"), strings.HasPrefix(start, "[") &&
-		strings.HasPrefix(strings.TrimSpace(start[1:]), "{"):
-		return JSON
-	case strings.HasPrefix(start, "[[agents]]"):
-		return TOML
+// promptFiles are the paths of the files that definitions take their prompts from.
+func promptFiles(files []*File) map[string]bool {
+	paths := map[string]bool{}
+	for _, f := range files {
+		for _, d := range f.Definitions {
+			if d.PromptFile != "" && f.Path != "" {
+				paths[filepath.Join(filepath.Dir(f.Path), filepath.FromSlash(d.PromptFile))] = true
+			}
+		}
 	}
-	return Native
+	return paths
+}
+
+// isPrompt tells whether a file in a folder of definitions is only the prompt of one. With frontmatter it is an agent
+// of its own.
+func (f *File) isPrompt(prompts map[string]bool) bool { return prompts[f.Path] && f.unnamed() }
+
+// reportOf adds a problem of a definition.
+func (f *File) reportOf(d *Definition, fault fault) {
+	if fault.severity == failure {
+		f.breaks(d, f.problem(fault))
+	}
+	f.report(fault)
+}
+
+// breaks keeps the first error of a definition.
+func (f *File) breaks(d *Definition, p Problem) {
+	if _, known := f.why[d]; !known {
+		f.why[d] = p
+	}
+	f.bad[d] = true
+}
+
+// named is a place where a definition names something that must exist.
+type named struct {
+	def   *Definition
+	what  string // tool, disallowed, option, argument, matcher, server, rule, subagent, child, instead, skill, model
+	name  string
+	key   string
+	place *node
+	// tool, value and at describe an argument of a tool: the tool's name as it is written, the value, and its place.
+	tool  string
+	value json.RawMessage
+	at    *node
 }

@@ -211,9 +211,6 @@ func (s *search) walk(f Folders, fsys fs.FS, dir string, depth int) {
 	}
 }
 
-// keyUnread is the key of problems with what is not read because of where it lies.
-const keyUnread = "file"
-
 // Unread tells whether a path is that of a file in a folder of definitions that is not read there because of its
 // ending, and what is to be said of it. It looks at the path alone.
 func Unread(name string) (Problem, bool) {

@@ -280,23 +280,6 @@ func boundOf(full string, folders []Folders) (bound string, loaded bool) {
 	return filepath.Dir(full), false
 }
 
-// promptFiles are the paths of the files that definitions take their prompts from.
-func promptFiles(files []*File) map[string]bool {
-	paths := map[string]bool{}
-	for _, f := range files {
-		for _, d := range f.Definitions {
-			if d.PromptFile != "" && f.Path != "" {
-				paths[filepath.Join(filepath.Dir(f.Path), filepath.FromSlash(d.PromptFile))] = true
-			}
-		}
-	}
-	return paths
-}
-
-// isPrompt tells whether a file in a folder of definitions is only the prompt of one. With frontmatter it is an agent
-// of its own.
-func (f *File) isPrompt(prompts map[string]bool) bool { return prompts[f.Path] && f.unnamed() }
-
 // assemble makes a registry of the built-in agents and those of files, and finds what is wrong with them beside
 // each other.
 func assemble(builtin []*Definition, files []*File, problems []Problem) *Registry {

@@ -7,54 +7,10 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/spelling"
 )
-
-type severity = event.Severity
-
-// ParseAs reads a text as Parse does, in a format that the caller knows.
-func ParseAs(format Format, name, s string) *File {
-	f := &File{
-		Path: name, Format: format, text: newText(s), bad: map[*Definition]bool{},
-		why: map[*Definition]Problem{}, prompts: map[*Definition]place{}, slugs: map[*Definition]place{},
-		shaped: map[*Definition]*shape{}, doubled: map[*Definition]bool{},
-	}
-	if len(s) > maxText {
-		f.text = newText("")
-		f.report(fault{
-			severity: failure, message: fmt.Sprintf("the file has %d bytes", len(s)),
-			hint: fmt.Sprintf("a file of definitions has at most %d", maxText),
-		})
-		return f
-	}
-	if !utf8.ValidString(s) {
-		at := 0
-		for i, c := range s {
-			if c == utf8.RuneError && !strings.HasPrefix(s[i:], "\uFFFD") {
-				at = i
-				break
-			}
-		}
-		f.report(fault{
-			start: at, end: at + 1, severity: failure, message: "the text is not UTF-8",
-			hint: "save it as UTF-8",
-		})
-		return f
-	}
-	switch format {
-	case TOML:
-		f.parseTOML()
-	case JSON:
-		f.parseJSON()
-	default:
-		f.parseMarkdown()
-	}
-	f.sort()
-	return f
-}
 
 // sort puts problems and fields into the order of the text.
 func (f *File) sort() {
@@ -254,9 +210,6 @@ func (f *File) keep(p *decoder) {
 	f.Definitions = append(f.Definitions, p.def)
 }
 
-// separators are what the spellings of a key differ by.
-var separators = strings.NewReplacer("_", "", "-", "", ".", "")
-
 // addFields adds the keys and values below a node.
 func (f *File) addFields(prefix string, n *node, index int) {
 	for _, pair := range n.pairs {
@@ -341,3 +294,53 @@ func (p *decoder) foreign(body string) {
 
 // unnamed tells whether the whole frontmatter is missing, which was said already.
 func (f *File) unnamed() bool { return !opening.MatchString(f.text.string) }
+
+// definition reads one table of TOML or JSON as a definition. The shape is nil where its own keys tell it.
+func (f *File) definition(n *node, s *shape) *decoder {
+	d := &Definition{}
+	p := f.decoder(d, n)
+	if s == nil {
+		s = f.shapeOf(n)
+	}
+	if s != nil {
+		p.shape, f.shaped[d] = s, s
+	}
+	if n.kind != table {
+		p.expect(n, fmt.Sprintf("agents.%d", p.index), "a table of keys and values")
+		return p
+	}
+	line := strings.IndexByte(f.text.string[n.start:], '\n')
+	p.at = &node{start: n.start, end: n.end}
+	if line >= 0 && n.start+line < n.end {
+		p.at.end = n.start + line
+	}
+	f.addFields("", n, p.index)
+	n = s.cased(n)
+	p.root = n
+	special := p.shape.keysOf()
+	p.decode(special)
+	if p.shape != nil {
+		p.shape.complete(&p.reader)
+	}
+	for key, own := range special {
+		if (own.native == "prompt" || own.native == "prompt_file") && n.get(key) != nil {
+			f.prompts[d] = place{n.get(key).start, n.get(key).end}
+		}
+	}
+	for _, key := range []string{"prompt_file", "prompt"} {
+		if value := n.get(key); value != nil {
+			f.prompts[d] = place{value.start, value.end}
+		}
+	}
+	p.finish()
+	for _, other := range f.Definitions {
+		if other.Slug == d.Slug && d.Slug != "" {
+			at := f.slugs[d]
+			f.doubled[d] = true
+			p.wrong(&node{start: at.start, end: at.end}, failure, "name",
+				fmt.Sprintf("there is already an agent %s in this file", d.Slug), "give one of them another name")
+		}
+	}
+	f.keep(p)
+	return p
+}

@@ -15,6 +15,8 @@ const (
 	maxNested = 32
 )
 
+type severity = event.Severity
+
 // text is a text with the places of its lines.
 type text struct {
 	string

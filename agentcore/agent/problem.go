@@ -56,3 +56,6 @@ func (p Problem) Unread() bool { return p.Key == keyUnread }
 func Failed(problems []Problem) bool {
 	return slices.ContainsFunc(problems, func(p Problem) bool { return p.Severity == event.SeverityError })
 }
+
+// keyUnread is the key of problems with what is not read because of where it lies.
+const keyUnread = "file"

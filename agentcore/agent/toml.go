@@ -76,56 +76,6 @@ func (f *File) tomlAgents(root *node) {
 	}
 }
 
-// definition reads one table of TOML or JSON as a definition. The shape is nil where its own keys tell it.
-func (f *File) definition(n *node, s *shape) *decoder {
-	d := &Definition{}
-	p := f.decoder(d, n)
-	if s == nil {
-		s = f.shapeOf(n)
-	}
-	if s != nil {
-		p.shape, f.shaped[d] = s, s
-	}
-	if n.kind != table {
-		p.expect(n, fmt.Sprintf("agents.%d", p.index), "a table of keys and values")
-		return p
-	}
-	line := strings.IndexByte(f.text.string[n.start:], '\n')
-	p.at = &node{start: n.start, end: n.end}
-	if line >= 0 && n.start+line < n.end {
-		p.at.end = n.start + line
-	}
-	f.addFields("", n, p.index)
-	n = s.cased(n)
-	p.root = n
-	special := p.shape.keysOf()
-	p.decode(special)
-	if p.shape != nil {
-		p.shape.complete(&p.reader)
-	}
-	for key, own := range special {
-		if (own.native == "prompt" || own.native == "prompt_file") && n.get(key) != nil {
-			f.prompts[d] = place{n.get(key).start, n.get(key).end}
-		}
-	}
-	for _, key := range []string{"prompt_file", "prompt"} {
-		if value := n.get(key); value != nil {
-			f.prompts[d] = place{value.start, value.end}
-		}
-	}
-	p.finish()
-	for _, other := range f.Definitions {
-		if other.Slug == d.Slug && d.Slug != "" {
-			at := f.slugs[d]
-			f.doubled[d] = true
-			p.wrong(&node{start: at.start, end: at.end}, failure, "name",
-				fmt.Sprintf("there is already an agent %s in this file", d.Slug), "give one of them another name")
-		}
-	}
-	f.keep(p)
-	return p
-}
-
 // readTOML reads a document. base is added to all offsets.
 func readTOML(s string, base int) (*node, *fault) {
 	root, stop, err := tomltree.Parse(s, tomltree.Limits{Depth: maxNested, Nodes: maxNodes})

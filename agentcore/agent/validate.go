@@ -94,33 +94,6 @@ func (f *File) Validate(k Known) {
 	f.sort()
 }
 
-// Usable returns the definitions that have no error.
-func (f *File) Usable() []*Definition {
-	return slices.DeleteFunc(slices.Clone(f.Definitions), func(d *Definition) bool { return f.bad[d] })
-}
-
-// loose tells whether the definition is in a format of another tool, whose names need not be ours.
-func (f *File) loose(d *Definition) bool { return f.Format.Foreign() || f.shaped[d] != nil }
-
-// leavesOut tells whether a name in the definition that nobody knows is left out of it, rather than an error.
-func (f *File) leavesOut(d *Definition) bool { return f.loose(d) && !f.strict }
-
-// reportOf adds a problem of a definition.
-func (f *File) reportOf(d *Definition, fault fault) {
-	if fault.severity == failure {
-		f.breaks(d, f.problem(fault))
-	}
-	f.report(fault)
-}
-
-// breaks keeps the first error of a definition.
-func (f *File) breaks(d *Definition, p Problem) {
-	if _, known := f.why[d]; !known {
-		f.why[d] = p
-	}
-	f.bad[d] = true
-}
-
 // validator is a File at the time of its validation.
 type validator struct {
 	*File
