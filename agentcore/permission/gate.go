@@ -14,32 +14,6 @@ import (
 // vouches only for what it fully understands: everything else makes a part unsure, and an unsure part could be any
 // command.
 
-// simple is one simple command.
-type simple struct {
-	args   []word
-	text   string // as it was written
-	unsure string // why it cannot be told what runs, or ""
-	risk   string // why more than the program itself may run or be written, or ""
-	outer  [][]word
-	inner  [][]word // commands that it starts with words of its own between: rules that deny reach them
-	may    [][]word // commands that it may start: where a rule denies one of them, it asks
-	any    bool     // it may start commands that its words do not tell
-	feed   feed     // what it reads
-}
-
-// redirect is a file that the shell itself opens.
-type redirect struct {
-	path  string
-	write bool
-}
-
-// script is a command line taken apart.
-type script struct {
-	commands  []simple
-	redirects []redirect
-	moved     bool // the working directory changes on the way
-}
-
 // maxCommand bounds a command line, in bytes, maxNested the commands inside commands, and maxParts those beside each
 // other.
 const (

@@ -97,12 +97,6 @@ type item struct {
 	astray  bool // a link of the workspace leads out of it
 }
 
-// location is a file, seen from the roots.
-type location struct {
-	abs, root, rel string // slash paths; root is "" outside, and rel then empty
-	write          bool
-}
-
 func (p *Policy) locate(name string) location {
 	name = filepath.ToSlash(name)
 	l := location{abs: path.Clean(name)}

@@ -278,25 +278,8 @@ func (c *compiled) matchesCall(call string) bool {
 	return wildcard(c.Pattern, call)
 }
 
-// wildcard matches with * as any text, even none.
-func wildcard(pattern, text string) bool {
-	first, rest, star := strings.Cut(pattern, "*")
-	if !star {
-		return pattern == text
-	}
-	text, ok := strings.CutPrefix(text, first)
-	if !ok {
-		return false
-	}
-	for {
-		part, more, star := strings.Cut(rest, "*")
-		if !star {
-			return strings.HasSuffix(text, part)
-		}
-		i := strings.Index(text, part)
-		if i < 0 {
-			return false
-		}
-		text, rest = text[i+len(part):], more
-	}
+// location is a file, seen from the roots.
+type location struct {
+	abs, root, rel string // slash paths; root is "" outside, and rel then empty
+	write          bool
 }

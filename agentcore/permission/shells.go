@@ -1,7 +1,6 @@
 package permission
 
 import (
-	"path"
 	"slices"
 	"strings"
 )
@@ -12,11 +11,6 @@ var shells = map[string]bool{
 	"pdksh": false, "lksh": false, "oksh": false, "rksh": false, "rzsh": false,
 	"yash": false, "posh": false, "sash": false, "fish": false, "csh": false, "tcsh": false, "rc": false, "es": false,
 	"elvish": false, "nu": false, "xonsh": false, "osh": false, "ysh": false, "slsh": false,
-}
-
-// programName is the name of a program by any path, without what a system adds to it.
-func programName(text string) string {
-	return strings.TrimSuffix(path.Base(text), ".exe")
 }
 
 // unwrapShell finds the command line that a shell is told to run. Other options than -c and -e may change how it is

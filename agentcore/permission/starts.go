@@ -149,13 +149,6 @@ func (g *gate) mayRun(s *simple, text string, code, hard bool) {
 	}
 }
 
-// feed is what a command reads.
-type feed struct {
-	said  []string // texts that are known
-	words []string // the words in them, where they are plain
-	names bool     // names of files below folders that the command before names
-}
-
 // feeds is what the last command of a pipeline writes.
 func (g *gate) feeds(s *syntax.Stmt) feed {
 	for _, r := range s.Redirs {

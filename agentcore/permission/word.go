@@ -8,20 +8,6 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// word is one word of a simple command as the shell will pass it.
-type word struct {
-	text string
-	glob bool   // it may become several words, or others
-	home bool   // it begins with the user's home folder, which text has as ~
-	said string // why its text is known only when the command runs, or ""; such a word is glob, too
-}
-
-// number stands in a word's text for a number that the shell fills in. No command holds it, since it is hidden.
-const number = "\x01"
-
-// fixed reports whether a word is the same each time, and as it is written.
-func (w word) fixed() bool { return !w.glob && !w.home && !strings.Contains(w.text, number) }
-
 // read is [gate.word], and adds the commands of the substitutions in the word.
 func (g *gate) read(w *syntax.Word) (word, string) {
 	out, why := g.word(w)

@@ -191,3 +191,26 @@ func quoteWord(s string) string {
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
+
+// wildcard matches with * as any text, even none.
+func wildcard(pattern, text string) bool {
+	first, rest, star := strings.Cut(pattern, "*")
+	if !star {
+		return pattern == text
+	}
+	text, ok := strings.CutPrefix(text, first)
+	if !ok {
+		return false
+	}
+	for {
+		part, more, star := strings.Cut(rest, "*")
+		if !star {
+			return strings.HasSuffix(text, part)
+		}
+		i := strings.Index(text, part)
+		if i < 0 {
+			return false
+		}
+		text, rest = text[i+len(part):], more
+	}
+}

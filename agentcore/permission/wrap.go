@@ -265,43 +265,6 @@ var nested = map[string][]string{
 	"gh": {"pr", "issue", "run", "repo", "release"}, "go": {"mod", "work"}, "kubectl": {"get"}, "podman": {"compose"},
 }
 
-// alwaysRules are the rules that would allow a command from now on: its first words where they say enough, else the
-// very command.
-func (s *simple) alwaysRules() []Rule {
-	if s.unsure != "" || len(s.args) == 0 {
-		return nil
-	}
-	exact := []string{}
-	for _, a := range s.args {
-		if a.glob && s.risk != "" || a.glob && strings.Contains(a.text, "\x00") {
-			return nil
-		}
-		exact = append(exact, quoteWord(a.text))
-	}
-	program := s.args[0].text
-	switch {
-	case s.risk != "":
-	case slices.Contains(looking, program):
-		return []Rule{{"bash", quoteWord(program) + "*", Allow}}
-	case slices.Contains(commands, program) && len(s.args) > 1 && subcommand(s.args[1]):
-		if slices.Contains(installing, s.args[1].text) {
-			break
-		}
-		words := exact[:2]
-		if slices.Contains(nested[program], s.args[1].text) {
-			if len(s.args) < 3 || !subcommand(s.args[2]) {
-				break
-			}
-			words = exact[:3]
-		}
-		return []Rule{{"bash", strings.Join(words, " ") + "*", Allow}}
-	}
-	if slices.ContainsFunc(s.args, func(a word) bool { return !a.fixed() }) {
-		return nil
-	}
-	return []Rule{{"bash", strings.Join(exact, " "), Allow}}
-}
-
 // subcommand reports whether a word is a plain name.
 func subcommand(w word) bool {
 	return w.fixed() && w.text != "" && !strings.ContainsFunc(w.text, func(r rune) bool {
