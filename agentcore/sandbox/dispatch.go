@@ -2,12 +2,8 @@ package sandbox
 
 import (
 	"os"
-	"sync/atomic"
 	"syscall"
 )
-
-// dispatched tells that this program calls Dispatch, so that starting itself again is no endless chain.
-var dispatched atomic.Bool
 
 // In a process that was started to set up a sandbox this does not return. It comes before main, and before the packages
 // that take longer to get ready than a sandbox does: Go initializes by the order of import paths where imports leave it

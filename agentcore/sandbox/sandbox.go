@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"sync/atomic"
 	"time"
 )
 
@@ -226,3 +227,6 @@ var ErrNone = errors.New("there is no sandbox on this machine")
 
 // marker is the name by which a process of ours knows that it is to set up a sandbox. No file has it.
 const marker = "agentls: sandbox"
+
+// dispatched tells that this program calls Dispatch, so that starting itself again is no endless chain.
+var dispatched atomic.Bool
