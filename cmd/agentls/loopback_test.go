@@ -21,8 +21,8 @@ type loopback struct {
 	// turns is how many requests a conversation has, pause how long the model thinks before each answer.
 	turns int
 	pause time.Duration
-	// script, if there is one, is a command to run instead, with the number of the turn.
-	script string
+	// calls, if it is there, says which call each turn makes instead, with its arguments as JSON.
+	calls func(turn int) (tool, arguments string)
 	// tasks, where there are any, are what a conversation that begins with delegates hands on in its first answer; it
 	// ends with the second.
 	tasks int
@@ -199,24 +199,18 @@ func (l *loopback) handsOn() string {
 	return b.String()
 }
 
-// stream is an answer in a conversation that reads.
+// stream is an answer in a conversation that reads, or does what calls says.
 func (l *loopback) stream(turn int) string {
-	var b strings.Builder
-	if turn < l.turns && l.script != "" {
-		fmt.Fprint(&b,
-			chunk(
-				fmt.Sprintf(
-					`{"role":"assistant","content":null,"tool_calls":[{"index":0,"id":"call_%d","type":"function","function":{"name":"bash","arguments":"{\"command\":\"%s %d\"}"}}]}`, turn, l.script, turn), "null"), chunk(`{}`, `"tool_calls"`))
-	} else if turn < l.turns {
-		fmt.Fprint(&b,
-			chunk(
-				fmt.Sprintf(
-					`{"role":"assistant","content":null,"tool_calls":[{"index":0,"id":"call_%d","type":"function","function":{"name":"read","arguments":"{\"path\":\"a.go\",\"offset\":%d,\"limit\":5}"}}]}`, turn, turn%100+1), "null"), chunk(`{}`, `"tool_calls"`))
-	} else {
-		fmt.Fprint(&b, chunk(`{"role":"assistant","content":"Done."}`, "null"), chunk(`{}`, `"stop"`))
+	if turn >= l.turns {
+		return chunk(`{"role":"assistant","content":"Done."}`, "null") + chunk(`{}`, `"stop"`) + ending
 	}
-	b.WriteString(ending)
-	return b.String()
+	tool, arguments := "read", fmt.Sprintf(`{"path":"a.go","offset":%d,"limit":5}`, turn%100+1)
+	if l.calls != nil {
+		tool, arguments = l.calls(turn)
+	}
+	return chunk(fmt.Sprintf(`{"role":"assistant","content":null,"tool_calls":[{"index":0,"id":"call_%d",`+
+		`"type":"function","function":{"name":%q,"arguments":%q}}]}`, turn, tool, arguments), "null") +
+		chunk(`{}`, `"tool_calls"`) + ending
 }
 
 // bare is the floor: conversations by a client that does nothing but ask, each in order, all beside each other.

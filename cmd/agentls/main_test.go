@@ -33,7 +33,7 @@ const scriptVariable = "AGENTLS_TEST_MODEL"
 func TestMain(m *testing.M) {
 	sandbox.Dispatch()
 	mcptest.Dispatch()
-	testscript.Main(m, map[string]func(){"agentls": scripted, "nothing": nothing})
+	testscript.Main(reporting{m}, map[string]func(){"agentls": scripted, "nothing": nothing})
 }
 
 // nothing is a command that does nothing: at once, or with an argument at the end of its standard input.
