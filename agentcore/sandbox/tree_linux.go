@@ -31,11 +31,11 @@ type tree struct {
 	settled time.Duration
 	top     *node
 
-	scans   int
-	folders int // when they were last counted
+	folders int          // when they were last counted
+	reads   atomic.Int64 // folders that were read
 	// watchFrom is how many folders are watched, watch what watches them, or nil.
 	watchFrom int
-	watch     *watch
+	watch     atomic.Pointer[watch]
 }
 
 // node is a folder of a tree.
@@ -67,10 +67,11 @@ func newTree(v view, secret func(path string) bool) (*tree, error) {
 }
 
 func (t *tree) close() error {
-	if t.watch == nil {
-		return t.below.Close()
+	err := t.below.Close()
+	if w := t.watch.Load(); w != nil {
+		err = errors.Join(w.close(), err)
 	}
-	return errors.Join(t.watch.close(), t.below.Close())
+	return err
 }
 
 // scan brings the tree up to date and returns the files that may hold secrets, absolute, and the paths that have an
@@ -101,16 +102,20 @@ func (t *tree) scan() (secrets, foreign []string, err error) {
 
 // heed takes what was told of changes since the last scan, and has them told from now on where that is worth it.
 func (t *tree) heed() {
-	t.scans++
-	if t.watch == nil && t.scans > watchAfter && t.folders >= t.watchFrom {
-		t.watch = newWatch()
-	}
-	if t.watch == nil || t.watch.changed() {
+	w := t.watch.Load()
+	if w == nil {
+		if t.folders >= t.watchFrom && t.folders > 0 {
+			t.watch.Store(newWatch())
+		}
 		return
 	}
-	// Everything is looked at again. Whether the descriptor can be closed is of no matter for that.
-	_ = t.watch.close()
-	t.watch, t.scans = nil, 0
+	if w.changed() {
+		return
+	}
+	// Everything is looked at again, and watched from the next scan on. Whether the descriptor can be closed is of no
+	// matter for that.
+	_ = w.close()
+	t.watch.Store(nil)
 	var forget func(n *node)
 	forget = func(n *node) {
 		n.watched = false
@@ -227,7 +232,7 @@ const settled = 2 * time.Second
 // look reads a folder again if it has changed. Whether it has is asked by its path: where a folder above it has become
 // a link meanwhile, that one has changed, and is read before anything below it is believed.
 func (t *tree) look(n *node) error {
-	if n.read != (beneath.Look{}) && t.watch != nil && t.follow(n) {
+	if w := t.watch.Load(); w != nil && n.read != (beneath.Look{}) && t.follow(w, n) {
 		return nil
 	}
 	if n.read != (beneath.Look{}) {
@@ -243,8 +248,8 @@ func (t *tree) look(n *node) error {
 }
 
 // follow has the changes of a folder told from now on, if it has not changed since it was read.
-func (t *tree) follow(n *node) bool {
-	if t.watch.hopeless(n.read.Device) {
+func (t *tree) follow(w *watch, n *node) bool {
+	if w.hopeless(n.read.Device) {
 		return false
 	}
 	folder, err := t.below.Open(n.rel, beneath.Refuse)
@@ -253,7 +258,7 @@ func (t *tree) follow(n *node) bool {
 	}
 	defer folder.Close()
 	self, err := folder.Self()
-	if err != nil || self != n.read || !t.watch.add(n, folder, self) {
+	if err != nil || self != n.read || !w.add(n, folder, self) {
 		return false
 	}
 	// It may have changed before it was watched.
@@ -278,12 +283,14 @@ func (t *tree) read(n *node) error {
 	if err != nil {
 		return err
 	}
+	n.watched = t.watching(n, folder, self) // first, so that what changes meanwhile is told
 	now := time.Now()
 	entries, err := folder.Entries()
 	if gone(err) || errors.Is(err, fs.ErrPermission) {
 		return nil
 	}
 	if err != nil {
+		n.watched = false // nothing is known of it
 		return err
 	}
 	n.stranger = t.strange(self)
@@ -309,6 +316,18 @@ func (t *tree) read(n *node) error {
 		n.read = self
 	}
 	return nil
+}
+
+// watching has the changes of a folder told from now on that is about to be read, in a tree that turns out to be large.
+func (t *tree) watching(n *node, folder *beneath.Folder, self beneath.Look) bool {
+	w := t.watch.Load()
+	if w == nil && t.folders == 0 && t.reads.Add(1) > int64(t.watchFrom) {
+		if w = newWatch(); w != nil && !t.watch.CompareAndSwap(nil, w) {
+			_ = w.close() // another worker has made one
+			w = t.watch.Load()
+		}
+	}
+	return w != nil && w.add(n, folder, self)
 }
 
 func byName(a, b *node) int { return strings.Compare(a.rel, b.rel) }

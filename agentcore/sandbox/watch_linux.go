@@ -32,10 +32,9 @@ type watch struct {
 }
 
 const (
-	// watchFrom is how many folders a tree has that is watched, and watchAfter how many commands came before: looking
-	// at fewer takes no longer than a millisecond, and what is watched takes the kernel's memory.
-	watchFrom  = 1000
-	watchAfter = 3
+	// watchFrom is how many folders a tree has that is watched: looking at fewer takes no longer than a millisecond,
+	// and what is watched takes the kernel's memory.
+	watchFrom = 250
 	// maxWatches bounds the watches of this process, and watchPart is its part of those that a user has on the
 	// machine: an editor needs some, too.
 	maxWatches = 64 << 10
