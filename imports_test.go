@@ -447,6 +447,7 @@ var imports = map[string]because{
 		"agentcore/workspace": "hunks, marks and layers",
 	},
 	"agentcore/process/command": {
+		"agentcore/beside":        "looks ahead beside the model's answer",
 		"agentcore/clip":          "what is told of text that is left out",
 		"agentcore/event":         "the run that they work for",
 		"agentcore/model":         "images of results in a conversation",

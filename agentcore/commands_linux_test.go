@@ -62,3 +62,33 @@ func TestUserTypesWhileACommandRuns(t *testing.T) {
 		t.Errorf("the hunks are %q", got)
 	}
 }
+
+// TestSandboxIsOpenedAhead: while the arguments of a command are on their way, its sandbox is opened; the end of the run
+// clears it away, also where the command never comes.
+func TestSandboxIsOpenedAhead(t *testing.T) {
+	w := newTrusted(t, map[string]string{"a.txt": "a\n"},
+		script.Turn{Answer: []script.Step{bash("true"), script.Gate("arguments")}},
+	)
+	id := w.start(coder())
+	if err := w.model.Reached(w.ctx, "arguments", 1); err != nil {
+		t.Fatal(err)
+	}
+	boxes := func() (n int) {
+		entries, err := os.ReadDir(filepath.Join(w.state, "sandbox"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			if e.IsDir() {
+				n++
+			}
+		}
+		return n
+	}
+	w.waitFor("the sandbox is opened", func() bool { return boxes() == 1 })
+	w.cancel(id)
+	w.wait(id)
+	if n := boxes(); n != 0 {
+		t.Errorf("%d sandboxes are left", n)
+	}
+}

@@ -234,10 +234,9 @@ func prepare(o *Options) (*Engine, error) {
 		Begin: e.begin, Unsaved: e.log.AppendUnsaved, Config: e.Config, Agents: e.Agents,
 		Tools: map[string]tool.Tool{}, ToolOrder: o.Tools, OpenModel: o.OpenModel, Surroundings: e.surroundings,
 		Editor: o.Editor, Getenv: keys.Get, Client: model.NewHTTPClient(),
-		Sandbox: sync.OnceValue(func() sandbox.Report {
-			// the first call takes a moment
+		Sandboxes: run.Sandboxes{Trees: &sandbox.Trees{}, Report: sync.OnceValue(func() sandbox.Report {
 			return sandbox.Probe(e.process.Context, run.SandboxDir(stateDir))
-		}),
+		})},
 		Checking: make(chan struct{}, runtime.GOMAXPROCS(0)), Crash: o.Crash, Logger: o.Logger,
 		Outputs:  run.Outputs{Dir: filepath.Join(stateDir, "outputs"), Redactor: o.Redactor},
 		StateDir: stateDir, KeysFile: o.KeysFile, UserFile: o.UserConfig, Redactor: o.Redactor,
@@ -333,7 +332,7 @@ func (e *Engine) Close(ctx context.Context) error {
 	for _, s := range sessions {
 		s.close()
 	}
-	err := errors.Join(late, e.store.Close(ctx))
+	err := errors.Join(late, e.process.Sandboxes.Trees.Close(), e.store.Close(ctx))
 	e.log.Close()
 	return err
 }

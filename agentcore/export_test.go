@@ -13,7 +13,7 @@ import (
 
 // ForceSandbox makes the engine take a report for what the machine offers. It must come before the first command.
 func (e *Engine) ForceSandbox(report sandbox.Report) {
-	e.process.Sandbox = func() sandbox.Report { return report }
+	e.process.Sandboxes.Report = func() sandbox.Report { return report }
 }
 
 // Store is the engine's own.

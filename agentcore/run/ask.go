@@ -32,12 +32,13 @@ type asking struct {
 	retry model.Retry
 	// speaks says that the user started the run, so that it speaks for those below it.
 	speaks bool
-	// idle tells what the run waits for, status sets its status, again tells that a turn begins anew, and cut counts a
-	// request that broke off.
+	// idle tells what the run waits for, status sets its status, again tells that a turn begins anew, cut counts a
+	// request that broke off, and coming hears which tool a call is for whose arguments are on their way.
 	idle   func(message string, percent int)
 	status func(status event.Status, reason string)
 	again  func()
 	cut    func(model.Model)
+	coming func(tool string)
 }
 
 // ask sends a request until it is answered, or the policy for retries is used up. While it waits, the run's status says
@@ -154,6 +155,7 @@ func (a *asking) stream(ctx context.Context, q query) (done model.Done, begun bo
 			if p.Name != prepares && !q.aside { // a call comes in many pieces
 				prepares = p.Name
 				a.idle("prepares "+p.Name, 0)
+				a.coming(p.Name)
 			}
 		case model.Done:
 			text.WriteString(shownText.Flush())

@@ -51,10 +51,19 @@ func newCommands(r *Run) *command.Set {
 		hidden = append(hidden, p.KeysFile)
 	}
 	return command.New(command.Sandbox{
-		ID: r.id, Off: r.config.Sandbox == config.SandboxOff, Report: p.Sandbox, StateDir: SandboxDir(p.StateDir),
+		ID: r.id, Off: r.config.Sandbox == config.SandboxOff, Report: p.Sandboxes.Report, StateDir: SandboxDir(p.StateDir),
 		OutputDir: p.Outputs.Dir, Hidden: hidden, Home: authority.UserHome(), Tools: r.hooks.programs,
 		Network: r.config.SandboxNetwork, Allowed: r.config.NetworkAllow, View: r.session.View, Redactor: p.Redactor,
+		Trees: p.Sandboxes.Trees,
 	}, func(path string) error { return r.gate.editable(path, false) })
+}
+
+// getReady prepares for a call whose arguments are still on their way from the model: what a command needs to know of a
+// large workspace is looked up meanwhile.
+func getReady(r *Run, name string) {
+	if t := r.process.Tools[name]; t != nil && t.Spec().Effect == tool.Executes && r.tools.Offers(name) {
+		r.commands.Ahead()
+	}
 }
 
 // readOutput reads the output of a command of the run or of those above it, or one that a run has left which it goes on

@@ -63,9 +63,9 @@ type Process struct {
 	Getenv       func(string) string // for keys alone
 	Client       *http.Client        // of all requests but those of the tools
 	Decisions    *authority.Decisions
-	Machine      *slot.Machine         // the slots of all processes on this state folder
-	Sandbox      func() sandbox.Report // what the machine offers
-	Checking     chan struct{}         // held by the checkers that run in sandboxes
+	Machine      *slot.Machine // the slots of all processes on this state folder
+	Sandboxes    Sandboxes
+	Checking     chan struct{} // held by the checkers that run in sandboxes
 	Outputs      Outputs
 	StateDir     string // absolute
 	KeysFile     string // empty for none
@@ -73,6 +73,14 @@ type Process struct {
 	Redactor     *secret.Redactor
 	Crash        crash.Hook
 	Logger       *slog.Logger
+}
+
+// Sandboxes are what the sandboxes of all runs share.
+type Sandboxes struct {
+	// Report is what the machine offers; its first call takes a moment.
+	Report func() sandbox.Report
+	// Trees are what is known of workspace folders.
+	Trees *sandbox.Trees
 }
 
 // SandboxDir is where an engine with that state folder keeps its sandboxes, and tries out what the machine offers.

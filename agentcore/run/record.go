@@ -256,6 +256,7 @@ func newAsking(r *Run) asking {
 	return asking{
 		outlet: r.outlet, ctx: r.ctx, speaks: r.parent == nil, idle: r.idle, status: r.setStatus, again: r.again,
 		retry: model.Retry{MaxAttempts: r.config.RetryMaxAttempts, MaxElapsed: r.config.RetryMaxElapsed}, cut: r.addCut,
+		coming: func(tool string) { getReady(r, tool) },
 	}
 }
 

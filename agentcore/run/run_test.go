@@ -82,8 +82,8 @@ func newHouse(t *testing.T) *house {
 		Agents: func() *agent.Registry { return agents }, Tools: map[string]tool.Tool{}, ToolOrder: tool.Builtin(),
 		OpenModel: func(provider.Choice) (model.Model, error) { return offline.New(), nil },
 		Getenv:    os.Getenv, Decisions: decisions, Machine: slot.NewMachine(state, func() int { return 1 }),
-		Sandbox: func() sandbox.Report { return sandbox.Probe(t.Context(), SandboxDir(state)) },
-		Outputs: Outputs{Dir: filepath.Join(state, "outputs"), Redactor: redactor}, StateDir: state, Redactor: redactor,
+		Sandboxes: Sandboxes{Report: func() sandbox.Report { return sandbox.Probe(t.Context(), SandboxDir(state)) }},
+		Outputs:   Outputs{Dir: filepath.Join(state, "outputs"), Redactor: redactor}, StateDir: state, Redactor: redactor,
 		Logger: slog.New(slog.DiscardHandler),
 	}
 	for _, one := range tool.Builtin() {

@@ -23,6 +23,7 @@ import (
 // from any goroutine; commands of Run have the box one after another, those of Start have copies of their own.
 type Box struct {
 	options Options
+	trees   *Trees // shared, or its own
 	report  Report
 	dir     string // all that belongs to the box
 	unlock  func() error
@@ -95,7 +96,11 @@ func Open(ctx context.Context, o Options) (*Box, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open a sandbox: %w", err)
 	}
-	b := &Box{options: o, report: *o.Report, dir: dir, unlock: unlock, turn: make(chan struct{}, 1)}
+	trees := o.Trees
+	if trees == nil {
+		trees = &Trees{}
+	}
+	b := &Box{options: o, trees: trees, report: *o.Report, dir: dir, unlock: unlock, turn: make(chan struct{}, 1)}
 	b.ctx, b.cancel = context.WithCancel(context.Background())
 	if err := b.open(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open a sandbox: %w", err), b.Close())
@@ -178,6 +183,9 @@ func (b *Box) Close() error {
 	var errs []error
 	for _, f := range b.roots {
 		errs = append(errs, f.view.close())
+	}
+	if b.options.Trees == nil {
+		errs = append(errs, b.trees.Close())
 	}
 	errs = append(errs, b.machine.close(), removeTree(b.dir), b.unlock())
 	if err := errors.Join(errs...); err != nil {

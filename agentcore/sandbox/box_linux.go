@@ -199,7 +199,7 @@ func (s *spec) furnish(machineHome, dir string) (envHome string, err error) {
 func (b *Box) addRoot(s *spec, c Command, f folder) error {
 	switch v := f.view.(type) {
 	case *overlayView:
-		secrets, foreign, err := v.scan(b.options.Secret)
+		secrets, foreign, err := b.trees.known.scan(v.root, v.disk, b.options.Secret)
 		if err != nil {
 			return err
 		}
@@ -222,12 +222,8 @@ func (b *Box) addRoot(s *spec, c Command, f folder) error {
 	case *copyView:
 		s.Binds = append(s.Binds, bind{v.dir, f.real, true})
 	case *liveView:
-		t, err := newTree(v.view, b.options.Secret)
+		secrets, _, err := b.trees.known.scan(v.root, v.disk, b.options.Secret)
 		if err != nil {
-			return err
-		}
-		secrets, _, err := t.scan()
-		if err := errors.Join(err, t.close()); err != nil {
 			return err
 		}
 		s.Masks, s.Binds = append(s.Masks, secrets...), append(s.Binds, bind{f.real, f.real, false})

@@ -31,7 +31,6 @@ type overlayView struct {
 	stamps map[string]stamp
 	// known are the files that were kept and told already.
 	known map[string]fileID
-	tree  *tree // nil before the first command
 }
 
 type stamp struct {
@@ -63,21 +62,7 @@ func newOverlayView(v view, dir string) (*overlayView, error) {
 }
 
 func (v *overlayView) close() error {
-	var err error
-	if v.tree != nil {
-		err = v.tree.close()
-	}
-	return errors.Join(err, v.upper.Close(), v.disk.Close())
-}
-
-// scan is that of the folder's tree, which it makes where there is none.
-func (v *overlayView) scan(secret func(path string) bool) (secrets, foreign []string, err error) {
-	if v.tree == nil {
-		if v.tree, err = newTree(v.view, secret); err != nil {
-			return nil, nil, err
-		}
-	}
-	return v.tree.scan()
+	return errors.Join(v.upper.Close(), v.disk.Close())
 }
 
 // layer is the mount for the next command. Each gets a new work folder, since the kernel marks those of volatile mounts

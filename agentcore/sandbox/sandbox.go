@@ -58,6 +58,8 @@ type Options struct {
 	// Secret tells whether a file of the workspace may hold secrets, and must not be read. It gets absolute paths.
 	// Nil hides nothing.
 	Secret func(path string) bool
+	// Trees are what is known of the workspace folders; nil has the box find it out for itself.
+	Trees *Trees
 	// IsText tells whether a file's content is text, whose change is reported. Nil takes UTF-8 without NUL for text.
 	IsText func(content []byte) bool
 	// Report is what Probe said earlier; nil probes again.

@@ -18,8 +18,8 @@ import (
 )
 
 // tree is what is known of a workspace folder on the disk: the files that may hold secrets and those of owners that the
-// user namespace does not know. A folder that has not changed since it was read is not read again. It belongs to
-// whoever has the box's turn.
+// user namespace does not know. A folder that has not changed since it was read is not read again. One scan after
+// another may be made of it.
 type tree struct {
 	root   string // absolute
 	below  *beneath.Root
@@ -53,14 +53,14 @@ type node struct {
 	watched bool
 }
 
-func newTree(v view, secret func(path string) bool) (*tree, error) {
+func newTree(root string, disk *os.Root, secret func(path string) bool) (*tree, error) {
 	_, _, all := idMaps()
-	below, err := beneath.New(v.disk)
+	below, err := beneath.New(disk)
 	if err != nil {
 		return nil, err
 	}
 	return &tree{
-		root: v.root, below: below, secret: secret, owners: !all, settled: settled, top: &node{rel: "."},
+		root: root, below: below, secret: secret, owners: !all, settled: settled, top: &node{rel: "."},
 		watchFrom: watchFrom,
 		uid:       uint32(os.Geteuid()), gid: uint32(os.Getegid()),
 	}, nil

@@ -26,7 +26,7 @@ func newTestTree(t testing.TB, dir string, owners bool) *tree {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr, err := newTree(view{root: dir, disk: root}, func(path string) bool { return strings.HasSuffix(path, ".key") })
+	tr, err := newTree(dir, root, func(path string) bool { return strings.HasSuffix(path, ".key") })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,6 +44,8 @@ type Sandbox struct {
 	View    *workspace.View
 	// Redactor knows the secrets that no program gets and no text shows.
 	Redactor *secret.Redactor
+	// Trees are what the boxes of the process know of the workspace folders; nil has each box find it out for itself.
+	Trees *sandbox.Trees
 }
 
 // Direct tells that programs run as the user would run them.
@@ -99,6 +101,7 @@ func (s Sandbox) Options(ignored func() *workspace.Ignored) (sandbox.Options, Fo
 		Ignored: func(path string, dir bool) bool { return ignored().Has(folders.Shown(path), dir) },
 		Secret:  func(path string) bool { return permission.Secret(filepath.ToSlash(path)) },
 		IsText:  workspace.IsText,
+		Trees:   s.Trees,
 		Report:  &report,
 	}
 	if s.Tools != nil {

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/agentls/agentls/agentcore/beside"
 	"github.com/agentls/agentls/agentcore/process"
 	"github.com/agentls/agentls/agentcore/sandbox"
 	"github.com/agentls/agentls/agentcore/tool"
@@ -37,6 +38,9 @@ type Set struct {
 	background map[string]*background
 	// outputs are the files that hold outputs, which the run may read.
 	outputs map[string]bool
+	// early tells that Ahead was called; aheads is its goroutine, which Close waits for. Go is called under mu.
+	early  bool
+	aheads beside.Group
 }
 
 // New makes the commands of a run. editable returns why the run may not change a file without a question, or nil.
@@ -64,6 +68,25 @@ func (s *Set) Box(ctx context.Context) (*sandbox.Box, error) {
 	}
 	s.box, s.folders = box, folders
 	return box, nil
+}
+
+// Ahead opens the box, and looks at the workspace for a command that is about to come. It does not wait. What fails, the
+// command will tell.
+func (s *Set) Ahead() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.early || s.closed {
+		return
+	}
+	s.early = true
+	s.aheads.Go(func() {
+		if s.Direct() {
+			return
+		}
+		if box, err := s.Box(context.Background()); err == nil {
+			box.Ahead()
+		}
+	})
 }
 
 // Shown is a path of the box as the view has it.
@@ -191,6 +214,7 @@ func (s *Set) Close() error {
 	if direct {
 		err = errors.Join(err, process.EndStrays(Mark(s.ID)))
 	}
+	s.aheads.Wait()
 	return err
 }
 

@@ -1,0 +1,129 @@
+//go:build amd64 || arm64
+
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+)
+
+// maxTrees bounds the folders of which anything is kept: a tree may watch as many folders as the machine lets it.
+const maxTrees = 16
+
+// trees are those of workspace folders, by path.
+type trees struct {
+	mu     sync.Mutex // guards all below
+	byRoot map[string]*sharedTree
+	ended  bool
+}
+
+// sharedTree is the tree of one folder.
+type sharedTree struct {
+	mu   sync.Mutex // held by whoever scans; guards all below
+	disk *os.Root
+	tree *tree // nil before the first scan
+}
+
+// scan is that of the tree of a folder, which is made where there is none.
+func (t *trees) scan(root string, disk *os.Root, secret func(path string) bool) (secrets, foreign []string, err error) {
+	s, kept := t.of(root)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.open(root, disk, secret); err != nil {
+		return nil, nil, err
+	}
+	secrets, foreign, err = s.tree.scan()
+	if !kept {
+		err = errors.Join(err, s.close())
+	}
+	return secrets, foreign, err
+}
+
+// of is the tree of a folder. It is not kept where there are too many, or none are kept any more.
+func (t *trees) of(root string) (s *sharedTree, kept bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if s, ok := t.byRoot[root]; ok {
+		return s, true
+	}
+	s = &sharedTree{}
+	if t.ended || len(t.byRoot) >= maxTrees {
+		return s, false
+	}
+	if t.byRoot == nil {
+		t.byRoot = map[string]*sharedTree{}
+	}
+	t.byRoot[root] = s
+	return s, true
+}
+
+// open makes the tree, also where another folder has come to the same path since: disk is the one that counts. The lock
+// is held.
+func (s *sharedTree) open(root string, disk *os.Root, secret func(path string) bool) error {
+	if s.tree != nil {
+		now, err := disk.Stat(".")
+		if err != nil {
+			return fmt.Errorf("look at %s: %w", root, err)
+		}
+		if before, err := s.disk.Stat("."); err == nil && os.SameFile(now, before) {
+			return nil
+		}
+		if err := s.close(); err != nil {
+			return err
+		}
+	}
+	own, err := disk.OpenRoot(".")
+	if err != nil {
+		return fmt.Errorf("open %s: %w", root, err)
+	}
+	tree, err := newTree(root, own, secret)
+	if err != nil {
+		return errors.Join(err, own.Close())
+	}
+	s.disk, s.tree = own, tree
+	return nil
+}
+
+// close forgets the tree. The lock is held.
+func (s *sharedTree) close() error {
+	if s.tree == nil {
+		return nil
+	}
+	err := errors.Join(s.tree.close(), s.disk.Close())
+	s.tree, s.disk = nil, nil
+	return err
+}
+
+func (t *trees) close() error {
+	t.mu.Lock()
+	all := t.byRoot
+	t.byRoot, t.ended = nil, true
+	t.mu.Unlock()
+	var errs []error
+	for _, s := range all {
+		s.mu.Lock()
+		errs = append(errs, s.close())
+		s.mu.Unlock()
+	}
+	return errors.Join(errs...)
+}
+
+// Ahead looks at the workspace folders now, for a command that is about to come, and returns when that is done or the
+// box is closed. What it cannot read the command will tell.
+func (b *Box) Ahead() {
+	if b.use() != nil {
+		return
+	}
+	defer b.users.Done()
+	if b.take(b.ctx) != nil {
+		return
+	}
+	defer func() { <-b.turn }()
+	for _, f := range b.roots {
+		if v, ok := f.view.(*overlayView); ok {
+			_, _, _ = b.trees.known.scan(v.root, v.disk, b.options.Secret)
+		}
+	}
+}
