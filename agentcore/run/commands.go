@@ -14,6 +14,7 @@ import (
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/process/command"
 	"github.com/agentls/agentls/agentcore/tool"
+	"github.com/agentls/agentls/agentcore/workspace"
 )
 
 // writeCommands says in the prompt what commands see and reach.
@@ -54,7 +55,7 @@ func newCommands(r *Run) *command.Set {
 		ID: r.id, Off: r.config.Sandbox == config.SandboxOff, Report: p.Sandbox, StateDir: SandboxDir(p.StateDir),
 		OutputDir: p.Outputs.Dir, Hidden: hidden, Home: authority.UserHome(), Tools: r.hooks.programs,
 		Network: r.config.SandboxNetwork, Allowed: r.config.NetworkAllow, View: r.session.View, Redactor: p.Redactor,
-	}, func(path string) error { return r.gate.editable(path, false) })
+	}, func(judge *workspace.Judge, path string) error { return r.gate.editable(judge, path, false) })
 }
 
 // readOutput reads the output of a command of the run or of those above it, or one that a run has left which it goes on

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/agentls/agentls/agentcore/permission"
 )
@@ -21,6 +22,9 @@ type expected struct {
 	names map[string]bool
 	// texts are the versions of files that act by their name, such as `.git`, by the same paths.
 	texts map[string][]string
+	// generation counts the changes of what there may be, those of open documents included: whoever has judged by it
+	// sees that it has to look again.
+	generation atomic.Uint64
 }
 
 // add notes a file by its absolute path.
@@ -32,6 +36,7 @@ func (e *expected) add(name string) {
 	}
 	for at := foldedSlash(name); !e.names[at]; at = path.Dir(at) {
 		e.names[at] = true
+		e.generation.Add(1)
 	}
 }
 
@@ -48,6 +53,7 @@ func (e *expected) write(name string, t *text) {
 	}
 	at := foldedSlash(name)
 	e.texts[at] = uniqueStrings(e.texts[at], t.string())
+	e.generation.Add(1)
 }
 
 // rename notes that what is expected at a path is expected at another one, too.
@@ -55,6 +61,7 @@ func (e *expected) rename(from, to string) {
 	from, to = foldedSlash(from), foldedSlash(to)
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.generation.Add(1)
 	for _, name := range slices.Collect(maps.Keys(e.names)) {
 		if rest, ok := strings.CutPrefix(name, from); ok && (rest == "" || rest[0] == '/') {
 			for at := to + rest; !e.names[at]; at = path.Dir(at) {
@@ -86,12 +93,14 @@ func foldedSlash(name string) string { return permission.FoldPath(filepath.ToSla
 func (v *View) Expect(names ...string) {
 	for _, name := range names {
 		name = cleanPath(name)
-		v.expected.add(name)
-		if r, rel := v.locate(name); r != nil {
-			if real, inside := r.real(rel); inside {
-				v.expected.add(filepath.Join(r.Path, filepath.FromSlash(real)))
-			}
-		}
+		v.expect(name, v.places(name))
+	}
+}
+
+func (v *View) expect(name string, at []place) {
+	v.expected.add(name)
+	if len(at) > 0 && at[0].inside && at[0].real != filepath.ToSlash(at[0].rel) {
+		v.expected.add(filepath.Join(at[0].root.Path, filepath.FromSlash(at[0].real)))
 	}
 }
 
@@ -109,27 +118,55 @@ func NewTogether(names ...string) Together {
 	return set
 }
 
+// Judge judges the paths of one batch, however many they are, by one look at each folder around them: one call, or what
+// one command wrote. All of them have to be expected before (see [View.Expect]), so that of two runs that write at once
+// one sees the other. What anybody proposes, opens or types meanwhile has it look again; what changes on the disk
+// meanwhile counts for the next batch. One goroutine at a time may use it.
+type Judge struct {
+	view *View
+	also Together
+	// folders are what was seen around the paths, as long as the generation is that of what is expected.
+	folders    map[*root]*permission.Judge
+	generation uint64
+}
+
+// Judge makes a judge for paths that are proposed together with others.
+func (v *View) Judge(also Together) *Judge { return &Judge{view: v, also: also} }
+
 // Protected reports why a file acts by itself, if it does: git, the editor or an agent would run what it says. It is
 // judged by what would be there once all is accepted that any run has proposed, and what is proposed together with it.
 // It may look at the disk.
-func (v *View) Protected(name string, also Together) (why string, ok bool) {
+func (j *Judge) Protected(name string) (why string, ok bool) {
 	name = cleanPath(name)
-	for _, r := range *v.roots.Load() { // one may lie in another
-		rel, inside := within(r.Path, name)
-		if !inside {
-			continue
+	return j.protected(j.view.places(name))
+}
+
+func (j *Judge) protected(places []place) (why string, ok bool) {
+	if now := j.view.expected.generation.Load(); now != j.generation || j.folders == nil {
+		j.folders, j.generation = map[*root]*permission.Judge{}, now
+	}
+	for _, at := range places { // one root may lie in another
+		folders := j.folders[at.root]
+		if folders == nil {
+			folders = permission.NewJudge(expectedTree{j.view, at.root, j.also}, filepath.ToSlash(at.root.Path))
+			j.folders[at.root] = folders
 		}
-		t := expectedTree{v, r, also}
-		if why, ok := permission.ProtectedBelow(t, filepath.ToSlash(r.Path), filepath.ToSlash(rel)); ok {
+		rel := filepath.ToSlash(at.rel)
+		if why, ok := folders.Protected(rel); ok {
 			return why, true
 		}
-		if real, inside := r.real(rel); inside && real != filepath.ToSlash(rel) {
-			if why, ok := permission.ProtectedBelow(t, filepath.ToSlash(r.Path), real); ok {
+		if at.inside && at.real != rel {
+			if why, ok := folders.Protected(at.real); ok {
 				return why, true
 			}
 		}
 	}
 	return "", false
+}
+
+// Protected is [Judge.Protected] for a single path.
+func (v *View) Protected(name string, also Together) (why string, ok bool) {
+	return v.Judge(also).Protected(name)
 }
 
 // expectedTree is a workspace folder as it would be, for [permission.ProtectedBelow].
@@ -145,11 +182,11 @@ func (t expectedTree) Has(rel string) bool {
 	if t.also[folded] || t.view.expected.has(folded) {
 		return true
 	}
-	dir, err := t.root.open()
+	below, err := t.root.folders()
 	if err != nil {
 		return false // nothing is there yet
 	}
-	_, err = dir.Stat(filepath.FromSlash(rel))
+	_, err = below.Stat(filepath.FromSlash(rel))
 	return err == nil
 }
 

@@ -275,8 +275,11 @@ func (l *Layer) allows(path string) bool {
 }
 
 // writable returns why the run may not write to a path, or nil.
-func writable(l *Layer, path string) error {
-	err := l.view.writable(path)
+func writable(l *Layer, path string) error { return writableBy(l.view.Judge(nil), l, path) }
+
+// writableBy is writable for the paths of one batch.
+func writableBy(j *Judge, l *Layer, path string) error {
+	err := j.writable(path)
 	var refused *FileError
 	if errors.As(err, &refused) && refused.Kind == Protected && l.allows(path) {
 		return nil
@@ -584,6 +587,7 @@ func (l *Layer) paths() []string {
 func (l *Layer) Merge() (MergeReport, error) {
 	var report MergeReport
 	var problems []error
+	defer l.view.notices.run()
 	for _, key := range l.keys() {
 		l.mu.Lock()
 		f := l.files[key]

@@ -31,13 +31,14 @@ func (l *Layer) Move(from, to string, base Stamp, author Author) error {
 	}
 	paths := make([]string, 0, 2*len(files))
 	for _, path := range files {
-		target := to + strings.TrimPrefix(path, from)
-		for _, p := range []string{path, target} {
-			if err := writable(l, p); err != nil {
-				return err
-			}
+		paths = append(paths, path, to+strings.TrimPrefix(path, from))
+	}
+	l.view.Expect(paths...)
+	judge := l.view.Judge(nil)
+	for _, path := range paths {
+		if err := writableBy(judge, l, path); err != nil {
+			return err
 		}
-		paths = append(paths, path, target)
 	}
 	spots := l.look(paths...)
 	defer l.mu.Unlock()
@@ -176,6 +177,7 @@ func filesIn(l *Layer, dir string) ([]string, error) {
 		}
 	}
 	files := []string{}
+	judge := l.view.Judge(nil)
 	folders := []string{dir}
 	for len(folders) > 0 {
 		at := folders[0]
@@ -188,7 +190,7 @@ func filesIn(l *Layer, dir string) ([]string, error) {
 			return nil, err
 		}
 		for _, e := range entries {
-			if err := l.view.writable(e.Path); err != nil {
+			if err := judge.writable(e.Path); err != nil {
 				return nil, err
 			}
 			if e.Dir {

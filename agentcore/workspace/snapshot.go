@@ -116,13 +116,18 @@ type Taken struct {
 // as it is; else the two are merged line by line, and what collides is left out. The run does not count as having seen
 // the new text. Only the layer's owner may call it.
 func (s Snapshot) Take(w Written, author Author) Taken {
+	return s.take(w, author, s.layer.view.Judge(nil))
+}
+
+// take is Take of a file of a batch.
+func (s Snapshot) take(w Written, author Author, judge *Judge) Taken {
 	path := cleanPath(w.Path)
 	taken := Taken{Path: path}
 	fail := func(err error) Taken {
 		taken.Problem = err
 		return taken
 	}
-	if err := writable(s.layer, path); err != nil {
+	if err := writableBy(judge, s.layer, path); err != nil {
 		return fail(err)
 	}
 	c, format, err := s.now(path)
@@ -258,12 +263,12 @@ func (f *folders) changedSince(path string, moment time.Time) bool {
 	if r == nil {
 		return true
 	}
-	dir, err := r.open()
+	below, err := r.folders()
 	if err != nil {
 		return true
 	}
-	info, err := dir.Stat(rel)
-	return err != nil || info.ModTime().After(moment)
+	info, err := below.Stat(rel)
+	return err != nil || info.Modified.After(moment)
 }
 
 // putUnseen is put of a text that the run has not seen: what it knew of the file is what it knows.

@@ -213,6 +213,7 @@ func (v *View) SetBuffer(path string, b *Buffer, version int32) {
 		saved = former.saved
 	}
 	v.docs[path] = &document{b, version, saved}
+	v.expected.generation.Add(1)
 	if a := v.anchors[path]; a != nil {
 		if opened {
 			a.save()
@@ -231,6 +232,7 @@ func (v *View) CloseDocument(path string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	delete(v.docs, path)
+	v.expected.generation.Add(1)
 	if a := v.anchors[path]; a != nil {
 		a.seq, a.closing = v.clock.Add(1), true
 		v.markStale(path)
