@@ -11,7 +11,8 @@ func (s *Proposal) Sides(id event.HunkID) (Conflict, bool) {
 	v := s.view
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	a, _, h := s.find(id)
+	at := s.find(id)[id]
+	a, h := at.anchor, at.hunk
 	if h == nil || h.gone || a.text == nil || h.state != event.StateConflict {
 		return Conflict{}, false
 	}
@@ -48,8 +49,9 @@ func (s *Proposal) Overwrite(ids []event.HunkID) []HunkFailure {
 	defer v.mu.Unlock()
 	var failures []HunkFailure
 	piles := make(map[*anchor]*pile)
+	all := s.find(ids...)
 	for id := range once(ids) {
-		a, p, h := s.find(id)
+		a, p, h := all[id].anchor, all[id].pile, all[id].hunk
 		switch {
 		case h == nil:
 			failures = append(failures, HunkFailure{id, s.whySettled(id)})

@@ -263,8 +263,8 @@ func (v *View) await(s *Proposal, a *anchor, path string) {
 func (s *Proposal) takenAgain(ids []event.HunkID) []string {
 	var paths []string
 	s.view.mu.Lock()
-	for _, id := range ids {
-		if a, _, u := s.findUndo(id); u != nil && u.moveTo != "" && !sameName(u.moveTo, a.path) {
+	for _, at := range s.findUndos(ids...) {
+		if u := at.undo; u.moveTo != "" && !sameName(u.moveTo, at.anchor.path) {
 			paths = append(paths, u.moveTo)
 		}
 	}

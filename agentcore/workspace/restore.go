@@ -39,11 +39,19 @@ func (s *Proposal) Restore(hunks []Hunk) {
 		}
 		paths[path] = append(paths[path], h)
 	}
+	ids := make([]event.HunkID, len(hunks))
+	for i, h := range hunks {
+		ids[i] = h.ID
+	}
+	v.mu.Lock()
+	known := s.find(ids...)
+	maps.Copy(known, s.findUndos(ids...))
+	v.mu.Unlock()
 	for _, path := range slices.Sorted(maps.Keys(paths)) {
 		c, hunks := v.seen(path), paths[path]
 		v.mu.Lock()
 		if !s.closed.Load() {
-			s.restore(path, c, hunks, targets)
+			s.restore(path, c, hunks, targets, known)
 		}
 		v.mu.Unlock()
 	}
@@ -65,7 +73,10 @@ func (v *View) seen(path string) content {
 	return c
 }
 
-func (s *Proposal) restore(path string, c content, hunks []Hunk, targets map[string]content) {
+// restore adopts the hunks of a file but for those that are known. The lock is held.
+func (s *Proposal) restore(path string, c content, hunks []Hunk, targets map[string]content,
+	known map[event.HunkID]located,
+) {
 	to := "" // where the file was moved to meanwhile
 	for _, r := range hunks {
 		if r.MoveTo != "" && r.State == event.StateOpen && c.text == nil && r.Stamp != "" &&
@@ -76,10 +87,9 @@ func (s *Proposal) restore(path string, c content, hunks []Hunk, targets map[str
 	a := s.view.anchor(path, c)
 	p := s.pile(a)
 	for _, r := range hunks {
-		_, _, known := s.find(r.ID)
-		_, _, accepted := s.findUndo(r.ID)
+		_, here := known[r.ID]
 		switch {
-		case known != nil || accepted != nil:
+		case here:
 			continue
 		case r.State == event.StateAccepted:
 			if s.restoreUndo(a, p, r) {

@@ -82,26 +82,12 @@ func (s *Proposal) remember(p *pile, h *hunk, accepted Hunk, batch uint64) {
 	p.undos = append(p.undos, &undo{hunk: *r, accepted: accepted, batch: batch})
 	s.undoable = append(s.undoable, h.id)
 	if len(s.undoable) > keptUndos {
-		if a, p, u := s.findUndo(s.undoable[0]); u != nil {
-			p.undos = slices.DeleteFunc(p.undos, func(other *undo) bool { return other == u })
-			s.view.drop(a, s)
+		if at, ok := s.findUndos(s.undoable[0])[s.undoable[0]]; ok {
+			at.pile.undos = slices.DeleteFunc(at.pile.undos, func(other *undo) bool { return other == at.undo })
+			s.view.drop(at.anchor, s)
 		}
 		s.undoable = slices.Delete(s.undoable, 0, 1)
 	}
-}
-
-// findUndo returns an accepted hunk that can be undone, or is in conflict. The lock is held.
-func (s *Proposal) findUndo(id event.HunkID) (*anchor, *pile, *undo) {
-	for _, a := range s.view.anchors {
-		if p := a.piles[s]; p != nil {
-			for _, u := range p.undos {
-				if u.id == id {
-					return a, p, u
-				}
-			}
-		}
-	}
-	return nil, nil, nil
 }
 
 // moveUndos carries the accepted hunks along a change of the file, as [pile.move] does with the open ones.
@@ -306,8 +292,9 @@ func (s *Proposal) UndoEdits(ids []event.HunkID) ([]FileEdit, []HunkFailure) {
 	defer v.mu.Unlock()
 	var failures []HunkFailure
 	wanted := make(map[*anchor][]*undo)
+	all := s.findUndos(ids...)
 	for id := range once(ids) {
-		a, _, u := s.findUndo(id)
+		a, u := all[id].anchor, all[id].undo
 		switch {
 		case u == nil:
 			failures = append(failures, HunkFailure{id, s.whyNotUndone(id)})
@@ -335,7 +322,7 @@ func (s *Proposal) UndoEdits(ids []event.HunkID) ([]FileEdit, []HunkFailure) {
 
 // whyNotUndone says why there is no undo of a hunk. The lock is held.
 func (s *Proposal) whyNotUndone(id event.HunkID) string {
-	if _, _, h := s.find(id); h != nil {
+	if _, open := s.find(id)[id]; open {
 		return "it was not accepted"
 	}
 	i := slices.IndexFunc(s.kept, func(h Hunk) bool { return h.ID == id })
@@ -501,8 +488,9 @@ func (s *Proposal) ConfirmUndo(ids []event.HunkID, applied bool, reason string) 
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	piles := make(map[*anchor]*pile)
+	all := s.findUndos(ids...)
 	for _, id := range ids {
-		a, p, u := s.findUndo(id)
+		a, p, u := all[id].anchor, all[id].pile, all[id].undo
 		if u == nil || u.pending {
 			continue
 		}

@@ -1,0 +1,116 @@
+package workspace
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/agentls/agentls/agentcore/event"
+)
+
+// The tests of this file count what a change of many files costs, at n files and at 2n, so that no step becomes one
+// that looks at all files for each of them.
+
+// wide is a view with a text in each of n files, fifty to a folder, and what a command makes of all of them.
+type wide struct {
+	view    *View
+	session *Proposal
+	told    []int // the hunks of each call of Changed
+	changed []Written
+}
+
+func newWide(t *testing.T, n int) *wide {
+	t.Helper()
+	const text = "one\ntwo\nthree\nfour\n"
+	files := map[string]string{}
+	for i := range n {
+		files[fmt.Sprintf("src/p%02d/f%03d.go", i/50, i)] = text
+	}
+	view, dir := open(t, files)
+	w := &wide{view: view}
+	w.session = view.NewProposal(ProposalOptions{Changed: func(list []Hunk) { w.told = append(w.told, len(list)) }})
+	for name := range files {
+		w.changed = append(w.changed, Written{
+			Path: filepath.Join(dir, filepath.FromSlash(name)), Content: []byte("one\n2\nthree\n4\n"), Existed: true,
+			Before: sha256.Sum256([]byte(text)),
+		})
+	}
+	return w
+}
+
+// take has a run make what the command wrote edits of its own.
+func (w *wide) take(t *testing.T) *Layer {
+	t.Helper()
+	layer := w.session.Fork()
+	snapshot := layer.Snapshot()
+	snapshot.taken = time.Now().Add(time.Hour) // the files are younger than the test needs
+	for _, taken := range snapshot.TakeAll(w.changed, Author{Reason: "made"}) {
+		if !taken.Changed || taken.Problem != nil {
+			t.Fatalf("%+v", taken)
+		}
+	}
+	return layer
+}
+
+// TestWideCommandCosts: what a command wrote is looked at a few times for each file, and its folders once for all.
+func TestWideCommandCosts(t *testing.T) {
+	count := func(n int) int64 {
+		w := newWide(t, n)
+		r, _ := w.view.locate(w.changed[0].Path)
+		below, err := r.folders()
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.take(t)
+		calls := below.Calls()
+		return calls.Paths + calls.Looks + calls.Files + calls.Folders
+	}
+	const n, each, folder = 200, 14, 20
+	one, two := count(n), count(2*n)
+	if most := int64(n*each + (n/50+2)*folder); one > most {
+		t.Errorf("%d files took %d looks at the disk, want %d at most", n, one, most)
+	}
+	if two > 2*one {
+		t.Errorf("%d files took %d looks at the disk, twice as many %d", n, one, two)
+	}
+}
+
+// TestWideMergeIsToldOnce: however many files a merge changes, whoever counts and stores the hunks is told once.
+func TestWideMergeIsToldOnce(t *testing.T) {
+	w := newWide(t, 120)
+	merge(t, w.take(t))
+	if len(w.told) != 1 || w.told[0] != 240 {
+		t.Errorf("hunks were told of as %v, want 240 at once", w.told)
+	}
+}
+
+// TestManyHunksAreFoundAtOnce: what is done with many hunks looks at each of them a few times, not all for each.
+func TestManyHunksAreFoundAtOnce(t *testing.T) {
+	w := newWide(t, 120)
+	merge(t, w.take(t))
+	var ids []event.HunkID
+	for _, h := range w.session.Hunks() {
+		ids = append(ids, h.ID)
+	}
+	for _, step := range []struct {
+		name string
+		do   func()
+	}{
+		{"edits", func() { w.session.Edits(ids) }},
+		{"remark", func() { w.session.Remark(ids, "looked at") }},
+		{"overwrite", func() { w.session.Overwrite(ids) }},
+		{"confirm", func() { w.session.Confirm(ids[:len(ids)/2], false, "no") }},
+		{"reject", func() { w.session.Reject(ids) }},
+	} {
+		w.session.visited = 0
+		step.do()
+		if most := 3 * len(ids); w.session.visited == 0 || w.session.visited > most {
+			t.Errorf("%s looked at %d hunks for %d, want %d at most", step.name, w.session.visited, len(ids), most)
+		}
+	}
+	if left := w.session.Hunks(); left[0].State != event.StateRejected {
+		t.Errorf("%d hunks are left: %+v", len(left), left[0])
+	}
+}
