@@ -1,0 +1,147 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The benchmarks of this file change many files at once. Their figures are of n, 2n and 4n, so that a growth is seen.
+
+// wideDesk makes a desk with files of 60 lines in folders of a hundred.
+func wideDesk(b *testing.B, files int, l *loopback) *desk {
+	texts := map[string]string{"a.go": "package a\n"}
+	for i := range files {
+		var source strings.Builder
+		fmt.Fprintf(&source, "package p\n\n// F%d is old.\n", i)
+		for j := range 20 {
+			fmt.Fprintf(&source, "\nfunc f%d_%d() string {\n\treturn \"what the function has is old %d\" }\n", i, j, j)
+		}
+		texts[fmt.Sprintf("src/p%02d/f%04d.go", i/100, i)] = source.String()
+	}
+	d := newDesk(b, texts)
+	l.listen(b)
+	d.env = []string{"OPENAI_API_KEY=k", "OPENAI_BASE_URL=" + l.URL + "/v1"}
+	d.finish(d.start("trust", "--yes")) // makes the database
+	time.Sleep(2 * time.Second)         // what has just changed is read again each time
+	return d
+}
+
+// stateSize is how many bytes the database has, with what is to be written back to it.
+func (d *desk) stateSize() float64 {
+	sum := int64(0)
+	for _, path := range []string{d.database(), d.database() + "-wal"} {
+		if info, err := os.Stat(path); err == nil {
+			sum += info.Size()
+		}
+	}
+	return float64(sum) / (1 << 20)
+}
+
+// measure runs the conversation of a loopback with two answers, and reports from the last byte of the first one to the
+// first byte of the next request, from the last answer to the end, the growth of the database and the most memory. look is
+// called after each iteration.
+func (d *desk) measure(b *testing.B, l *loopback, look func()) {
+	var gap, cpu samples
+	memory, grown, rest := 0.0, 0.0, samples{}
+	for b.Loop() {
+		l.reset()
+		before := d.stateSize()
+		cmd := d.start("run", "-q", "--agent", "coder", "--max-turns", "4", "Work.")
+		memory = max(memory, d.finishSmall(cmd))
+		cpu = append(cpu, cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
+		rest = append(rest, time.Since(l.wrote))
+		grown = max(grown, d.stateSize()-before)
+		if len(l.gaps) != 1 {
+			b.Fatalf("there were %d turns", len(l.gaps)+1)
+		}
+		gap = append(gap, l.gaps...)
+		look()
+	}
+	b.ReportMetric(gap.median(), "ms/request")
+	b.ReportMetric(rest.median(), "ms/end")
+	b.ReportMetric(cpu.median(), "ms/cpu")
+	b.ReportMetric(grown, "MiB/stored")
+	b.ReportMetric(memory, "MiB/peak")
+}
+
+// BenchmarkWideCommand has a command in the sandbox change a line of each file, make a new file beside each or move all of
+// them. It tells how long that took inside.
+func BenchmarkWideCommand(b *testing.B) {
+	for _, how := range []struct{ name, command string }{
+		{"change", "sed -i s/old[.]/new./ src/*/*.go"},
+		{"make", "cp -r src made"},
+		{"move", "mv src moved"},
+	} {
+		for _, files := range []int{100, 500, 645, 1000, 2000} {
+			b.Run(fmt.Sprintf("%s/%d", how.name, files), func(b *testing.B) {
+				l := &loopback{
+					turns:  2,
+					script: "s=$(date +%s%N); " + how.command + "; echo took:$((($(date +%s%N)-s)/1000)): #",
+				}
+				d := wideDesk(b, files, l)
+				var inside, over samples
+				d.measure(b, l, func() {
+					answer := string(l.last) // the command is in it, too, before what it said
+					number, _, _ := strings.Cut(answer[strings.LastIndex(answer, "took:")+len("took:"):], ":")
+					took, err := strconv.Atoi(number)
+					if err != nil {
+						b.Fatalf("the command said nothing: %v", err)
+					}
+					inside = append(inside, time.Duration(took)*time.Microsecond)
+					over = append(over, l.gaps[0]-inside[len(inside)-1])
+				})
+				b.ReportMetric(inside.median(), "ms/inside")
+				b.ReportMetric(over.median(), "ms/over-inside")
+			})
+		}
+	}
+}
+
+// BenchmarkWideTurn has a model make ten hunks in each file in one answer, with a call a file or a call a hunk.
+func BenchmarkWideTurn(b *testing.B) {
+	for _, one := range []bool{false, true} {
+		for _, files := range []int{100, 200, 400} {
+			name := fmt.Sprintf("calls=%d/hunks=%d", files, 10*files)
+			if one {
+				name = fmt.Sprintf("calls=%d/hunks=%d", 10*files, 10*files)
+			}
+			b.Run(name, func(b *testing.B) {
+				l := &loopback{turns: 2, opening: edits(files, one)}
+				d := wideDesk(b, files, l)
+				d.measure(b, l, func() {})
+			})
+		}
+	}
+}
+
+// edits is an answer that edits ten places of each file, each with a call of its own where one is set.
+func edits(files int, one bool) string {
+	var b strings.Builder
+	calls := 0
+	call := func(arguments string) {
+		b.WriteString(chunk(fmt.Sprintf(
+			`{"tool_calls":[{"index":%d,"id":"call_%d","type":"function","function":{"name":"edit","arguments":%q}}]}`,
+			calls, calls, arguments), "null"))
+		calls++
+	}
+	for i := range files {
+		path := fmt.Sprintf("src/p%02d/f%04d.go", i/100, i)
+		var list []string
+		for j := range 10 {
+			e := fmt.Sprintf(`"old_string":"f%d_%d()","new_string":"g%d_%d()"`, i, 2*j, i, 2*j)
+			if one {
+				call(fmt.Sprintf(`{"path":%q,%s}`, path, e))
+			}
+			list = append(list, "{"+e+"}")
+		}
+		if !one {
+			call(fmt.Sprintf(`{"path":%q,"edits":[%s]}`, path, strings.Join(list, ",")))
+		}
+	}
+	b.WriteString(chunk(`{}`, `"tool_calls"`) + ending)
+	return b.String()
+}
