@@ -156,6 +156,9 @@ func (j *Judge) bare(g *ground, dir, rel string) bool {
 
 // pointers are where a `.git` file leads, below the root.
 func pointers(tree Tree, root, dir string) (list []string) {
+	if !tree.Has(path.Join(dir, ".git")) {
+		return nil
+	}
 	for _, text := range tree.Texts(path.Join(dir, ".git")) {
 		if to, ok := strings.CutPrefix(strings.TrimSpace(text), "gitdir:"); ok {
 			list = appendInside(list, root, dir, strings.TrimSpace(to))
@@ -210,7 +213,11 @@ func namedBySettings(tree Tree, root, dir string, pointed []string) (list []stri
 			}
 		}
 	}
-	for _, repository := range append(slices.Clip(pointed), path.Join(dir, ".git")) {
+	repositories := slices.Clone(pointed)
+	if own := path.Join(dir, ".git"); tree.Has(own) { // most folders have none, and nothing in it
+		repositories = append(repositories, own)
+	}
+	for _, repository := range repositories {
 		from := []string{repository}
 		for _, text := range tree.Texts(path.Join(repository, "commondir")) { // of a linked work tree
 			from = appendInside(from, root, repository, strings.TrimSpace(text))

@@ -46,6 +46,10 @@ type layerEdits struct {
 	// generation counts the changes of files; dropped tells when a path lost its edits.
 	generation uint64
 	dropped    map[string]uint64
+	// journal are these changes in their order, of which all are there that still hold; visited counts how many of them
+	// were looked at. Tests look at it, since counts tell how work grows.
+	journal []layerChange
+	visited int
 	// lost are conflicts of edits that a later write left behind.
 	lost []Conflict
 }

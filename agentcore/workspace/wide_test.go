@@ -114,3 +114,40 @@ func TestManyHunksAreFoundAtOnce(t *testing.T) {
 		t.Errorf("%d hunks are left: %+v", len(left), left[0])
 	}
 }
+
+// TestSavingCostsWhatChanged: what a run stores behind each call costs the files of that call, not all of its layer.
+func TestSavingCostsWhatChanged(t *testing.T) {
+	w := newWide(t, 200)
+	layer := w.take(t)
+	_, _, saved := layer.SavedSince(0)
+	layer.visited = 0
+	const rounds = 20
+	for round := range rounds {
+		for _, file := range w.changed {
+			write(t, layer, file.Path, fmt.Sprint("round ", round), "")
+			changed, dropped, now := layer.SavedSince(saved)
+			if len(changed) != 1 || changed[0].Path != file.Path || len(dropped) != 0 {
+				t.Fatalf("%d files are changed, %v dropped", len(changed), dropped)
+			}
+			saved = now
+		}
+	}
+	if most := 3 * rounds * len(w.changed); layer.visited > most {
+		t.Errorf("%d calls looked at %d changes, want %d at most", rounds*len(w.changed), layer.visited, most)
+	}
+	if most := 64 + 2*len(w.changed) + 2; len(layer.journal) > most {
+		t.Errorf("the layer remembers %d changes, want %d at most", len(layer.journal), most)
+	}
+	for _, file := range w.changed[:50] {
+		if err := layer.Delete(file.Path, StampOf(fmt.Sprint("round ", rounds-1)), Author{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if changed, dropped, _ := layer.SavedSince(saved); len(changed) != 50 || len(dropped) != 0 {
+		t.Errorf("%d files are changed, %v dropped", len(changed), dropped)
+	}
+	merge(t, layer)
+	if changed, dropped, _ := layer.SavedSince(saved); len(changed) != 0 || len(dropped) != len(w.changed) {
+		t.Errorf("%d files are changed, %d dropped", len(changed), len(dropped))
+	}
+}
