@@ -206,7 +206,7 @@ func (t expectedTree) Texts(rel string) []string {
 	}
 	if a := t.view.anchors[name]; a != nil {
 		for _, p := range a.piles {
-			if own := p.text(a.text); own != nil {
+			if own := p.text(a.now()); own != nil {
 				texts = append(texts, own.string())
 			}
 		}

@@ -79,7 +79,7 @@ func (s *Proposal) Hunks() []Hunk {
 		if p := a.piles[s]; p != nil {
 			for _, h := range p.hunks {
 				hunks = append(hunks, a.hunk(h))
-				texts = append(texts, a.text)
+				texts = append(texts, a.now())
 			}
 		}
 	}
@@ -137,7 +137,7 @@ func byPlace(a, b Hunk) int {
 func (s *Proposal) Hunk(id event.HunkID) (Hunk, bool) {
 	s.view.mu.Lock()
 	if at, ok := s.find(id)[id]; ok {
-		found, shown := at.anchor.hunk(at.hunk), at.anchor.text
+		found, shown := at.anchor.hunk(at.hunk), at.anchor.now()
 		s.view.mu.Unlock()
 		found.Stamp = shown.stamp()
 		return found, true
@@ -222,7 +222,7 @@ func (a *anchor) hunk(h *hunk) Hunk {
 	case h.gone:
 		result.State, result.Detail = event.StateConflict, "the file is gone"
 	case h.state == event.StateConflict:
-		result.Current = a.text.index().Slice(h.start, h.end)
+		result.Current = a.now().index().Slice(h.start, h.end)
 	}
 	return result
 }
@@ -269,7 +269,7 @@ func (s *Proposal) publish(a *anchor, p *pile) {
 			h.notify = false
 			if h.state == event.StateAccepted && h.settled() && h.reverse == nil {
 				// It was merged into its lines.
-				h.reverse = h.merged(a.text, h.start, h.end, h.home, h.homeAt)
+				h.reverse = h.merged(a.now(), h.start, h.end, h.home, h.homeAt)
 			}
 			changed = append(changed, a.hunk(h))
 		}
@@ -285,7 +285,7 @@ func (s *Proposal) publish(a *anchor, p *pile) {
 		}
 		return h.settled()
 	})
-	p.remark(a.text, batch)
+	p.remark(a.now(), batch)
 	if n := len(s.kept) - keptHunks; n > 0 {
 		s.kept = slices.Delete(s.kept, 0, n)
 	}
@@ -297,7 +297,7 @@ func (s *Proposal) publish(a *anchor, p *pile) {
 		s.view.notices.add(s.tell)
 	}
 	for _, h := range changed {
-		s.untold, s.toldOf = append(s.untold, h), append(s.toldOf, a.text)
+		s.untold, s.toldOf = append(s.untold, h), append(s.toldOf, a.now())
 	}
 }
 
@@ -356,7 +356,7 @@ func (s *Proposal) content(path string) (content, error) {
 		c.version, c.open = -1, false
 	}
 	p := a.piles[s]
-	c.text = p.text(a.text)
+	c.text = p.text(a.now())
 	if f.origin == path && p.moving() != nil {
 		c.text = nil
 	}
@@ -378,7 +378,7 @@ func (s *Proposal) merge(path string, edits moved) ([]Conflict, []event.HunkID, 
 	}
 	a := v.anchor(files[0].origin, files[0].content)
 	p := s.pile(a)
-	shown := p.text(a.text)
+	shown := p.text(a.now())
 	away := a.path == path && p.moving() != nil
 	if away {
 		shown = nil
@@ -389,7 +389,7 @@ func (s *Proposal) merge(path string, edits moved) ([]Conflict, []event.HunkID, 
 		hunks := over.hunks
 		if away {
 			ids = s.unmove(a, p)
-			shown = p.text(a.text)
+			shown = p.text(a.now())
 			hunks = hunksBy(shown, next, authorsOf(hunks))
 		}
 		if h := p.mover(); h != nil && next == nil {
@@ -423,7 +423,7 @@ func uniqueIDs(ids []event.HunkID) []event.HunkID {
 func (s *Proposal) stack(a *anchor, p *pile, shown, next *text, over []*hunk) []event.HunkID {
 	var ids []event.HunkID
 	var hunks []*hunk
-	for _, c := range compose(a.text, shown, next, p.patch(a.text).hunks, over) {
+	for _, c := range compose(a.now(), shown, next, p.patch(a.now()).hunks, over) {
 		switch {
 		case c.hunk == nil:
 			for _, h := range c.from {
@@ -502,7 +502,7 @@ func (s *Proposal) Edits(ids []event.HunkID) ([]FileEdit, []HunkFailure) {
 			failures = append(failures, HunkFailure{id, "the editor took it already"})
 		case h.state == event.StateConflict:
 			failures = append(failures, HunkFailure{id, "it is in conflict: " + h.detail})
-		case !h.delete && a.text.index().Slice(h.start, h.end) != h.before:
+		case !h.delete && a.now().index().Slice(h.start, h.end) != h.before:
 			failures = append(failures, HunkFailure{id, "its lines are not as they were"})
 		default:
 			wanted[a] = append(wanted[a], h)
@@ -565,19 +565,19 @@ func (a *anchor) edit(s *Proposal, hunks []*hunk) (e FileEdit) {
 		defer func() { e.Reasons = append(e.Reasons, joinAuthors(hunks[i].authors).Reason) }()
 	}
 	for _, h := range lines {
-		e.Create = e.Create || h.create && a.text == nil
+		e.Create = e.Create || h.create && a.now() == nil
 		e.Delete = e.Delete || h.delete
 		expected.ids = append(expected.ids, h.id)
 		expected.changes = append(expected.changes, h.change())
 		reason := joinAuthors(h.authors).Reason
 		e.Reasons = append(e.Reasons, reason)
 		if !h.delete {
-			x := a.text.index()
+			x := a.now().index()
 			e.Edits = append(e.Edits, Edit{x.Start(h.start), x.Start(h.end), h.after})
 		}
 	}
-	if a.text != nil && !e.Delete && len(lines) > 0 {
-		expected.text = apply(a.text, lines).s
+	if a.now() != nil && !e.Delete && len(lines) > 0 {
+		expected.text = apply(a.now(), lines).s
 		a.expect(expected)
 	}
 	return e
@@ -585,7 +585,7 @@ func (a *anchor) edit(s *Proposal, hunks []*hunk) (e FileEdit) {
 
 // fileEdit is an edit of a file as it is now, which changes nothing yet. The lock is held.
 func (s *Proposal) fileEdit(a *anchor) FileEdit {
-	e := FileEdit{Path: a.path, Version: -1, Before: a.text.string()}
+	e := FileEdit{Path: a.path, Version: -1, Before: a.now().string()}
 	if doc := s.view.docs[a.path]; doc != nil {
 		e.Version = doc.version
 	}
@@ -668,7 +668,7 @@ func (v *View) verify(a *anchor) {
 		for _, h := range p.hunks {
 			if h.pending {
 				h.settle(event.StateOpen, untaken)
-				h.gone = h.moveTo != "" && a.text == nil
+				h.gone = h.moveTo != "" && a.now() == nil
 			}
 		}
 		for _, u := range p.undos {

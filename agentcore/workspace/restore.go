@@ -110,7 +110,7 @@ func (s *Proposal) restore(path string, c content, hunks []Hunk, targets map[str
 			s.restoreMove(a, p, h, targets[h.moveTo], to == h.moveTo)
 			continue
 		}
-		h.place(a.text, r)
+		h.place(a.now(), r)
 		if h.live() && slices.ContainsFunc(p.hunks, func(other *hunk) bool { return other.live() && other.same(h) }) {
 			h.settle(event.StateSuperseded, "the same was proposed before")
 		}
@@ -149,9 +149,9 @@ func (s *Proposal) restoreMove(a *anchor, p *pile, h *hunk, target content, made
 		p.hunks = append(p.hunks, h)
 		return
 	case made:
-	case a.text == nil:
+	case a.now() == nil:
 		h.gone = true
-	case b.text != nil && !(sameName(a.path, b.path) && b.text.same(a.text)):
+	case b.now() != nil && !(sameName(a.path, b.path) && b.now().same(a.now())):
 		h.settle(event.StateConflict, "a file of this name appeared where it is to go")
 	}
 	p.hunks = append(p.hunks, h)
@@ -169,16 +169,16 @@ func (s *Proposal) restoreUndo(a *anchor, p *pile, r Hunk) bool {
 	h := &hunk{id: r.ID, authors: r.authors()}
 	h.reverse = &hunk{state: event.StateOpen, before: r.After, after: r.Before, create: r.Delete, delete: r.Create}
 	if r.MoveTo != "" {
-		h.reverse.moveTo, h.reverse.gone = r.Path, a.text == nil
+		h.reverse.moveTo, h.reverse.gone = r.Path, a.now() == nil
 	} else {
-		h.reverse.place(a.text, r)
+		h.reverse.place(a.now(), r)
 	}
 	if h.reverse.settled() {
 		return false
 	}
 	batch := s.view.clock.Add(1)
 	s.remember(p, h, r, batch)
-	p.remark(a.text, batch)
+	p.remark(a.now(), batch)
 	for _, u := range p.undos {
 		if u.batch == batch {
 			u.saved = &savedUndo{} // with a text that nobody knows
@@ -375,11 +375,11 @@ func (s *Proposal) Left() []Hunk {
 		}
 		for _, h := range p.hunks {
 			hunks = append(hunks, a.hunk(h))
-			texts = append(texts, a.text)
+			texts = append(texts, a.now())
 		}
 		for _, u := range p.undos {
 			if u.state == event.StateOpen && !u.gone && !u.pending {
-				undos[u.id], shown[u.id] = a.accepted(u), a.text
+				undos[u.id], shown[u.id] = a.accepted(u), a.now()
 			}
 		}
 	}

@@ -267,7 +267,7 @@ func (s *Proposal) Accepted() []Hunk {
 			for _, u := range p.undos {
 				if !u.pending {
 					hunks = append(hunks, a.hunk(&u.hunk))
-					texts = append(texts, a.text)
+					texts = append(texts, a.now())
 				}
 			}
 		}
@@ -359,17 +359,17 @@ func (a *anchor) undoEdit(s *Proposal, undos []*undo) (*FileEdit, []HunkFailure)
 	if edit.MoveTo = home; home != "" {
 		defer func() { edit.Reasons = append(edit.Reasons, reason) }()
 	}
-	edit.Create, edit.Delete = a.text == nil && cur != nil, a.text != nil && cur == nil
+	edit.Create, edit.Delete = a.now() == nil && cur != nil, a.now() != nil && cur == nil
 	for _, h := range stack.hunks {
 		reason := joinAuthors(h.authors).Reason
 		edit.Reasons = append(edit.Reasons, reason)
 		if !h.delete {
-			x := a.text.index()
+			x := a.now().index()
 			edit.Edits = append(edit.Edits, Edit{x.Start(h.start), x.Start(h.end), h.after})
 			expected.changes = append(expected.changes, h.change())
 		}
 	}
-	if a.text != nil && cur != nil && len(expected.ids) > 0 {
+	if a.now() != nil && cur != nil && len(expected.ids) > 0 {
 		expected.text = cur.s
 		a.expect(expected)
 	}
@@ -382,7 +382,7 @@ func (a *anchor) undoEdit(s *Proposal, undos []*undo) (*FileEdit, []HunkFailure)
 // takeBack undoes on a copy what can be undone, and returns the hunks that do it, the text that they make, and what is
 // left: what has other lines now, and what would be there twice. expected gets the hunks that are undone.
 func (a *anchor) takeBack(left []*undo, expected *expectation) (stack patch, cur *text, rest, twice []*undo) {
-	stack, cur = patch{base: a.text}, a.text
+	stack, cur = patch{base: a.now()}, a.now()
 	from := cur
 	if from == nil {
 		from = a.last
@@ -494,8 +494,8 @@ func (s *Proposal) ConfirmUndo(ids []event.HunkID, applied bool, reason string) 
 		if u == nil || u.pending {
 			continue
 		}
-		same := a.text != nil && slices.ContainsFunc(a.expected, func(e expectation) bool {
-			return e.undo && e.session == s && e.text == a.text.s && slices.Contains(e.ids, id)
+		same := a.now() != nil && slices.ContainsFunc(a.expected, func(e expectation) bool {
+			return e.undo && e.session == s && e.text == a.now().s && slices.Contains(e.ids, id)
 		})
 		if u.state != event.StateOpen && !(applied && same) {
 			continue

@@ -218,7 +218,10 @@ func (v *View) SetBuffer(path string, b *Buffer, version int32) {
 		if opened {
 			a.save()
 		}
-		v.move(a, b.whole(), v.clock.Add(1))
+		if seq := v.clock.Add(1); opened || !v.follow(a, b, seq) {
+			v.move(a, b.whole(), seq)
+			a.typed.buffer = b
+		}
 	}
 	v.mu.Unlock()
 	v.notices.run()
@@ -415,9 +418,10 @@ type hold struct {
 // sync moves what is anchored to a file, given what was just read of it. The lock is held.
 func (v *View) sync(a *anchor, c content) {
 	if doc := v.docs[a.path]; doc != nil {
-		if shown := doc.buffer.whole(); a.text != shown {
+		if shown := doc.buffer.whole(); a.now() != shown {
 			v.move(a, shown, v.clock.Add(1))
 		}
+		a.typed.buffer = doc.buffer
 		return
 	}
 	if c.open || c.seq < a.seq {
