@@ -3,10 +3,13 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/agentls/agentls/agentcore/event"
 )
 
 // The benchmarks of this file change many files at once. Their figures are of n, 2n and 4n, so that a growth is seen.
@@ -113,6 +116,49 @@ func BenchmarkWideTurn(b *testing.B) {
 				l := &loopback{turns: 2, opening: edits(files, one)}
 				d := wideDesk(b, files, l)
 				d.measure(b, l, func() {})
+			})
+		}
+	}
+}
+
+// BenchmarkDidChangeLong types in documents of 1 and 5 MB, without and with a finding of the offline rules in them, as fast
+// as the server takes it.
+func BenchmarkDidChangeLong(b *testing.B) {
+	const changes = 2000
+	for _, size := range []int{1 << 20, 5 << 20} {
+		for _, found := range []bool{false, true} {
+			b.Run(fmt.Sprintf("bytes=%d/finding=%t", size, found), func(b *testing.B) {
+				d := newDesk(b, nil)
+				p := d.peer("serve")
+				defer p.end()
+				line := "A line of a long text that somebody types in.\n"
+				text := "A text.\n\n<<<<<<< HEAD\none\n=======\ntwo\n>>>>>>> other\n" + strings.Repeat(line, size/len(line))
+				uri := event.FileURI(filepath.Join(d.dir, "long.txt"))
+				p.notify("textDocument/didOpen",
+					fmt.Sprintf(`{"textDocument":{"uri":%q,"languageId":"go","version":1,"text":%q}}`, uri, text))
+				if found {
+					started := decode[struct{ Run string }](b, p.call("workspace/executeCommand",
+						fmt.Sprintf(`{"command":"agentls.review","arguments":[{"uri":%q}]}`, uri)))
+					ended := p.call("agent/wait", fmt.Sprintf(`{"run":%q}`, started.Run))
+					if !strings.Contains(string(ended), "1 error") {
+						b.Fatalf("there is no finding: %s", ended)
+					}
+				}
+				p.call("agent/list", `{}`)
+				version := 1
+				var each samples
+				for b.Loop() {
+					begin := time.Now()
+					for i := range changes {
+						version++
+						p.notify("textDocument/didChange", fmt.Sprintf(
+							`{"textDocument":{"uri":%q,"version":%d},"contentChanges":[{"range":{"start":{"line":%d,"character":3},"end":{"line":%d,"character":%d}},"text":"x"}]}`,
+							uri, version, 10+i*5, 10+i*5, 3+i%2))
+					}
+					p.call("agent/list", `{}`)
+					each = append(each, time.Since(begin)/changes)
+				}
+				b.ReportMetric(each.median(), "ms/change")
 			})
 		}
 	}
