@@ -1,13 +1,13 @@
 package workspace
 
 import (
-	"maps"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"unicode"
 
 	"github.com/agentls/agentls/agentcore/permission"
 )
@@ -18,26 +18,95 @@ import (
 // here before it is judged. It has its own lock, under which nothing else is taken.
 type expected struct {
 	mu sync.Mutex
-	// names are files and the folders that they are in, by folded absolute slash path.
-	names map[string]bool
+	// names are files and the folders that they are in, by folded absolute slash path, each with the names in it.
+	names map[string]map[string]bool
+	// spelled are the same by their absolute slash path, each with the names in it as they are spelled, by what they are
+	// without their letter case.
+	spelled map[string]map[string][]string
 	// texts are the versions of files that act by their name, such as `.git`, by the same paths.
 	texts map[string][]string
 	// generation counts the changes of what there may be, those of open documents included: whoever has judged by it
 	// sees that it has to look again.
 	generation atomic.Uint64
+	// visited counts the names that a look below a path came by. Tests look at it, since counts tell how work grows.
+	visited atomic.Int64
 }
 
 // add notes a file by its absolute path.
 func (e *expected) add(name string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.fold(foldedSlash(name))
+	e.spell(filepath.ToSlash(name))
+}
+
+// fold notes a folded path. The lock is held.
+func (e *expected) fold(at string) {
 	if e.names == nil {
-		e.names = make(map[string]bool)
+		e.names = make(map[string]map[string]bool)
 	}
-	for at := foldedSlash(name); !e.names[at]; at = path.Dir(at) {
-		e.names[at] = true
-		e.generation.Add(1)
+	for below := ""; ; at, below = path.Dir(at), path.Base(at) {
+		inside, known := e.names[at]
+		if inside == nil {
+			inside = make(map[string]bool)
+			e.names[at] = inside
+		}
+		if !known {
+			e.generation.Add(1)
+		}
+		if below != "" {
+			inside[below] = true
+		}
+		if known || at == path.Dir(at) {
+			return
+		}
 	}
+}
+
+// spell notes how a path is spelled. The lock is held.
+func (e *expected) spell(at string) {
+	if e.spelled == nil {
+		e.spelled = make(map[string]map[string][]string)
+	}
+	for dir := path.Dir(at); dir != at; at, dir = dir, path.Dir(dir) {
+		name := path.Base(at)
+		letters := caseless(name)
+		inside := e.spelled[dir]
+		if slices.Contains(inside[letters], name) {
+			return
+		}
+		if inside == nil {
+			inside = make(map[string][]string)
+			e.spelled[dir] = inside
+		}
+		inside[letters] = append(inside[letters], name)
+	}
+}
+
+// caseless is what names have in common that [strings.EqualFold] takes for one.
+func caseless(name string) string {
+	return strings.Map(func(r rune) rune {
+		least := r
+		for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {
+			least = min(least, other)
+		}
+		return least
+	}, name)
+}
+
+// inside reports whether anything may be below a path.
+func (e *expected) inside(name string) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.spelled[filepath.ToSlash(name)]) > 0
+}
+
+// twins reports whether anything may be in a folder that is called as a name but for its letter case.
+func (e *expected) twins(dir, name string) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	spellings := e.spelled[filepath.ToSlash(dir)][caseless(name)]
+	return slices.ContainsFunc(spellings, func(other string) bool { return other != name })
 }
 
 // write notes what a file is to hold, if that matters.
@@ -58,26 +127,52 @@ func (e *expected) write(name string, t *text) {
 
 // rename notes that what is expected at a path is expected at another one, too.
 func (e *expected) rename(from, to string) {
-	from, to = foldedSlash(from), foldedSlash(to)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.generation.Add(1)
-	for _, name := range slices.Collect(maps.Keys(e.names)) {
-		if rest, ok := strings.CutPrefix(name, from); ok && (rest == "" || rest[0] == '/') {
-			for at := to + rest; !e.names[at]; at = path.Dir(at) {
-				e.names[at] = true
-			}
-			if texts := e.texts[name]; texts != nil {
-				e.texts[to+rest] = uniqueStrings(e.texts[to+rest], texts...)
-			}
+	for _, rest := range e.spelledBelow(filepath.ToSlash(from), "", nil) {
+		e.spell(filepath.ToSlash(to) + rest)
+	}
+	from, to = foldedSlash(from), foldedSlash(to)
+	for _, rest := range e.below(from, "", nil) {
+		e.fold(to + rest)
+		if texts := e.texts[from+rest]; texts != nil {
+			e.texts[to+rest] = uniqueStrings(e.texts[to+rest], texts...)
+			e.generation.Add(1)
 		}
 	}
+}
+
+// below lists a folded path and all below it, each without the path. The lock is held.
+func (e *expected) below(at, rest string, list []string) []string {
+	inside, known := e.names[at+rest]
+	if !known {
+		return list
+	}
+	list = append(list, rest)
+	for name := range inside {
+		e.visited.Add(1)
+		list = e.below(at, rest+"/"+name, list)
+	}
+	return list
+}
+
+// spelledBelow is below for a path as it is spelled.
+func (e *expected) spelledBelow(at, rest string, list []string) []string {
+	list = append(list, rest)
+	for _, names := range e.spelled[at+rest] {
+		for _, name := range names {
+			e.visited.Add(1)
+			list = e.spelledBelow(at, rest+"/"+name, list)
+		}
+	}
+	return list
 }
 
 func (e *expected) has(folded string) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.names[folded]
+	_, known := e.names[folded]
+	return known
 }
 
 func (e *expected) versions(folded string) []string {
@@ -128,6 +223,27 @@ type Judge struct {
 	// folders are what was seen around the paths, as long as the generation is that of what is expected.
 	folders    map[*root]*permission.Judge
 	generation uint64
+	// names are those in folders of the disk, by what they are without their letter case.
+	names map[string]map[string][]string
+}
+
+// onDisk lists the names in a folder of the disk that are a name but for its letter case, sorted, itself included. rel
+// is the folder below the root.
+func (j *Judge) onDisk(r *root, rel, name string) []string {
+	dir := filepath.Join(r.Path, rel)
+	inside, known := j.names[dir]
+	if !known {
+		inside = map[string][]string{}
+		for _, other := range r.names(rel) {
+			letters := caseless(other)
+			inside[letters] = append(inside[letters], other)
+		}
+		if j.names == nil {
+			j.names = map[string]map[string][]string{}
+		}
+		j.names[dir] = inside
+	}
+	return slices.Sorted(slices.Values(inside[caseless(name)]))
 }
 
 // Judge makes a judge for paths that are proposed together with others.

@@ -362,7 +362,8 @@ func (l *Layer) Glimpse(path string, stamp Stamp) {
 // [Normalize].
 func (l *Layer) Write(path, text string, base Stamp, author Author) (File, error) {
 	path = cleanPath(path)
-	if err := writable(l, path); err != nil {
+	judge := l.view.Judge(nil)
+	if err := writableBy(judge, l, path); err != nil {
 		return File{}, err
 	}
 	if !utf8.ValidString(text) || strings.IndexByte(text, 0) >= 0 {
@@ -375,7 +376,7 @@ func (l *Layer) Write(path, text string, base Stamp, author Author) (File, error
 		return File{}, l.view.tooLarge(path, int64(len(text)))
 	}
 	if base == "" {
-		if err := creatable(l, path); err != nil {
+		if err := creatable(judge, l, path); err != nil {
 			return File{}, err
 		}
 	}
@@ -491,7 +492,7 @@ func changedSince(path string, c content, detail string) *FileError {
 }
 
 // creatable refuses a new file below a file, or where a folder is.
-func creatable(l *Layer, path string) error {
+func creatable(judge *Judge, l *Layer, path string) error {
 	r, rel := l.view.locate(path)
 	if r == nil {
 		return l.view.outside(path)
@@ -514,7 +515,7 @@ func creatable(l *Layer, path string) error {
 			return &FileError{Kind: Directory, Path: path, Detail: "is a folder", Hint: "choose another name"}
 		}
 	}
-	return clash(l, path)
+	return clash(judge, l, path)
 }
 
 func (e *layerEdits) lose(path string, conflicts []Conflict) {

@@ -24,8 +24,12 @@ const maxMoved = 1000
 // A new file may be written at the old path. The move is then taken for a copy and an edit, since a proposal to move a
 // file cannot also change what is left.
 func (l *Layer) Move(from, to string, base Stamp, author Author) error {
-	from, to = cleanPath(from), cleanPath(to)
-	files, folder, err := moving(l, from, to)
+	return l.move(l.view.Judge(nil), cleanPath(from), cleanPath(to), base, author)
+}
+
+// move is Move of a batch.
+func (l *Layer) move(judge *Judge, from, to string, base Stamp, author Author) error {
+	files, folder, err := moving(judge, l, from, to)
 	if err != nil {
 		return err
 	}
@@ -34,7 +38,6 @@ func (l *Layer) Move(from, to string, base Stamp, author Author) error {
 		paths = append(paths, path, to+strings.TrimPrefix(path, from))
 	}
 	l.view.Expect(paths...)
-	judge := l.view.Judge(nil)
 	for _, path := range paths {
 		if err := writableBy(judge, l, path); err != nil {
 			return err
@@ -60,7 +63,7 @@ func (l *Layer) Move(from, to string, base Stamp, author Author) error {
 
 // moving lists the files that a move takes along, and tells whether they are a folder's. Whatever forbids the move
 // before a file is looked at is an error.
-func moving(l *Layer, from, to string) (files []string, folder bool, err error) {
+func moving(judge *Judge, l *Layer, from, to string) (files []string, folder bool, err error) {
 	for _, path := range []string{from, to} {
 		if r, rel := l.view.locate(path); r != nil && rel == "." {
 			return nil, false, &FileError{
@@ -68,7 +71,7 @@ func moving(l *Layer, from, to string) (files []string, folder bool, err error) 
 				Hint: "move what is in it",
 			}
 		}
-		if err := writable(l, path); err != nil {
+		if err := writableBy(judge, l, path); err != nil {
 			return nil, false, err
 		}
 	}
@@ -84,7 +87,7 @@ func moving(l *Layer, from, to string) (files []string, folder bool, err error) 
 			Hint: "choose a path outside of " + from,
 		}
 	}
-	files, err = filesIn(l, from)
+	files, err = filesIn(judge, l, from)
 	if err != nil {
 		return nil, false, err
 	}
@@ -92,7 +95,7 @@ func moving(l *Layer, from, to string) (files []string, folder bool, err error) 
 	if !folder {
 		files = []string{from}
 	}
-	return files, folder, vacant(l, from, to, folder)
+	return files, folder, vacant(judge, l, from, to, folder)
 }
 
 // movable looks at the files of a move and at their targets, which are in turns. The layer's lock is held.
@@ -134,14 +137,14 @@ func movable(l *Layer, spots []spot, folder bool, base Stamp) error {
 }
 
 // vacant refuses a target where something is. A name that differs in letter case alone is no other file on some disks.
-func vacant(l *Layer, from, to string, folder bool) error {
+func vacant(judge *Judge, l *Layer, from, to string, folder bool) error {
 	c, err := l.content(to)
 	if sameName(from, to) && (c.text == nil && err == nil || l.view.sameFile(from, to)) {
 		return nil // a new letter case for the same name
 	}
 	switch kind := (*FileError)(nil); {
 	case errors.As(err, &kind) && kind.Kind == Directory:
-		if _, problem := filesIn(l, to); folder && errors.As(problem, &kind) && kind.Kind == NotFound {
+		if _, problem := filesIn(judge, l, to); folder && errors.As(problem, &kind) && kind.Kind == NotFound {
 			return nil // all that was in it is gone in this layer
 		}
 		return &FileError{
@@ -156,11 +159,11 @@ func vacant(l *Layer, from, to string, folder bool) error {
 			Hint: "choose another path, or delete that file first if it is not wanted", Current: new(c.file(to)),
 		}
 	}
-	return creatable(l, to)
+	return creatable(judge, l, to)
 }
 
 // filesIn lists the files that the layer shows in a folder; nil for what is no folder.
-func filesIn(l *Layer, dir string) ([]string, error) {
+func filesIn(judge *Judge, l *Layer, dir string) ([]string, error) {
 	c, err := l.content(dir)
 	overlay := overlay(l, dir)
 	kind := (*FileError)(nil)
@@ -177,7 +180,6 @@ func filesIn(l *Layer, dir string) ([]string, error) {
 		}
 	}
 	files := []string{}
-	judge := l.view.Judge(nil)
 	folders := []string{dir}
 	for len(folders) > 0 {
 		at := folders[0]

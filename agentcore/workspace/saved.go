@@ -107,6 +107,10 @@ func (l *Layer) Load(files []LayerFile) []Conflict {
 	l.mu.Lock()
 	for _, saved := range files {
 		path := cleanPath(saved.Path)
+		l.view.expected.add(path)
+		if saved.MovedFrom != "" {
+			l.view.expected.add(cleanPath(saved.MovedFrom))
+		}
 		var base, own *text
 		if !saved.Created {
 			base = newText(saved.Base)

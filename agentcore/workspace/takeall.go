@@ -27,7 +27,7 @@ func (s Snapshot) TakeAll(written []Written, author Author) []Taken {
 	moves := s.moves(written, judge)
 	moved := map[string]bool{}
 	for _, m := range moves {
-		t, ok := s.takeMove(m, author)
+		t, ok := s.takeMove(judge, m, author)
 		if !ok {
 			continue // it is taken for a deletion and a new file
 		}
@@ -147,14 +147,14 @@ func likeness(lines map[string]int, size int, text string) float64 {
 }
 
 // takeMove makes a move an edit of the layer. ok is false where it does not fit there.
-func (s Snapshot) takeMove(m fileMove, author Author) (taken Taken, ok bool) {
+func (s Snapshot) takeMove(judge *Judge, m fileMove, author Author) (taken Taken, ok bool) {
 	from, to := cleanPath(m.from.Path), cleanPath(m.to.Path)
-	if err := s.layer.Move(from, to, m.before.stamp(), author); err != nil {
+	if err := s.layer.move(judge, from, to, m.before.stamp(), author); err != nil {
 		return Taken{}, false
 	}
 	taken = Taken{Path: to, MovedFrom: from, Changed: true, Notes: formatNotes(m.was, m.as, true, m.to.Executable)}
 	if !m.made.same(m.before) {
-		taken.Problem = s.layer.putUnseen(to, m.made, m.before.stamp(), author)
+		taken.Problem = s.layer.putUnseen(judge, to, m.made, m.before.stamp(), author)
 	}
 	return taken, true
 }

@@ -21,7 +21,8 @@ func (a *anchor) now() *text {
 }
 
 // follow moves marks along an edit of the open document. It reports false where more than marks is tied to the file, or
-// where the edit is none of the text that the lines refer to: then the whole texts are to be compared. The lock is held.
+// where the edit is none of the text that the lines refer to: then the whole texts are to be compared. The lock is
+// held.
 func (v *View) follow(a *anchor, next *Buffer, seq uint64) bool {
 	former := a.typed.buffer
 	if former == nil || !next.edits() || a.closing ||
@@ -81,8 +82,8 @@ func linesBetween(old, next *Buffer) (changes []change, looks int) {
 	return changes, looks
 }
 
-// inCommon is how many bytes two trees have in common at their beginning, or at their end where back is set, and how many
-// pairs of nodes that took: it looks into no subtree that is in both.
+// inCommon is how many bytes two trees have in common at their beginning, or at their end where back is set, and how
+// many pairs of nodes that took: it looks into no subtree that is in both.
 func inCommon(a, b *node, back bool) (same, looks int) {
 	if a == nil || b == nil {
 		return 0, 0

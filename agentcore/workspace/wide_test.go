@@ -19,34 +19,39 @@ type wide struct {
 	session *Proposal
 	told    []int // the hunks of each call of Changed
 	changed []Written
+	// made are the same texts in new files, moved these and that the old ones are gone.
+	made, moved []Written
 }
 
 func newWide(t *testing.T, n int) *wide {
 	t.Helper()
-	const text = "one\ntwo\nthree\nfour\n"
 	files := map[string]string{}
 	for i := range n {
-		files[fmt.Sprintf("src/p%02d/f%03d.go", i/50, i)] = text
+		files[fmt.Sprintf("src/p%02d/f%03d.go", i/50, i)] = fmt.Sprintf("one\ntwo\nthree\nfour %d\n", i)
 	}
 	view, dir := open(t, files)
 	w := &wide{view: view}
 	w.session = view.NewProposal(ProposalOptions{Changed: func(list []Hunk) { w.told = append(w.told, len(list)) }})
-	for name := range files {
+	for name, text := range files {
 		w.changed = append(w.changed, Written{
 			Path: filepath.Join(dir, filepath.FromSlash(name)), Content: []byte("one\n2\nthree\n4\n"), Existed: true,
 			Before: sha256.Sum256([]byte(text)),
 		})
+		gone := w.changed[len(w.changed)-1]
+		gone.Deleted, gone.Content = true, nil
+		made := Written{Path: filepath.Join(dir, "made", filepath.FromSlash(name)), Content: []byte(text)}
+		w.made, w.moved = append(w.made, made), append(w.moved, made, gone)
 	}
 	return w
 }
 
-// take has a run make what the command wrote edits of its own.
-func (w *wide) take(t *testing.T) *Layer {
+// take has a run make what a command wrote edits of its own.
+func (w *wide) take(t *testing.T, written []Written) *Layer {
 	t.Helper()
 	layer := w.session.Fork()
 	snapshot := layer.Snapshot()
 	snapshot.taken = time.Now().Add(time.Hour) // the files are younger than the test needs
-	for _, taken := range snapshot.TakeAll(w.changed, Author{Reason: "made"}) {
+	for _, taken := range snapshot.TakeAll(written, Author{Reason: "made"}) {
 		if !taken.Changed || taken.Problem != nil {
 			t.Fatalf("%+v", taken)
 		}
@@ -54,33 +59,48 @@ func (w *wide) take(t *testing.T) *Layer {
 	return layer
 }
 
-// TestWideCommandCosts: what a command wrote is looked at a few times for each file, and its folders once for all.
+// TestWideCommandCosts: what a command wrote is looked at a few times for each file, and its folders once for all; no
+// file is held against all the others.
 func TestWideCommandCosts(t *testing.T) {
-	count := func(n int) int64 {
-		w := newWide(t, n)
-		r, _ := w.view.locate(w.changed[0].Path)
-		below, err := r.folders()
-		if err != nil {
-			t.Fatal(err)
+	for _, test := range []struct {
+		name    string
+		written func(*wide) []Written
+		looks   int64 // for each file, at the disk
+	}{
+		{"change", func(w *wide) []Written { return w.changed }, 10},
+		{"make", func(w *wide) []Written { return w.made }, 8},
+		{"move", func(w *wide) []Written { return w.moved }, 30},
+	} {
+		count := func(n int) (looks, visits int64) {
+			w := newWide(t, n)
+			r, _ := w.view.locate(w.changed[0].Path)
+			below, err := r.folders()
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.take(t, test.written(w))
+			calls := below.Calls()
+			return calls.Paths + calls.Looks + calls.Files + calls.Folders, w.view.expected.visited.Load()
 		}
-		w.take(t)
-		calls := below.Calls()
-		return calls.Paths + calls.Looks + calls.Files + calls.Folders
-	}
-	const n, each, folder = 200, 14, 20
-	one, two := count(n), count(2*n)
-	if most := int64(n*each + (n/50+2)*folder); one > most {
-		t.Errorf("%d files took %d looks at the disk, want %d at most", n, one, most)
-	}
-	if two > 2*one {
-		t.Errorf("%d files took %d looks at the disk, twice as many %d", n, one, two)
+		const n, folder, each = 200, 20, 20
+		one, visits := count(n)
+		two, _ := count(2 * n)
+		if most := n*test.looks + (n/50+2)*folder; one > most {
+			t.Errorf("%s: %d files took %d looks at the disk, want %d at most", test.name, n, one, most)
+		}
+		if two > 2*one {
+			t.Errorf("%s: %d files took %d looks at the disk, twice as many %d", test.name, n, one, two)
+		}
+		if most := int64(n * each); visits > most {
+			t.Errorf("%s: %d files visited %d names, want %d at most", test.name, n, visits, most)
+		}
 	}
 }
 
 // TestWideMergeIsToldOnce: however many files a merge changes, whoever counts and stores the hunks is told once.
 func TestWideMergeIsToldOnce(t *testing.T) {
 	w := newWide(t, 120)
-	merge(t, w.take(t))
+	merge(t, w.take(t, w.changed))
 	if len(w.told) != 1 || w.told[0] != 240 {
 		t.Errorf("hunks were told of as %v, want 240 at once", w.told)
 	}
@@ -89,7 +109,7 @@ func TestWideMergeIsToldOnce(t *testing.T) {
 // TestManyHunksAreFoundAtOnce: what is done with many hunks looks at each of them a few times, not all for each.
 func TestManyHunksAreFoundAtOnce(t *testing.T) {
 	w := newWide(t, 120)
-	merge(t, w.take(t))
+	merge(t, w.take(t, w.changed))
 	var ids []event.HunkID
 	for _, h := range w.session.Hunks() {
 		ids = append(ids, h.ID)
@@ -118,7 +138,7 @@ func TestManyHunksAreFoundAtOnce(t *testing.T) {
 // TestSavingCostsWhatChanged: what a run stores behind each call costs the files of that call, not all of its layer.
 func TestSavingCostsWhatChanged(t *testing.T) {
 	w := newWide(t, 200)
-	layer := w.take(t)
+	layer := w.take(t, w.changed)
 	_, _, saved := layer.SavedSince(0)
 	layer.visited = 0
 	const rounds = 20

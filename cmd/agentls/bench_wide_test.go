@@ -45,8 +45,8 @@ func (d *desk) stateSize() float64 {
 }
 
 // measure runs the conversation of a loopback with two answers, and reports from the last byte of the first one to the
-// first byte of the next request, from the last answer to the end, the growth of the database and the most memory. look is
-// called after each iteration.
+// first byte of the next request, from the last answer to the end, the growth of the database and the most memory. look
+// is called after each iteration.
 func (d *desk) measure(b *testing.B, l *loopback, look func()) {
 	var gap, cpu samples
 	memory, grown, rest := 0.0, 0.0, samples{}
@@ -71,8 +71,8 @@ func (d *desk) measure(b *testing.B, l *loopback, look func()) {
 	b.ReportMetric(memory, "MiB/peak")
 }
 
-// BenchmarkWideCommand has a command in the sandbox change a line of each file, make a new file beside each or move all of
-// them. It tells how long that took inside.
+// BenchmarkWideCommand has a command in the sandbox change a line of each file, make a new file beside each or move all
+// of them. It tells how long that took inside.
 func BenchmarkWideCommand(b *testing.B) {
 	for _, how := range []struct{ name, command string }{
 		{"change", "sed -i s/old[.]/new./ src/*/*.go"},
@@ -121,8 +121,8 @@ func BenchmarkWideTurn(b *testing.B) {
 	}
 }
 
-// BenchmarkDidChangeLong types in documents of 1 and 5 MB, without and with a finding of the offline rules in them, as fast
-// as the server takes it.
+// BenchmarkDidChangeLong types in documents of 1 and 5 MB, without and with a finding of the offline rules in them, as
+// fast as the server takes it.
 func BenchmarkDidChangeLong(b *testing.B) {
 	const changes = 2000
 	for _, size := range []int{1 << 20, 5 << 20} {
