@@ -20,8 +20,8 @@ type expected struct {
 	mu sync.Mutex
 	// names are files and the folders that they are in, by folded absolute slash path, each with the names in it.
 	names map[string]map[string]bool
-	// spelled are the same by their absolute slash path, each with the names in it as they are spelled, by what they are
-	// without their letter case.
+	// spelled are the same by their absolute slash path, each with the names in it as they are spelled, by what they
+	// have in common but for their letter case.
 	spelled map[string]map[string][]string
 	// texts are the versions of files that act by their name, such as `.git`, by the same paths.
 	texts map[string][]string

@@ -147,7 +147,7 @@ func (l *Layer) Load(files []LayerFile) []Conflict {
 	return conflicts
 }
 
-// layerChange is a change of a layer: its edits of the file at a path below, or that it has no edits at a path any more.
+// layerChange is a change of a layer: its edits of the file at a path below, or that it has none at a path any more.
 type layerChange struct {
 	path       string
 	generation uint64
