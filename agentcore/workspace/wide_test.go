@@ -3,9 +3,15 @@ package workspace
 import (
 	"crypto/sha256"
 	"fmt"
+	"maps"
+	"path"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 
 	"github.com/agentls/agentls/agentcore/event"
 )
@@ -169,5 +175,74 @@ func TestSavingCostsWhatChanged(t *testing.T) {
 	merge(t, layer)
 	if changed, dropped, _ := layer.SavedSince(saved); len(changed) != 0 || len(dropped) != len(w.changed) {
 		t.Errorf("%d files are changed, %d dropped", len(changed), len(dropped))
+	}
+}
+
+// TestExpectedNames: what may be below a path, and what differs from a name in letter case alone, is known of every path
+// that was added or renamed, as a walk over all of them finds it.
+func TestExpectedNames(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var e expected
+		name := rapid.SampledFrom([]string{"a", "A", "s", "ſ", "σ", "ς", "K", "K", "b.", "b"})
+		draw := func(label string, least int) string {
+			return "/" + strings.Join(rapid.SliceOfN(name, least, 4).Draw(t, label), "/")
+		}
+		all := map[string]bool{}
+		add := func(at string) {
+			for ; at != "/"; at = path.Dir(at) {
+				all[at] = true
+			}
+		}
+		for range rapid.IntRange(1, 12).Draw(t, "steps") {
+			if rapid.IntRange(0, 3).Draw(t, "renames") > 0 {
+				at := draw("path", 1)
+				e.add(at)
+				add(at)
+				continue
+			}
+			from, to := draw("from", 1), draw("to", 1)
+			e.add(from)
+			add(from)
+			for _, at := range slices.Collect(maps.Keys(all)) {
+				if renamed := renamed(at, from, to); renamed != at {
+					add(renamed)
+				}
+			}
+			e.rename(from, to)
+		}
+		at := draw("asked", 1)
+		dir, base := path.Dir(at), path.Base(at)
+		inside, twins := false, false
+		for other := range all {
+			inside = inside || strings.HasPrefix(other, at+"/")
+			twins = twins || path.Dir(other) == dir && path.Base(other) != base && strings.EqualFold(path.Base(other), base)
+			if !e.has(foldedSlash(other)) {
+				t.Fatalf("%s is forgotten", other)
+			}
+		}
+		if got := e.inside(at); got != inside {
+			t.Fatalf("below %s is anything: %t, want %t", at, got, inside)
+		}
+		if got := e.twins(dir, base); got != twins {
+			t.Fatalf("%s has a twin: %t, want %t", at, got, twins)
+		}
+	})
+}
+
+// TestTwinsOfOneCommand: of two new files whose names differ in letter case alone a command brings one.
+func TestTwinsOfOneCommand(t *testing.T) {
+	view, dir := open(t, map[string]string{"src/there.go": "there\n"})
+	layer := view.NewProposal(ProposalOptions{}).Fork()
+	var written []Written
+	for _, name := range []string{"src/Name.go", "src/name.go", "new/A/x", "new/a/x", "src/other.go"} {
+		written = append(written, Written{Path: filepath.Join(dir, filepath.FromSlash(name)), Content: []byte(name)})
+	}
+	var got []string
+	for _, taken := range layer.Snapshot().TakeAll(written, Author{}) {
+		got = append(got, fmt.Sprintf("%s %t", view.Relative(taken.Path), taken.Problem == nil))
+	}
+	want := "new/A/x true, new/a/x false, src/Name.go true, src/name.go false, src/other.go true"
+	if all := strings.Join(got, ", "); all != want {
+		t.Errorf("it took %s, want %s", all, want)
 	}
 }
