@@ -74,9 +74,9 @@ func (r *Rights) Request(spec tool.Spec, access *tool.Access) (permission.Reques
 			together = append(together, resolved)
 		}
 	}
-	also := workspace.NewTogether(together...)
+	judge := r.View.Judge(workspace.NewTogether(together...))
 	for _, name := range access.Paths {
-		paths, err := r.Paths(name, spec.Effect == tool.Proposes, also)
+		paths, err := r.Paths(name, spec.Effect == tool.Proposes, judge)
 		if err != nil {
 			if spec.Effect == tool.Reads && r.Attached(name) {
 				continue // the run may know it although it lies elsewhere
@@ -88,9 +88,8 @@ func (r *Rights) Request(spec tool.Spec, access *tool.Access) (permission.Reques
 	return request, nil
 }
 
-// Paths is a file as a policy sees it: by its name, and where a link leads. It is judged with those there that the same
-// call names.
-func (r *Rights) Paths(name string, write bool, also workspace.Together) ([]permission.Path, error) {
+// Paths is a file as a policy sees it: by its name, and where a link leads. judge has judged what is written with it.
+func (r *Rights) Paths(name string, write bool, judge *workspace.Judge) ([]permission.Path, error) {
 	resolved, err := r.View.Resolve(name)
 	if err != nil {
 		if !write && r.Attached(name) {
@@ -102,9 +101,11 @@ func (r *Rights) Paths(name string, write bool, also workspace.Together) ([]perm
 		return nil, nil // a document without a file
 	}
 	names := []string{resolved}
-	if real, err := filepath.EvalSymlinks(resolved); err == nil {
-		if real = r.belowRoot(real); real != resolved {
-			names = append(names, real)
+	if !r.View.Plain(resolved) {
+		if real, err := filepath.EvalSymlinks(resolved); err == nil {
+			if real = r.belowRoot(real); real != resolved {
+				names = append(names, real)
+			}
 		}
 	}
 	paths := make([]permission.Path, len(names))
@@ -115,7 +116,7 @@ func (r *Rights) Paths(name string, write bool, also workspace.Together) ([]perm
 		}
 		paths[i].Pointed = !write && r.Pointed != nil && r.Pointed(resolved)
 		if write {
-			paths[i].Protected, _ = r.View.Protected(name, also)
+			paths[i].Protected, _ = judge.Protected(name)
 			paths[i].Linked = linked(name)
 		}
 	}

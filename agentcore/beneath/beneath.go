@@ -33,16 +33,17 @@ var ErrNotRegular = errors.New("it is no regular file")
 
 // Calls counts what was asked of the system below a root. Tests look at it, since counts tell how work grows.
 type Calls struct {
-	// Folders were opened, Looks are at one name without opening it, Files were opened.
-	Folders, Looks, Files int64
+	// Folders were opened, Looks are at one name without opening it, Files were opened, Paths are looks at what a whole
+	// path leads to, and reads of that.
+	Folders, Looks, Files, Paths int64
 }
 
 // counter is Calls as several goroutines count them.
-type counter struct{ folders, looks, files atomic.Int64 }
+type counter struct{ folders, looks, files, paths atomic.Int64 }
 
 // Calls returns what was asked of the system below the root up to now. It may be called from any goroutine.
 func (r *Root) Calls() Calls {
-	return Calls{r.count.folders.Load(), r.count.looks.Load(), r.count.files.Load()}
+	return Calls{r.count.folders.Load(), r.count.looks.Load(), r.count.files.Load(), r.count.paths.Load()}
 }
 
 // leastBuffer is the shortest buffer that is made, in bytes: most files fit.

@@ -284,13 +284,23 @@ func (f *Folder) ReadFile(name string, buffer *[]byte, most int64) (data []byte,
 	if err := unix.Fstat(fd, &s); err != nil {
 		return nil, 0, &fs.PathError{Op: "fstat", Path: name, Err: err}
 	}
+	data, err = readAll(fd, name, &s, buffer, most)
+	if err == ErrNotRegular {
+		return nil, 0, err
+	}
+	return data, s.Size, err
+}
+
+// readAll reads an open file, of which the system just told what it is.
+func readAll(fd int, name string, s *unix.Stat_t, buffer *[]byte, most int64) ([]byte, error) {
 	if s.Mode&unix.S_IFMT != unix.S_IFREG {
-		return nil, 0, ErrNotRegular
+		return nil, ErrNotRegular
 	}
-	if size = s.Size; size > most {
-		return nil, size, ErrTooLong
+	size := s.Size
+	if size > most {
+		return nil, ErrTooLong
 	}
-	data = fit(buffer, size+1)
+	data := fit(buffer, size+1)
 	n := 0
 	for n < len(data) {
 		more, err := unix.Read(fd, data[n:])
@@ -298,7 +308,7 @@ func (f *Folder) ReadFile(name string, buffer *[]byte, most int64) (data []byte,
 			continue
 		}
 		if err != nil {
-			return nil, size, &fs.PathError{Op: "read", Path: name, Err: err}
+			return nil, &fs.PathError{Op: "read", Path: name, Err: err}
 		}
 		n += max(0, more)
 		// A file that has its size is at its end; what the system makes up, as in /proc, has none.
@@ -306,5 +316,5 @@ func (f *Folder) ReadFile(name string, buffer *[]byte, most int64) (data []byte,
 			break
 		}
 	}
-	return data[:n], size, nil
+	return data[:n], nil
 }

@@ -85,16 +85,25 @@ func (f *Folder) ReadFile(name string, buffer *[]byte, most int64) (data []byte,
 	if err != nil {
 		return nil, 0, err
 	}
+	data, err = readAll(open, info, buffer, most)
+	if err == ErrNotRegular {
+		return nil, 0, err
+	}
+	return data, info.Size(), err
+}
+
+// readAll reads an open file, of which the system just told what it is.
+func readAll(open *os.File, info fs.FileInfo, buffer *[]byte, most int64) ([]byte, error) {
 	if !info.Mode().IsRegular() {
-		return nil, 0, ErrNotRegular
+		return nil, ErrNotRegular
 	}
-	if size = info.Size(); size > most {
-		return nil, size, ErrTooLong
+	if info.Size() > most {
+		return nil, ErrTooLong
 	}
-	data = fit(buffer, size+1)
+	data := fit(buffer, info.Size()+1)
 	n, err := io.ReadFull(open, data)
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		err = nil
 	}
-	return data[:n], size, err
+	return data[:n], err
 }

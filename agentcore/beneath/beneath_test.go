@@ -162,3 +162,61 @@ func TestReadFile(t *testing.T) {
 		t.Errorf("a link is read: %q", data)
 	}
 }
+
+// TestPath: a path is looked at and read below the root alone, whichever way links and dots lead, and one without any
+// link is known by one look.
+func TestPath(t *testing.T) {
+	_, outside := open(t, "secret/key")
+	r, dir := open(t, "a/b/text", "top")
+	link(t, "b", filepath.Join(dir, "a/in"))
+	link(t, "b/text", filepath.Join(dir, "a/file"))
+	link(t, "nowhere", filepath.Join(dir, "a/dangling"))
+	link(t, filepath.Join(outside, "secret"), filepath.Join(dir, "a/out"))
+	link(t, "../../"+filepath.Base(outside)+"/secret", filepath.Join(dir, "a/up"))
+	var buffer []byte
+	for _, test := range []struct {
+		rel, want    string
+		plain, found bool
+	}{
+		{"a/b/text", "a/b/text", true, true},
+		{"a/b", "", true, true},
+		{"a/none/deep", "", true, false},
+		{"none", "", true, false},
+		{"a/in/text", "a/b/text", false, true},
+		{"a/in/none", "", false, false},
+		{"a/file", "a/b/text", false, true},
+		{"a/dangling", "", false, false},
+		{"a/out/key", "", false, false},
+		{"a/up/key", "", false, false},
+		{"../" + filepath.Base(outside) + "/secret/key", "", false, false},
+	} {
+		rel := filepath.FromSlash(test.rel)
+		if got := r.Plain(rel); got != test.plain && (got || runtime.GOOS == "linux") {
+			t.Errorf("%s is plain: %t", rel, got)
+		}
+		before := r.Calls()
+		info, err := r.Stat(rel)
+		if now := r.Calls(); now.Paths != before.Paths+1 {
+			t.Errorf("%s took %d looks", rel, now.Paths-before.Paths)
+		}
+		want, problem := r.dir.Stat(rel)
+		if (err == nil) != test.found || (problem == nil) != test.found ||
+			errors.Is(err, fs.ErrNotExist) != errors.Is(problem, fs.ErrNotExist) {
+			t.Errorf("%s is found: %v, by os.Root %v", rel, err, problem)
+		}
+		if err == nil && (info.Mode != want.Mode() || info.Size != want.Size() || !info.Modified.Equal(want.ModTime())) {
+			t.Errorf("%s: %+v, want %v", rel, info, want)
+		}
+		data, read, err := r.ReadFile(rel, &buffer, 100)
+		if string(data) != test.want || (err == nil) != (test.want != "") || err == nil && !read.Same(info) {
+			t.Errorf("%s: %q, %v", rel, data, err)
+		}
+	}
+	if _, info, err := r.ReadFile("top", &buffer, 2); err != ErrTooLong || info.Size != 3 {
+		t.Errorf("%v, %d bytes", err, info.Size)
+	}
+	top, _ := r.Stat("top")
+	if other, _ := r.Stat("a"); top.Same(other) {
+		t.Error("two files are one")
+	}
+}

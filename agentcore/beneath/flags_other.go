@@ -2,5 +2,8 @@
 
 package beneath
 
-// openFlags are none: there are no pipes among files.
-const openFlags = 0
+// openFlags and openWaitless are none: there are no pipes among files.
+const (
+	openFlags    = 0
+	openWaitless = 0
+)

@@ -4,5 +4,9 @@ package beneath
 
 import "syscall"
 
-// openFlags keep an open from waiting for the other end of a pipe and from following a link.
-const openFlags = syscall.O_NONBLOCK | syscall.O_NOFOLLOW
+const (
+	// openFlags keep an open from waiting for the other end of a pipe and from following a link.
+	openFlags = openWaitless | syscall.O_NOFOLLOW
+	// openWaitless keeps an open from waiting.
+	openWaitless = syscall.O_NONBLOCK
+)

@@ -68,21 +68,52 @@ const maxIncludes = 3
 // monitor or further settings. root is the tree's absolute slash path. The function looks at a few names, and reads up
 // to a few small files, for each folder of the path.
 func ProtectedBelow(tree Tree, root, rel string) (why string, ok bool) {
+	return NewJudge(tree, root).Protected(rel)
+}
+
+// Judge is [ProtectedBelow] for many paths at one moment: it looks at each folder once, so it has to be given up once
+// the tree may have changed. One goroutine at a time may use it.
+type Judge struct {
+	tree    Tree
+	root    string
+	folders map[string]*ground
+}
+
+// ground is what a folder around a path tells of it.
+type ground struct {
+	has            map[string]bool
+	pointed, named []string
+}
+
+// NewJudge makes a judge for a tree, of which root is the absolute slash path.
+func NewJudge(tree Tree, root string) *Judge {
+	return &Judge{tree, root, map[string]*ground{}}
+}
+
+// Protected is [ProtectedBelow] for a slash path.
+func (j *Judge) Protected(rel string) (why string, ok bool) {
 	if why, ok := Protected(rel); ok {
 		return why, true
 	}
 	for dir := path.Dir(rel); ; dir = path.Dir(dir) {
-		if bare(tree, dir, rel) {
+		g := j.folders[dir]
+		if g == nil {
+			g = &ground{has: map[string]bool{}}
+			g.pointed = pointers(j.tree, j.root, dir)
+			g.named = namedBySettings(j.tree, j.root, dir, g.pointed)
+			j.folders[dir] = g
+		}
+		if j.bare(g, dir, rel) {
 			return fmt.Sprintf("%s looks like a git repository, or would with what is proposed, and git runs what its "+
 				"settings and hooks name", dir), true
 		}
-		for _, to := range pointers(tree, root, dir) {
+		for _, to := range g.pointed {
 			if under(rel, to) {
 				return fmt.Sprintf("%s points to it: git runs what its hooks and settings name",
 					path.Join(dir, ".git")), true
 			}
 		}
-		for _, to := range namedBySettings(tree, root, dir) {
+		for _, to := range g.named {
 			if under(rel, to) {
 				return fmt.Sprintf("git's settings in %s name it: git runs it, or does what it says",
 					path.Join(dir, ".git")), true
@@ -102,7 +133,7 @@ func under(rel, dir string) bool {
 
 // bare reports whether a folder is, or becomes by a write to rel, what git takes for a repository: HEAD, objects and
 // refs beside each other, or HEAD and commondir (gitrepository-layout).
-func bare(tree Tree, dir, rel string) bool {
+func (j *Judge) bare(g *ground, dir, rel string) bool {
 	below := rel
 	if dir != "." {
 		below = strings.TrimPrefix(rel, dir+"/")
@@ -110,13 +141,24 @@ func bare(tree Tree, dir, rel string) bool {
 	first, _, _ := strings.Cut(below, "/")
 	first = FoldPath(first)
 	has := func(name string) bool {
-		return first == strings.ToLower(name) || tree.Has(path.Join(dir, name))
+		if first == strings.ToLower(name) {
+			return true
+		}
+		there, known := g.has[name]
+		if !known {
+			there = j.tree.Has(path.Join(dir, name))
+			g.has[name] = there
+		}
+		return there
 	}
 	return has("HEAD") && (has("commondir") || has("objects") && has("refs"))
 }
 
 // pointers are where a `.git` file leads, below the root.
 func pointers(tree Tree, root, dir string) (list []string) {
+	if !tree.Has(path.Join(dir, ".git")) {
+		return nil
+	}
 	for _, text := range tree.Texts(path.Join(dir, ".git")) {
 		if to, ok := strings.CutPrefix(strings.TrimSpace(text), "gitdir:"); ok {
 			list = appendInside(list, root, dir, strings.TrimSpace(to))
@@ -146,7 +188,8 @@ func appendInside(list []string, root, dir, to string) []string {
 
 // namedBySettings are the files and folders that the settings of the repository whose work tree a folder is name for
 // git to run or to read: core.hooksPath, core.fsmonitor, include.path.
-func namedBySettings(tree Tree, root, dir string) (list []string) {
+// pointed are its pointers.
+func namedBySettings(tree Tree, root, dir string, pointed []string) (list []string) {
 	var follow func(file string, depth int)
 	follow = func(file string, depth int) {
 		for _, text := range tree.Texts(file) {
@@ -170,7 +213,11 @@ func namedBySettings(tree Tree, root, dir string) (list []string) {
 			}
 		}
 	}
-	for _, repository := range append(pointers(tree, root, dir), path.Join(dir, ".git")) {
+	repositories := slices.Clone(pointed)
+	if own := path.Join(dir, ".git"); tree.Has(own) { // most folders have none, and nothing in it
+		repositories = append(repositories, own)
+	}
+	for _, repository := range repositories {
 		from := []string{repository}
 		for _, text := range tree.Texts(path.Join(repository, "commondir")) { // of a linked work tree
 			from = appendInside(from, root, repository, strings.TrimSpace(text))

@@ -14,6 +14,7 @@ import (
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/process/command"
 	"github.com/agentls/agentls/agentcore/tool"
+	"github.com/agentls/agentls/agentcore/workspace"
 )
 
 // writeCommands says in the prompt what commands see and reach.
@@ -55,7 +56,7 @@ func newCommands(r *Run) *command.Set {
 		OutputDir: p.Outputs.Dir, Hidden: hidden, Home: authority.UserHome(), Tools: r.hooks.programs,
 		Network: r.config.SandboxNetwork, Allowed: r.config.NetworkAllow, View: r.session.View, Redactor: p.Redactor,
 		Trees: p.Sandboxes.Trees,
-	}, func(path string) error { return r.gate.editable(path, false) })
+	}, func(judge *workspace.Judge, path string) error { return r.gate.editable(judge, path, false) })
 }
 
 // getReady prepares for a call whose arguments are still on their way from the model: what a command needs to know of a

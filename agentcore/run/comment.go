@@ -16,7 +16,7 @@ func (r *Run) takeComment() {
 	if c == nil || r.result.Reason != "" {
 		return
 	}
-	if err := r.gate.editable(c.Path, true); err != nil {
+	if err := r.gate.editable(nil, c.Path, true); err != nil {
 		// as the fix of a finding: an agent that only reviews may do so
 		r.notice(event.NoticeWarning, fmt.Sprintf("the request stays in %s: %v", r.session.View.Shown(c.Path), err),
 			"take the comment out yourself")

@@ -158,10 +158,11 @@ func (h *hooks) takeOfHook(of *lifecycleHook, snapshot workspace.Snapshot, chang
 			h.in.view.Shown(path), why), "")
 	}
 	h.in.commands.Expect(changes)
+	judge := h.in.view.Judge(nil)
 	changes = slices.DeleteFunc(changes, func(change sandbox.Change) bool {
 		path := h.in.commands.Shown(change.Path)
 		switch {
-		case !edits || h.in.editable(path, false) != nil:
+		case !edits || h.in.editable(judge, path, false) != nil:
 			leftOut(path, h.in.agent+" may not change it, and no hook may more")
 			return true
 		}

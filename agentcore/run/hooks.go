@@ -78,7 +78,7 @@ type hookSurroundings struct {
 	commands *command.Set
 	layer    func() *workspace.Layer
 	// editable returns why the run may not change a file, offers whether it has a tool, and save stores its layer.
-	editable func(path string, fix bool) error
+	editable func(judge *workspace.Judge, path string, fix bool) error
 	offers   func(tool string) bool
 	save     func()
 	progress func(message string, percent int)

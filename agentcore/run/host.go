@@ -90,7 +90,7 @@ func (h hostRecords) Report(_ context.Context, finding tool.Finding) (event.Find
 	}
 	if finding.Fix != nil {
 		fixes = event.NewFindingID()
-		if err := h.run.gate.editable(finding.Path, true); err != nil {
+		if err := h.run.gate.editable(nil, finding.Path, true); err != nil {
 			return "", fmt.Errorf("the fix is denied: %w; report without fix", err)
 		}
 		if err := h.propose(finding, fixes); err != nil {

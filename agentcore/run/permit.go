@@ -114,11 +114,14 @@ func (g *gate) untrustedNow(request permission.Request) (refusal string, err err
 	return g.untrusted(request), nil
 }
 
-// editable returns why the run may not propose to change a file without a question, or nil. fix says that the change is
-// the fix of a finding. Changes that come by another way than the edit tools are asked about by nobody: what would be
-// asked for is left out, too.
-func (g *gate) editable(path string, fix bool) error {
-	paths, err := g.rights.Paths(path, true, nil)
+// editable returns why the run may not propose to change a file without a question, or nil. judge is that of all the
+// files which change at once, nil for one alone; fix says that the change is the fix of a finding. Changes that come by
+// another way than the edit tools are asked about by nobody: what would be asked for is left out, too.
+func (g *gate) editable(judge *workspace.Judge, path string, fix bool) error {
+	if judge == nil {
+		judge = g.rights.View.Judge(nil)
+	}
+	paths, err := g.rights.Paths(path, true, judge)
 	if err != nil {
 		return err
 	}

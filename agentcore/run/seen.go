@@ -50,11 +50,12 @@ func (r *resources) Unreviewed(h workspace.Hunk) bool {
 		return false
 	}
 	request := permission.Request{Tool: "edit", Effect: permission.Propose}
+	judge := r.gate.rights.View.Judge(nil)
 	for _, name := range []string{h.Path, h.MoveTo} {
 		if name == "" {
 			continue
 		}
-		paths, err := r.gate.rights.Paths(name, true, nil)
+		paths, err := r.gate.rights.Paths(name, true, judge)
 		if err != nil {
 			return false // what cannot be looked at is the user's to decide
 		}

@@ -5,8 +5,10 @@ import "sort"
 // anchor holds what is tied to lines of one file as the editor shows it. It belongs to the view's lock.
 type anchor struct {
 	path string
-	// text is what the lines refer to, nil where there is no such file; last is then the text that was.
+	// text is what the lines refer to, but for what was typed since, nil where there is no such file; last is then the
+	// text that was.
 	text, last *text
+	typed      typed
 	// saved is the text that the open document had on disk, nil where it is not known; closing says that the document
 	// was closed, and what the disk has is still to be read.
 	saved   *text
@@ -54,7 +56,7 @@ func (v *View) release(a *anchor) {
 func (v *View) move(a *anchor, next *text, seq uint64) {
 	a.seq = seq
 	closed, back := reverted(v.docs, a, next)
-	if a.text.same(next) {
+	if a.now().same(next) {
 		if next != nil {
 			a.text = next
 		}
@@ -65,7 +67,7 @@ func (v *View) move(a *anchor, next *text, seq uint64) {
 			v.move(a, between, seq)
 		}
 	}
-	previous := a.text
+	previous := a.now()
 	// A file that is back after it was gone is compared with what it was.
 	from := previous
 	if from == nil {
@@ -87,7 +89,7 @@ func (v *View) move(a *anchor, next *text, seq uint64) {
 	case closed, back && (taken == nil || taken.undo):
 		lost = maybeLost
 	}
-	a.text, a.last = next, nil
+	a.text, a.last, a.typed.buffer = next, nil, nil
 	if next == nil {
 		a.last = from
 	}

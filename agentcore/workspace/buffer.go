@@ -73,6 +73,9 @@ func (b *Buffer) tree() *node {
 	return b.root
 }
 
+// edits reports whether the buffer was made of another one by edits, so that it shares what they left alone.
+func (b *Buffer) edits() bool { return b.source == "" }
+
 // whole is the text in one piece.
 func (b *Buffer) whole() *text {
 	b.joined.Do(func() {
@@ -177,6 +180,59 @@ func (n *node) before(bytes int) measure {
 		sum = sum.plus(measured(n.piece[:bytes]))
 	}
 	return sum
+}
+
+// breaksBefore counts the line endings that end at or before an offset.
+func (n *node) breaksBefore(offset int) int {
+	breaks := 0
+	for n != nil && n.left != nil {
+		if left := n.left.sum; offset < left.bytes {
+			n = n.left
+		} else {
+			breaks, offset, n = breaks+left.breaks, offset-left.bytes, n.right
+		}
+	}
+	switch {
+	case n == nil || offset <= 0:
+		return breaks
+	case offset < len(n.piece) && n.piece[offset-1] == '\r' && n.piece[offset] == '\n':
+		offset-- // in the middle of an ending
+	}
+	return breaks + measured(n.piece[:min(offset, len(n.piece))]).breaks
+}
+
+// lineStart is [lineStart] of the text.
+func (n *node) lineStart(at int) bool {
+	if at == 0 {
+		return true
+	}
+	switch n.at(at - 1) {
+	case '\n':
+		return true
+	case '\r':
+		return at == n.sum.bytes || n.at(at) != '\n'
+	}
+	return false
+}
+
+// slice returns the text from one offset to another.
+func (n *node) slice(from, to int) string {
+	var b strings.Builder
+	b.Grow(to - from)
+	n.writeSlice(&b, from, to)
+	return b.String()
+}
+
+func (n *node) writeSlice(b *strings.Builder, from, to int) {
+	switch {
+	case n == nil || from >= to || from >= n.sum.bytes || to <= 0:
+	case n.left == nil:
+		b.WriteString(n.piece[max(from, 0):min(to, len(n.piece))])
+	default:
+		left := n.left.sum.bytes
+		n.left.writeSlice(b, from, to)
+		n.right.writeSlice(b, from-left, to-left)
+	}
 }
 
 // afterBreaks returns the offset behind the first line endings, of which there are as many.

@@ -35,7 +35,7 @@ func (l *Layer) ReadBytes(path string, limit int64) ([]byte, error) {
 	}
 	info, err := dir.Stat(rel)
 	if err == nil {
-		err = irregular(path, info)
+		err = irregular(path, info.Mode())
 	}
 	if err != nil {
 		return nil, ioError(path, "cannot be read", err)
@@ -47,7 +47,7 @@ func (l *Layer) ReadBytes(path string, limit int64) ([]byte, error) {
 	defer file.Close()
 	// What was looked at may have been replaced before it was opened.
 	if info, err = file.Stat(); err == nil {
-		err = irregular(path, info)
+		err = irregular(path, info.Mode())
 	}
 	if err != nil {
 		return nil, ioError(path, "cannot be read", err)

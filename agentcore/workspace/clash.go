@@ -10,7 +10,7 @@ import (
 // clash refuses a new path that is another one in all but letter case, where a disk may take both for one file: where
 // the disk says so and, since nobody can ask it about files that do not exist, where the other one is new, too. A disk
 // that tells them apart has room for both. A name in another Unicode normalization is another name.
-func clash(l *Layer, path string) error {
+func clash(judge *Judge, l *Layer, path string) error {
 	r, rel := l.view.locate(path)
 	if r == nil {
 		return l.view.outside(path)
@@ -19,7 +19,7 @@ func clash(l *Layer, path string) error {
 	for i, name := range parts {
 		dir := filepath.Join(r.Path, filepath.Join(parts[:i]...))
 		full := filepath.Join(dir, name)
-		onDisk, proposed := named(l, r, dir, name)
+		onDisk, proposed := named(judge, l, r, dir, name)
 		if slices.Contains(onDisk, name) &&
 			!slices.ContainsFunc(onDisk, func(other string) bool { return other != name }) {
 			continue
@@ -58,10 +58,13 @@ func there(l *Layer, path string) bool {
 }
 
 // named lists the names in a folder that are the name in any letter case, itself included: those on disk, and those of
-// documents and proposals.
-func named(l *Layer, r *root, dir, name string) (onDisk, proposed []string) {
+// documents and proposals, if there is another one among these.
+func named(judge *Judge, l *Layer, r *root, dir, name string) (onDisk, proposed []string) {
 	if rel, ok := within(r.Path, dir); ok {
-		onDisk = slices.DeleteFunc(r.names(rel), func(other string) bool { return !strings.EqualFold(name, other) })
+		onDisk = judge.onDisk(r, rel, name)
+	}
+	if !l.view.expected.twins(dir, name) {
+		return onDisk, nil
 	}
 	note := func(path string) {
 		if rel, ok := within(dir, path); ok && rel != "." {
@@ -73,7 +76,6 @@ func named(l *Layer, r *root, dir, name string) (onDisk, proposed []string) {
 	for _, path := range overlaid(l, dir) {
 		note(path)
 	}
-	slices.Sort(onDisk)
 	slices.Sort(proposed)
 	return onDisk, proposed
 }

@@ -11,21 +11,22 @@ func (s *Proposal) Sides(id event.HunkID) (Conflict, bool) {
 	v := s.view
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	a, _, h := s.find(id)
-	if h == nil || h.gone || a.text == nil || h.state != event.StateConflict {
+	at := s.find(id)[id]
+	a, h := at.anchor, at.hunk
+	if h == nil || h.gone || a.now() == nil || h.state != event.StateConflict {
 		return Conflict{}, false
 	}
 	if h.moveTo != "" {
 		b := v.anchors[h.moveTo]
-		if b == nil || b.text == nil {
+		if b == nil || b.now() == nil {
 			return Conflict{}, false
 		}
-		return occupied(h.moveTo, a.piles[s].text(a.text), b.text), true
+		return occupied(h.moveTo, a.piles[s].text(a.now()), b.now()), true
 	}
 	base, ours := h.sides()
 	return Conflict{
 		Path: a.path, StartLine: h.start, EndLine: h.end,
-		Base: base, Ours: ours, Theirs: a.text.index().Slice(h.start, h.end),
+		Base: base, Ours: ours, Theirs: a.now().index().Slice(h.start, h.end),
 	}, true
 }
 
@@ -48,20 +49,21 @@ func (s *Proposal) Overwrite(ids []event.HunkID) []HunkFailure {
 	defer v.mu.Unlock()
 	var failures []HunkFailure
 	piles := make(map[*anchor]*pile)
+	all := s.find(ids...)
 	for id := range once(ids) {
-		a, p, h := s.find(id)
+		a, p, h := all[id].anchor, all[id].pile, all[id].hunk
 		switch {
 		case h == nil:
 			failures = append(failures, HunkFailure{id, s.whySettled(id)})
 		case h.state != event.StateConflict && !h.gone:
-		case h.gone || a.text == nil:
+		case h.gone || a.now() == nil:
 			failures = append(failures, HunkFailure{id, "the file is gone; reject the edit, or ask the agent again"})
 		case h.moveTo != "":
 			failures = append(failures,
 				HunkFailure{id, "another file is where it is to go; move that one away, or reject the move"})
 		default:
 			_, h.after = h.sides()
-			h.before = a.text.index().Slice(h.start, h.end)
+			h.before = a.now().index().Slice(h.start, h.end)
 			h.create = false // the file is there, with another text
 			h.settle(event.StateOpen, "")
 			if h.before == h.after && !h.delete {

@@ -39,10 +39,10 @@ func (v *View) SaveDocument(path string) {
 
 // save remembers the text as the disk's. The lock is held.
 func (a *anchor) save() {
-	a.saved = a.text
+	a.saved = a.now()
 	for _, p := range a.piles {
 		for _, u := range p.undos {
-			u.saved = &savedUndo{hunk: u.hunk, covers: u.covers, on: a.text}
+			u.saved = &savedUndo{hunk: u.hunk, covers: u.covers, on: a.now()}
 		}
 	}
 }
@@ -50,9 +50,9 @@ func (a *anchor) save() {
 // reverted tells what a change of the file threw away: closed says that the document was closed, and what was not saved
 // is gone; back that the text is again as it was saved. It is to be asked once for each change. The lock is held.
 func reverted(docs map[string]*document, a *anchor, next *text) (closed, back bool) {
-	closed = a.closing && docs[a.path] == nil && next != nil && a.text != nil
+	closed = a.closing && docs[a.path] == nil && next != nil && a.now() != nil
 	a.closing = false
-	return closed, next != nil && a.text != nil && a.saved != nil && next.same(a.saved)
+	return closed, next != nil && a.now() != nil && a.saved != nil && next.same(a.saved)
 }
 
 // loss says whether what was done to a document since it was opened or saved is gone.

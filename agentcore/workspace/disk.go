@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -89,6 +88,9 @@ func (h *handle) close() error {
 // real returns the slash path below the root that rel leads to once symbolic links are followed; what
 // does not exist yet keeps its name. It reports false where that is outside the root.
 func (r *root) real(rel string) (string, bool) {
+	if below, err := r.folders(); err == nil && below.Plain(rel) {
+		return filepath.ToSlash(rel), true
+	}
 	top, err := filepath.EvalSymlinks(r.Path)
 	if err != nil {
 		return filepath.ToSlash(rel), true
@@ -130,59 +132,54 @@ func (f *folders) readDisk(path string) (diskFile, error) {
 	if r == nil {
 		return diskFile{}, f.outside(path)
 	}
-	dir, err := r.open()
+	below, err := r.folders()
 	if errors.Is(err, fs.ErrNotExist) {
 		return diskFile{}, nil
 	}
 	if err != nil {
 		return diskFile{}, ioError(path, "the workspace folder cannot be opened", err)
 	}
-	info, err := dir.Stat(rel)
+	info, err := below.Stat(rel)
 	if err != nil {
 		return diskFile{}, f.statError(path, err)
 	}
-	if problem := irregular(path, info); problem != nil {
+	if problem := irregular(path, info.Mode); problem != nil {
 		return diskFile{}, problem
 	}
 	if known, ok := f.cache.get(path, info); ok {
 		return known.result()
 	}
-	file, err := dir.OpenFile(rel, os.O_RDONLY|openNonblock, 0)
-	if err != nil {
+	buffer := readBuffers.Get().(*[]byte)
+	defer readBuffers.Put(buffer)
+	// What was looked at may have been replaced before it is opened.
+	data, info, err := below.ReadFile(rel, buffer, f.options.MaxFileSize)
+	read := time.Now()
+	switch {
+	case errors.Is(err, beneath.ErrNotRegular):
+		return diskFile{}, irregular(path, info.Mode)
+	case err != nil && !errors.Is(err, beneath.ErrTooLong):
 		return diskFile{}, f.statError(path, err)
 	}
-	defer file.Close()
-	// What was looked at may have been replaced before it was opened.
-	if info, err = file.Stat(); err != nil {
-		return diskFile{}, ioError(path, "cannot be read", err)
-	}
-	if problem := irregular(path, info); problem != nil {
-		return diskFile{}, problem
-	}
-	read := time.Now()
-	found := diskFile{format: Format{Mode: uint32(info.Mode().Perm())}}
+	found := diskFile{format: Format{Mode: uint32(info.Mode.Perm())}}
 	real, inside := r.real(rel)
 	found.secret = inside && permission.Secret(real)
-	if err := f.fill(&found, path, file, info.Size()); err != nil {
-		return diskFile{}, err
+	if err != nil {
+		found.failure = f.tooLarge(path, info.Size)
+	} else {
+		f.fill(&found, path, data)
 	}
 	f.cache.put(path, info, read, found)
 	return found.result()
 }
 
-// fill reads the text of a file that was just opened.
-func (f *folders) fill(found *diskFile, path string, file io.Reader, size int64) error {
-	if size > f.options.MaxFileSize {
-		found.failure = f.tooLarge(path, size)
-		return nil
-	}
-	data, err := io.ReadAll(io.LimitReader(file, f.options.MaxFileSize+1))
-	if err != nil {
-		return ioError(path, "cannot be read", err)
-	}
+// readBuffers are for the bytes of files until they are texts.
+var readBuffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// fill makes what was read of a file its text.
+func (f *folders) fill(found *diskFile, path string, data []byte) {
 	if int64(len(data)) > f.options.MaxFileSize {
 		found.failure = f.tooLarge(path, int64(len(data)))
-		return nil
+		return
 	}
 	content, format, ok := decode(data)
 	if !ok {
@@ -190,11 +187,10 @@ func (f *folders) fill(found *diskFile, path string, file io.Reader, size int64)
 			Kind: Binary, Path: path, Detail: "is not a text file",
 			Hint: "agents read UTF-8, and UTF-16 with a byte order mark",
 		}
-		return nil
+		return
 	}
 	format.Mode = found.format.Mode
 	found.text, found.format = newText(content), format
-	return nil
 }
 
 func (f diskFile) result() (diskFile, error) {
@@ -204,14 +200,14 @@ func (f diskFile) result() (diskFile, error) {
 	return f, nil
 }
 
-func irregular(path string, info fs.FileInfo) error {
+func irregular(path string, mode fs.FileMode) error {
 	switch {
-	case info.IsDir():
+	case mode.IsDir():
 		return &FileError{Kind: Directory, Path: path, Detail: "is a folder", Hint: "list it instead"}
-	case !info.Mode().IsRegular():
+	case !mode.IsRegular():
 		return &FileError{
 			Kind: NotRegular, Path: path,
-			Detail: fmt.Sprintf("is not a regular file (%s)", info.Mode().Type()), Hint: "choose a regular file",
+			Detail: fmt.Sprintf("is not a regular file (%s)", mode.Type()), Hint: "choose a regular file",
 		}
 	}
 	return nil
@@ -309,12 +305,12 @@ type diskCache struct {
 
 type cached struct {
 	path string
-	info fs.FileInfo
+	info beneath.Info
 	file diskFile
 	size int64
 }
 
-func (c *diskCache) get(path string, info fs.FileInfo) (diskFile, bool) {
+func (c *diskCache) get(path string, info beneath.Info) (diskFile, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	element := c.files[path]
@@ -322,8 +318,8 @@ func (c *diskCache) get(path string, info fs.FileInfo) (diskFile, bool) {
 		return diskFile{}, false
 	}
 	known := element.Value.(*cached)
-	if known.info.Size() != info.Size() || !known.info.ModTime().Equal(info.ModTime()) ||
-		known.info.Mode() != info.Mode() || !os.SameFile(known.info, info) {
+	if known.info.Size != info.Size || !known.info.Modified.Equal(info.Modified) ||
+		known.info.Mode != info.Mode || !known.info.Same(info) {
 		c.remove(element)
 		return diskFile{}, false
 	}
@@ -331,10 +327,10 @@ func (c *diskCache) get(path string, info fs.FileInfo) (diskFile, bool) {
 	return known.file, true
 }
 
-func (c *diskCache) put(path string, info fs.FileInfo, read time.Time, file diskFile) {
+func (c *diskCache) put(path string, info beneath.Info, read time.Time, file diskFile) {
 	// A file that was written just before the read may change again within the same tick of the file
 	// system's clock, at the same size; git calls such entries racy and does not trust them either.
-	if read.Sub(info.ModTime()) < 2*time.Second {
+	if read.Sub(info.Modified) < 2*time.Second {
 		return
 	}
 	entry := &cached{path, info, file, 256 + int64(len(file.text.string()))}

@@ -215,12 +215,18 @@ func TestWalkEnds(t *testing.T) {
 
 func TestCacheIsBounded(t *testing.T) {
 	c := diskCache{limit: 3000}
-	info, err := os.Stat(t.TempDir())
+	v, dir := open(t, nil)
+	r, _ := v.locate(dir)
+	below, err := r.folders()
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := below.Stat(".")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"a", "b", "c", "a"} {
-		c.put(name, info, info.ModTime().AddDate(1, 0, 0), diskFile{text: newText(strings.Repeat("x", 1000))})
+		c.put(name, info, info.Modified.AddDate(1, 0, 0), diskFile{text: newText(strings.Repeat("x", 1000))})
 	}
 	if _, ok := c.get("b", info); ok || c.size > c.limit || len(c.files) != 2 {
 		t.Errorf("%d bytes in %d files", c.size, len(c.files))
@@ -228,7 +234,7 @@ func TestCacheIsBounded(t *testing.T) {
 	if _, ok := c.get("a", info); !ok {
 		t.Error("the newest is not kept")
 	}
-	c.put("d", info, info.ModTime(), diskFile{text: newText("x")})
+	c.put("d", info, info.Modified, diskFile{text: newText("x")})
 	if _, ok := c.get("d", info); ok {
 		t.Error("a file that was just written is trusted")
 	}

@@ -46,6 +46,10 @@ type layerEdits struct {
 	// generation counts the changes of files; dropped tells when a path lost its edits.
 	generation uint64
 	dropped    map[string]uint64
+	// journal are these changes in their order, of which all are there that still hold; visited counts how many of them
+	// were looked at. Tests look at it, since counts tell how work grows.
+	journal []layerChange
+	visited int
 	// lost are conflicts of edits that a later write left behind.
 	lost []Conflict
 }
@@ -275,8 +279,11 @@ func (l *Layer) allows(path string) bool {
 }
 
 // writable returns why the run may not write to a path, or nil.
-func writable(l *Layer, path string) error {
-	err := l.view.writable(path)
+func writable(l *Layer, path string) error { return writableBy(l.view.Judge(nil), l, path) }
+
+// writableBy is writable for the paths of one batch.
+func writableBy(j *Judge, l *Layer, path string) error {
+	err := j.writable(path)
 	var refused *FileError
 	if errors.As(err, &refused) && refused.Kind == Protected && l.allows(path) {
 		return nil
@@ -355,7 +362,8 @@ func (l *Layer) Glimpse(path string, stamp Stamp) {
 // [Normalize].
 func (l *Layer) Write(path, text string, base Stamp, author Author) (File, error) {
 	path = cleanPath(path)
-	if err := writable(l, path); err != nil {
+	judge := l.view.Judge(nil)
+	if err := writableBy(judge, l, path); err != nil {
 		return File{}, err
 	}
 	if !utf8.ValidString(text) || strings.IndexByte(text, 0) >= 0 {
@@ -368,7 +376,7 @@ func (l *Layer) Write(path, text string, base Stamp, author Author) (File, error
 		return File{}, l.view.tooLarge(path, int64(len(text)))
 	}
 	if base == "" {
-		if err := creatable(l, path); err != nil {
+		if err := creatable(judge, l, path); err != nil {
 			return File{}, err
 		}
 	}
@@ -484,7 +492,7 @@ func changedSince(path string, c content, detail string) *FileError {
 }
 
 // creatable refuses a new file below a file, or where a folder is.
-func creatable(l *Layer, path string) error {
+func creatable(judge *Judge, l *Layer, path string) error {
 	r, rel := l.view.locate(path)
 	if r == nil {
 		return l.view.outside(path)
@@ -507,7 +515,7 @@ func creatable(l *Layer, path string) error {
 			return &FileError{Kind: Directory, Path: path, Detail: "is a folder", Hint: "choose another name"}
 		}
 	}
-	return clash(l, path)
+	return clash(judge, l, path)
 }
 
 func (e *layerEdits) lose(path string, conflicts []Conflict) {
@@ -584,6 +592,7 @@ func (l *Layer) paths() []string {
 func (l *Layer) Merge() (MergeReport, error) {
 	var report MergeReport
 	var problems []error
+	defer l.view.notices.run()
 	for _, key := range l.keys() {
 		l.mu.Lock()
 		f := l.files[key]

@@ -18,10 +18,14 @@ import (
 func overlaid(l *Layer, dir string) []string {
 	found := make(map[string]bool)
 	v := l.view
+	if !v.expected.inside(dir) {
+		return nil // and all that is overlaid was expected before
+	}
 	v.mu.Lock()
 	for _, path := range documentsBelow(v.docs, dir) {
 		found[path] = true
 	}
+	v.expected.visited.Add(int64(len(v.anchors)))
 	for path, a := range v.anchors {
 		if rel, ok := within(dir, path); ok && rel != "." &&
 			(a.piles[l.session] != nil || a.incoming[l.session] != nil) {
@@ -30,7 +34,9 @@ func overlaid(l *Layer, dir string) []string {
 	}
 	v.mu.Unlock()
 	for layer := l; layer != nil; layer = layer.parent {
-		for _, path := range layer.paths() {
+		paths := layer.paths()
+		v.expected.visited.Add(int64(len(paths)))
+		for _, path := range paths {
 			if rel, ok := within(dir, path); ok && rel != "." {
 				found[path] = true
 			}

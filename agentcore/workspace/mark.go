@@ -24,7 +24,7 @@ func (v *View) Track(path string, stamp Stamp, startLine, endLine int, gone func
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	a := v.anchor(path, c)
-	if !a.text.same(c.text) {
+	if !a.now().same(c.text) {
 		v.release(a)
 		return nil
 	}

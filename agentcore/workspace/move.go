@@ -24,20 +24,24 @@ const maxMoved = 1000
 // A new file may be written at the old path. The move is then taken for a copy and an edit, since a proposal to move a
 // file cannot also change what is left.
 func (l *Layer) Move(from, to string, base Stamp, author Author) error {
-	from, to = cleanPath(from), cleanPath(to)
-	files, folder, err := moving(l, from, to)
+	return l.move(l.view.Judge(nil), cleanPath(from), cleanPath(to), base, author)
+}
+
+// move is Move of a batch.
+func (l *Layer) move(judge *Judge, from, to string, base Stamp, author Author) error {
+	files, folder, err := moving(judge, l, from, to)
 	if err != nil {
 		return err
 	}
 	paths := make([]string, 0, 2*len(files))
 	for _, path := range files {
-		target := to + strings.TrimPrefix(path, from)
-		for _, p := range []string{path, target} {
-			if err := writable(l, p); err != nil {
-				return err
-			}
+		paths = append(paths, path, to+strings.TrimPrefix(path, from))
+	}
+	l.view.Expect(paths...)
+	for _, path := range paths {
+		if err := writableBy(judge, l, path); err != nil {
+			return err
 		}
-		paths = append(paths, path, target)
 	}
 	spots := l.look(paths...)
 	defer l.mu.Unlock()
@@ -59,7 +63,7 @@ func (l *Layer) Move(from, to string, base Stamp, author Author) error {
 
 // moving lists the files that a move takes along, and tells whether they are a folder's. Whatever forbids the move
 // before a file is looked at is an error.
-func moving(l *Layer, from, to string) (files []string, folder bool, err error) {
+func moving(judge *Judge, l *Layer, from, to string) (files []string, folder bool, err error) {
 	for _, path := range []string{from, to} {
 		if r, rel := l.view.locate(path); r != nil && rel == "." {
 			return nil, false, &FileError{
@@ -67,7 +71,7 @@ func moving(l *Layer, from, to string) (files []string, folder bool, err error) 
 				Hint: "move what is in it",
 			}
 		}
-		if err := writable(l, path); err != nil {
+		if err := writableBy(judge, l, path); err != nil {
 			return nil, false, err
 		}
 	}
@@ -83,7 +87,7 @@ func moving(l *Layer, from, to string) (files []string, folder bool, err error) 
 			Hint: "choose a path outside of " + from,
 		}
 	}
-	files, err = filesIn(l, from)
+	files, err = filesIn(judge, l, from)
 	if err != nil {
 		return nil, false, err
 	}
@@ -91,7 +95,7 @@ func moving(l *Layer, from, to string) (files []string, folder bool, err error) 
 	if !folder {
 		files = []string{from}
 	}
-	return files, folder, vacant(l, from, to, folder)
+	return files, folder, vacant(judge, l, from, to, folder)
 }
 
 // movable looks at the files of a move and at their targets, which are in turns. The layer's lock is held.
@@ -133,14 +137,14 @@ func movable(l *Layer, spots []spot, folder bool, base Stamp) error {
 }
 
 // vacant refuses a target where something is. A name that differs in letter case alone is no other file on some disks.
-func vacant(l *Layer, from, to string, folder bool) error {
+func vacant(judge *Judge, l *Layer, from, to string, folder bool) error {
 	c, err := l.content(to)
 	if sameName(from, to) && (c.text == nil && err == nil || l.view.sameFile(from, to)) {
 		return nil // a new letter case for the same name
 	}
 	switch kind := (*FileError)(nil); {
 	case errors.As(err, &kind) && kind.Kind == Directory:
-		if _, problem := filesIn(l, to); folder && errors.As(problem, &kind) && kind.Kind == NotFound {
+		if _, problem := filesIn(judge, l, to); folder && errors.As(problem, &kind) && kind.Kind == NotFound {
 			return nil // all that was in it is gone in this layer
 		}
 		return &FileError{
@@ -155,11 +159,11 @@ func vacant(l *Layer, from, to string, folder bool) error {
 			Hint: "choose another path, or delete that file first if it is not wanted", Current: new(c.file(to)),
 		}
 	}
-	return creatable(l, to)
+	return creatable(judge, l, to)
 }
 
 // filesIn lists the files that the layer shows in a folder; nil for what is no folder.
-func filesIn(l *Layer, dir string) ([]string, error) {
+func filesIn(judge *Judge, l *Layer, dir string) ([]string, error) {
 	c, err := l.content(dir)
 	overlay := overlay(l, dir)
 	kind := (*FileError)(nil)
@@ -188,7 +192,7 @@ func filesIn(l *Layer, dir string) ([]string, error) {
 			return nil, err
 		}
 		for _, e := range entries {
-			if err := l.view.writable(e.Path); err != nil {
+			if err := judge.writable(e.Path); err != nil {
 				return nil, err
 			}
 			if e.Dir {

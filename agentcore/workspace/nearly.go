@@ -12,7 +12,7 @@ import (
 // nearly finds the edits, of those that were computed last, that the next text has in another form. It returns the
 // text with them alone, which lies between the present one and the next, and nil where there are none.
 func (a *anchor) nearly(next *text) *text {
-	if a.text == nil || next == nil {
+	if a.now() == nil || next == nil {
 		return nil
 	}
 	for i := len(a.expected) - 1; i >= 0; i-- {
@@ -20,11 +20,11 @@ func (a *anchor) nearly(next *text) *text {
 		if e.text == next.s {
 			return nil
 		}
-		kept := e.in(a.text, next)
+		kept := e.in(a.now(), next)
 		if len(kept.ids) == 0 {
 			continue
 		}
-		if kept.text != next.s && kept.text != a.text.s {
+		if kept.text != next.s && kept.text != a.now().s {
 			a.expected = []expectation{kept}
 			return newText(kept.text)
 		}

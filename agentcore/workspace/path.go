@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/agentls/agentls/agentcore/permission"
@@ -195,25 +196,59 @@ func (f *folders) secretError(name string) error {
 	}
 }
 
+// place is where a path lies below a root. real is the slash path that it leads to once links are followed, if that is
+// inside of the root.
+type place struct {
+	root   *root
+	rel    string
+	real   string
+	inside bool
+}
+
+// places are those of an absolute path below the roots that hold it, the innermost first.
+func (f *folders) places(name string) []place {
+	var list []place
+	for _, r := range *f.roots.Load() {
+		if rel, ok := within(r.Path, name); ok {
+			real, inside := r.real(rel)
+			list = append(list, place{r, rel, real, inside})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b place) int { return cmp.Compare(len(b.root.Path), len(a.root.Path)) })
+	return list
+}
+
+// Plain reports that no part of a path below its root is a symbolic link, as far as it exists, at one moment. It is
+// false where that cannot be told by one look, and outside of the roots.
+func (f *folders) Plain(name string) bool {
+	r, rel := f.locate(name)
+	if r == nil {
+		return false
+	}
+	below, err := r.folders()
+	return err == nil && below.Plain(rel)
+}
+
 // writable returns why a path may not be written, or nil. Links are followed as far as they exist. From then on the
 // path counts as one that there will be.
-func (v *View) writable(name string) error {
-	r, rel := v.locate(name)
-	if r == nil {
+func (j *Judge) writable(name string) error {
+	v := j.view
+	places := v.places(name)
+	if len(places) == 0 {
 		return v.outside(name)
 	}
+	rel, real := places[0].rel, places[0].real
 	if rel == "." {
 		return &FileError{Kind: Directory, Path: name, Detail: "is a folder", Hint: "name a file in it"}
 	}
-	real, inside := r.real(rel)
-	if !inside {
+	if !places[0].inside {
 		return &FileError{
 			Kind: Outside, Path: name, Detail: "leads out of the workspace through a symbolic link",
 			Hint: "only files inside the workspace folders can be changed",
 		}
 	}
-	v.Expect(name) // before it is judged, so that of two runs that write at once one sees the other
-	if why, ok := v.Protected(name, nil); ok {
+	v.expect(name, places) // before it is judged, so that of two runs that write at once one sees the other
+	if why, ok := j.protected(places); ok {
 		return &FileError{
 			Kind: Protected, Path: name, Detail: "is protected: " + why,
 			Hint: "leave it as it is, and tell the user what to change there",

@@ -3,6 +3,7 @@ package workspace
 import (
 	"cmp"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -18,8 +19,9 @@ type ProposalOptions struct {
 	// ID names it.
 	ID event.ProposalID
 	// Changed gets every hunk that is new or whose state or text changed, sorted by path and line; a hunk
-	// that only moved is left out. It is called without locks held, one call at a time and in order, on
-	// the goroutine of whoever changed something; it must not block, and may call the proposal.
+	// that only moved is left out. What changes at once, in however many files, comes in one call, each hunk
+	// as it is then. It is called without locks held, one call at a time and in order, on the goroutine of
+	// whoever changed something; it must not block, and may call the proposal.
 	Changed func([]Hunk)
 }
 
@@ -34,6 +36,11 @@ type Proposal struct {
 	kept []Hunk
 	// undoable are the accepted hunks that can be undone, oldest first.
 	undoable []event.HunkID
+	// visited counts the hunks that were looked at for their ids. Tests look at it, since counts tell how work grows.
+	visited int
+	// untold are changed hunks of which a notice is pending that hands them to Changed, and toldOf their texts.
+	untold []Hunk
+	toldOf []*text
 }
 
 // NewProposal makes an empty proposal. It is ended by [Proposal.Close].
@@ -72,7 +79,7 @@ func (s *Proposal) Hunks() []Hunk {
 		if p := a.piles[s]; p != nil {
 			for _, h := range p.hunks {
 				hunks = append(hunks, a.hunk(h))
-				texts = append(texts, a.text)
+				texts = append(texts, a.now())
 			}
 		}
 	}
@@ -129,8 +136,8 @@ func byPlace(a, b Hunk) int {
 // Hunk returns one hunk.
 func (s *Proposal) Hunk(id event.HunkID) (Hunk, bool) {
 	s.view.mu.Lock()
-	if a, _, h := s.find(id); h != nil {
-		found, shown := a.hunk(h), a.text
+	if at, ok := s.find(id)[id]; ok {
+		found, shown := at.anchor.hunk(at.hunk), at.anchor.now()
 		s.view.mu.Unlock()
 		found.Stamp = shown.stamp()
 		return found, true
@@ -139,24 +146,65 @@ func (s *Proposal) Hunk(id event.HunkID) (Hunk, bool) {
 	if i := slices.IndexFunc(s.kept, func(h Hunk) bool { return h.ID == id }); i >= 0 {
 		return s.kept[i], true
 	}
-	if _, _, u := s.findUndo(id); u != nil {
-		return u.accepted, true // of a former process
+	if at, ok := s.findUndos(id)[id]; ok {
+		return at.undo.accepted, true // of a former process
 	}
 	return Hunk{}, false
 }
 
-// find returns a hunk that is not settled. The lock is held.
-func (s *Proposal) find(id event.HunkID) (*anchor, *pile, *hunk) {
-	for _, a := range s.view.anchors {
-		if p := a.piles[s]; p != nil {
-			for _, h := range p.hunks {
-				if h.id == id {
-					return a, p, h
-				}
+// located is where a hunk is, or an undo.
+type located struct {
+	anchor *anchor
+	pile   *pile
+	hunk   *hunk
+	undo   *undo
+}
+
+// find returns where hunks are that are not settled; the others are not in the result. However many are asked for, it
+// is one walk over all hunks. The lock is held.
+func (s *Proposal) find(ids ...event.HunkID) map[event.HunkID]located {
+	found := wanted(ids)
+	s.eachPile(found, func(a *anchor, p *pile) {
+		s.visited += len(p.hunks)
+		for _, h := range p.hunks {
+			if at, ok := found[h.id]; ok && at.hunk == nil {
+				found[h.id] = located{anchor: a, pile: p, hunk: h}
 			}
 		}
+	})
+	return found
+}
+
+// findUndos is find for accepted hunks that can be undone, or are in conflict. The lock is held.
+func (s *Proposal) findUndos(ids ...event.HunkID) map[event.HunkID]located {
+	found := wanted(ids)
+	s.eachPile(found, func(a *anchor, p *pile) {
+		s.visited += len(p.undos)
+		for _, u := range p.undos {
+			if at, ok := found[u.id]; ok && at.undo == nil {
+				found[u.id] = located{anchor: a, pile: p, undo: u}
+			}
+		}
+	})
+	return found
+}
+
+func wanted(ids []event.HunkID) map[event.HunkID]located {
+	list := make(map[event.HunkID]located, len(ids))
+	for _, id := range ids {
+		list[id] = located{}
 	}
-	return nil, nil, nil
+	return list
+}
+
+// eachPile visits all files with hunks of the proposal, and then takes out what was found nowhere. The lock is held.
+func (s *Proposal) eachPile(found map[event.HunkID]located, visit func(*anchor, *pile)) {
+	for _, a := range s.view.anchors {
+		if p := a.piles[s]; p != nil {
+			visit(a, p)
+		}
+	}
+	maps.DeleteFunc(found, func(_ event.HunkID, at located) bool { return at.anchor == nil })
 }
 
 // hunk is what others see of a hunk, without the stamp. The lock is held.
@@ -174,7 +222,7 @@ func (a *anchor) hunk(h *hunk) Hunk {
 	case h.gone:
 		result.State, result.Detail = event.StateConflict, "the file is gone"
 	case h.state == event.StateConflict:
-		result.Current = a.text.index().Slice(h.start, h.end)
+		result.Current = a.now().index().Slice(h.start, h.end)
 	}
 	return result
 }
@@ -221,7 +269,7 @@ func (s *Proposal) publish(a *anchor, p *pile) {
 			h.notify = false
 			if h.state == event.StateAccepted && h.settled() && h.reverse == nil {
 				// It was merged into its lines.
-				h.reverse = h.merged(a.text, h.start, h.end, h.home, h.homeAt)
+				h.reverse = h.merged(a.now(), h.start, h.end, h.home, h.homeAt)
 			}
 			changed = append(changed, a.hunk(h))
 		}
@@ -237,7 +285,7 @@ func (s *Proposal) publish(a *anchor, p *pile) {
 		}
 		return h.settled()
 	})
-	p.remark(a.text, batch)
+	p.remark(a.now(), batch)
 	if n := len(s.kept) - keptHunks; n > 0 {
 		s.kept = slices.Delete(s.kept, 0, n)
 	}
@@ -245,14 +293,41 @@ func (s *Proposal) publish(a *anchor, p *pile) {
 	if len(changed) == 0 || s.options.Changed == nil {
 		return
 	}
-	slices.SortStableFunc(changed, byPlace)
-	texts := slices.Repeat([]*text{a.text}, len(changed))
-	s.view.notices.add(func() {
-		if !s.closed.Load() {
-			stamp(changed, texts)
-			s.options.Changed(changed)
+	if len(s.untold) == 0 {
+		s.view.notices.add(s.tell)
+	}
+	for _, h := range changed {
+		s.untold, s.toldOf = append(s.untold, h), append(s.toldOf, a.now())
+	}
+}
+
+// tell hands what has changed to Changed. One call for many files keeps its cost that of the files: whoever is told
+// counts all hunks, and stores what it was told at once. It runs without locks.
+func (s *Proposal) tell() {
+	s.view.mu.Lock()
+	all, texts := s.untold, s.toldOf
+	s.untold, s.toldOf = nil, nil
+	s.view.mu.Unlock()
+	if s.closed.Load() {
+		return
+	}
+	last := make(map[event.HunkID]int, len(all))
+	for i := range all {
+		last[all[i].ID] = i
+	}
+	order := make([]int, 0, len(last))
+	for i := range all {
+		if last[all[i].ID] == i {
+			order = append(order, i)
 		}
-	})
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return byPlace(all[i], all[j]) })
+	changed, of := make([]Hunk, len(order)), make([]*text, len(order))
+	for at, i := range order {
+		changed[at], of[at] = all[i], texts[i]
+	}
+	stamp(changed, of)
+	s.options.Changed(changed)
 }
 
 // drop forgets a proposal's pile in a file if it is empty. The lock is held.
@@ -281,7 +356,7 @@ func (s *Proposal) content(path string) (content, error) {
 		c.version, c.open = -1, false
 	}
 	p := a.piles[s]
-	c.text = p.text(a.text)
+	c.text = p.text(a.now())
 	if f.origin == path && p.moving() != nil {
 		c.text = nil
 	}
@@ -289,10 +364,9 @@ func (s *Proposal) content(path string) (content, error) {
 }
 
 // merge brings a layer's edits of a file into the proposal. On an error, which is a *FileError, the file cannot be read
-// and nothing is merged.
+// and nothing is merged. The caller runs the notices, once for all files.
 func (s *Proposal) merge(path string, edits moved) ([]Conflict, []event.HunkID, error) {
 	v := s.view
-	defer v.notices.run()
 	paths := []string{path}
 	if edits.to != "" {
 		paths = append(paths, edits.to)
@@ -304,7 +378,7 @@ func (s *Proposal) merge(path string, edits moved) ([]Conflict, []event.HunkID, 
 	}
 	a := v.anchor(files[0].origin, files[0].content)
 	p := s.pile(a)
-	shown := p.text(a.text)
+	shown := p.text(a.now())
 	away := a.path == path && p.moving() != nil
 	if away {
 		shown = nil
@@ -315,7 +389,7 @@ func (s *Proposal) merge(path string, edits moved) ([]Conflict, []event.HunkID, 
 		hunks := over.hunks
 		if away {
 			ids = s.unmove(a, p)
-			shown = p.text(a.text)
+			shown = p.text(a.now())
 			hunks = hunksBy(shown, next, authorsOf(hunks))
 		}
 		if h := p.mover(); h != nil && next == nil {
@@ -341,13 +415,7 @@ func (s *Proposal) merge(path string, edits moved) ([]Conflict, []event.HunkID, 
 }
 
 func uniqueIDs(ids []event.HunkID) []event.HunkID {
-	var unique []event.HunkID
-	for _, id := range ids {
-		if !slices.Contains(unique, id) {
-			unique = append(unique, id)
-		}
-	}
-	return unique
+	return slices.Collect(once(ids))
 }
 
 // stack puts the hunks over, which make next of what the proposal shows, on those of a file, and returns which of them
@@ -355,7 +423,7 @@ func uniqueIDs(ids []event.HunkID) []event.HunkID {
 func (s *Proposal) stack(a *anchor, p *pile, shown, next *text, over []*hunk) []event.HunkID {
 	var ids []event.HunkID
 	var hunks []*hunk
-	for _, c := range compose(a.text, shown, next, p.patch(a.text).hunks, over) {
+	for _, c := range compose(a.now(), shown, next, p.patch(a.now()).hunks, over) {
 		switch {
 		case c.hunk == nil:
 			for _, h := range c.from {
@@ -399,8 +467,12 @@ func (s *Proposal) stack(a *anchor, p *pile, shown, next *text, over []*hunk) []
 // once yields each id once.
 func once(ids []event.HunkID) iter.Seq[event.HunkID] {
 	return func(yield func(event.HunkID) bool) {
-		for i, id := range ids {
-			if !slices.Contains(ids[:i], id) && !yield(id) {
+		seen := make(map[event.HunkID]bool, len(ids))
+		for _, id := range ids {
+			if seen[id] {
+				continue
+			}
+			if seen[id] = true; !yield(id) {
 				return
 			}
 		}
@@ -418,8 +490,9 @@ func (s *Proposal) Edits(ids []event.HunkID) ([]FileEdit, []HunkFailure) {
 	defer v.mu.Unlock()
 	var failures []HunkFailure
 	wanted := make(map[*anchor][]*hunk)
+	all := s.find(ids...)
 	for id := range once(ids) {
-		a, _, h := s.find(id)
+		a, h := all[id].anchor, all[id].hunk
 		switch {
 		case h == nil:
 			failures = append(failures, HunkFailure{id, s.whySettled(id)})
@@ -429,7 +502,7 @@ func (s *Proposal) Edits(ids []event.HunkID) ([]FileEdit, []HunkFailure) {
 			failures = append(failures, HunkFailure{id, "the editor took it already"})
 		case h.state == event.StateConflict:
 			failures = append(failures, HunkFailure{id, "it is in conflict: " + h.detail})
-		case !h.delete && a.text.index().Slice(h.start, h.end) != h.before:
+		case !h.delete && a.now().index().Slice(h.start, h.end) != h.before:
 			failures = append(failures, HunkFailure{id, "its lines are not as they were"})
 		default:
 			wanted[a] = append(wanted[a], h)
@@ -463,17 +536,17 @@ func (s *Proposal) reread(ids []event.HunkID) {
 	v := s.view
 	paths := make(map[string]bool)
 	v.mu.Lock()
-	for _, id := range ids {
-		if a, _, h := s.find(id); h != nil {
-			if v.docs[a.path] == nil {
-				paths[a.path] = true
-			}
-			if h.moveTo != "" {
-				paths[h.moveTo] = true
-			}
+	for _, at := range s.find(ids...) {
+		if v.docs[at.anchor.path] == nil {
+			paths[at.anchor.path] = true
 		}
-		if a, _, u := s.findUndo(id); u != nil && v.docs[a.path] == nil {
-			paths[a.path] = true
+		if at.hunk.moveTo != "" {
+			paths[at.hunk.moveTo] = true
+		}
+	}
+	for _, at := range s.findUndos(ids...) {
+		if v.docs[at.anchor.path] == nil {
+			paths[at.anchor.path] = true
 		}
 	}
 	v.mu.Unlock()
@@ -492,19 +565,19 @@ func (a *anchor) edit(s *Proposal, hunks []*hunk) (e FileEdit) {
 		defer func() { e.Reasons = append(e.Reasons, joinAuthors(hunks[i].authors).Reason) }()
 	}
 	for _, h := range lines {
-		e.Create = e.Create || h.create && a.text == nil
+		e.Create = e.Create || h.create && a.now() == nil
 		e.Delete = e.Delete || h.delete
 		expected.ids = append(expected.ids, h.id)
 		expected.changes = append(expected.changes, h.change())
 		reason := joinAuthors(h.authors).Reason
 		e.Reasons = append(e.Reasons, reason)
 		if !h.delete {
-			x := a.text.index()
+			x := a.now().index()
 			e.Edits = append(e.Edits, Edit{x.Start(h.start), x.Start(h.end), h.after})
 		}
 	}
-	if a.text != nil && !e.Delete && len(lines) > 0 {
-		expected.text = apply(a.text, lines).s
+	if a.now() != nil && !e.Delete && len(lines) > 0 {
+		expected.text = apply(a.now(), lines).s
 		a.expect(expected)
 	}
 	return e
@@ -512,7 +585,7 @@ func (a *anchor) edit(s *Proposal, hunks []*hunk) (e FileEdit) {
 
 // fileEdit is an edit of a file as it is now, which changes nothing yet. The lock is held.
 func (s *Proposal) fileEdit(a *anchor) FileEdit {
-	e := FileEdit{Path: a.path, Version: -1, Before: a.text.string()}
+	e := FileEdit{Path: a.path, Version: -1, Before: a.now().string()}
 	if doc := s.view.docs[a.path]; doc != nil {
 		e.Version = doc.version
 	}
@@ -536,9 +609,9 @@ func (s *Proposal) Confirm(ids []event.HunkID, applied bool, reason string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	piles := make(map[*anchor]*pile)
-	for _, id := range ids {
-		a, p, h := s.find(id)
-		if h == nil || !h.live() || h.pending {
+	for _, at := range s.find(ids...) {
+		h := at.hunk
+		if !h.live() || h.pending {
 			continue
 		}
 		h.notify = true
@@ -547,7 +620,7 @@ func (s *Proposal) Confirm(ids []event.HunkID, applied bool, reason string) {
 		} else {
 			h.detail = reason
 		}
-		piles[a] = p
+		piles[at.anchor] = at.pile
 	}
 	s.publishAll(piles)
 }
@@ -560,8 +633,9 @@ func (s *Proposal) Reject(ids []event.HunkID) []HunkFailure {
 	defer v.mu.Unlock()
 	var failures []HunkFailure
 	piles := make(map[*anchor]*pile)
+	all := s.find(ids...)
 	for id := range once(ids) {
-		a, p, h := s.find(id)
+		a, p, h := all[id].anchor, all[id].pile, all[id].hunk
 		switch {
 		case h == nil:
 			failures = append(failures, HunkFailure{id, s.whySettled(id)})
@@ -594,7 +668,7 @@ func (v *View) verify(a *anchor) {
 		for _, h := range p.hunks {
 			if h.pending {
 				h.settle(event.StateOpen, untaken)
-				h.gone = h.moveTo != "" && a.text == nil
+				h.gone = h.moveTo != "" && a.now() == nil
 			}
 		}
 		for _, u := range p.undos {
@@ -616,10 +690,10 @@ func (s *Proposal) Remark(ids []event.HunkID, detail string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	piles := make(map[*anchor]*pile)
-	for _, id := range ids {
-		if a, p, h := s.find(id); h != nil && !h.pending && h.detail != detail {
+	for _, at := range s.find(ids...) {
+		if h := at.hunk; !h.pending && h.detail != detail {
 			h.detail, h.notify = detail, true
-			piles[a] = p
+			piles[at.anchor] = at.pile
 		}
 	}
 	s.publishAll(piles)

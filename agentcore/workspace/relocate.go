@@ -114,11 +114,11 @@ func (s *Proposal) pile(a *anchor) *pile {
 func (s *Proposal) place(a *anchor, from, to shownFile, movers []Author) (*Conflict, []event.HunkID) {
 	v := s.view
 	p := s.pile(a)
-	own := p.text(a.text)
+	own := p.text(a.now())
 	if to.err != nil || to.origin != to.path {
 		c := occupied(to.path, own, newText(""))
 		if b := v.anchors[to.origin]; b != nil && b.piles[s] != nil && to.err == nil {
-			c = occupied(to.path, own, b.piles[s].text(b.text))
+			c = occupied(to.path, own, b.piles[s].text(b.now()))
 		}
 		return &c, nil
 	}
@@ -132,11 +132,11 @@ func (s *Proposal) place(a *anchor, from, to shownFile, movers []Author) (*Confl
 	}
 	b := v.anchor(to.path, to.content)
 	other := s.pile(b)
-	there := other.text(b.text)
+	there := other.text(b.now())
 	if other.moving() != nil {
 		there = nil
 	}
-	alias := sameName(a.path, b.path) && b.text.same(a.text)
+	alias := sameName(a.path, b.path) && b.now().same(a.now())
 	if there != nil && !alias {
 		c := occupied(to.path, own, there)
 		v.drop(b, s)
@@ -145,9 +145,9 @@ func (s *Proposal) place(a *anchor, from, to shownFile, movers []Author) (*Confl
 	v.renamed(moved)
 	var ids []event.HunkID
 	switch {
-	case b.text != nil && !alias:
+	case b.now() != nil && !alias:
 		ids = s.placeOver(a, b, own, movers)
-	case a.text == nil:
+	case a.now() == nil:
 		ids = p.takeAlong(other, movers)
 		s.publish(b, other)
 	default:
@@ -174,8 +174,8 @@ func (s *Proposal) placeOver(a, b *anchor, own *text, movers []Author) []event.H
 	if other.moving() != nil {
 		ids = s.unmove(b, other)
 	}
-	there := other.text(b.text)
-	authors := authorsOf(p.patch(a.text).hunks, []*hunk{{authors: movers}})
+	there := other.text(b.now())
+	authors := authorsOf(p.patch(a.now()).hunks, []*hunk{{authors: movers}})
 	ids = append(ids, s.stack(b, other, there, own, hunksBy(there, own, authors))...)
 	s.publish(b, other)
 	if h := p.mover(); h != nil {
@@ -200,9 +200,9 @@ func (p *pile) takeAlong(other *pile, movers []Author) (ids []event.HunkID) {
 
 // unmove makes a new file of one that the session moves, since its old path gets another text. The lock is held.
 func (s *Proposal) unmove(a *anchor, p *pile) []event.HunkID {
-	h, own := p.moving(), p.text(a.text)
+	h, own := p.moving(), p.text(a.now())
 	b := s.view.anchors[h.moveTo]
-	authors := authorsOf(p.patch(a.text).hunks, []*hunk{h})
+	authors := authorsOf(p.patch(a.now()).hunks, []*hunk{h})
 	other := s.pile(b)
 	ids := s.stack(b, other, nil, own, hunksBy(nil, own, authors))
 	s.publish(b, other)
@@ -263,8 +263,8 @@ func (v *View) await(s *Proposal, a *anchor, path string) {
 func (s *Proposal) takenAgain(ids []event.HunkID) []string {
 	var paths []string
 	s.view.mu.Lock()
-	for _, id := range ids {
-		if a, _, u := s.findUndo(id); u != nil && u.moveTo != "" && !sameName(u.moveTo, a.path) {
+	for _, at := range s.findUndos(ids...) {
+		if u := at.undo; u.moveTo != "" && !sameName(u.moveTo, at.anchor.path) {
 			paths = append(paths, u.moveTo)
 		}
 	}
@@ -290,11 +290,11 @@ func (v *View) arrive(b *anchor) {
 		if p == nil {
 			continue
 		}
-		if b.text != nil && v.docs[a.path] != nil && v.docs[b.path] == nil &&
+		if b.now() != nil && v.docs[a.path] != nil && v.docs[b.path] == nil &&
 			(p.back() != nil || p.mover() != nil && p.mover().pending) {
 			continue // the editor is about to say that it is the document now, with text that it may not have saved
 		}
-		if u := p.back(); u != nil && u.moveTo == b.path && b.text != nil {
+		if u := p.back(); u != nil && u.moveTo == b.path && b.now() != nil {
 			v.join(a, b)
 			continue
 		}
@@ -302,14 +302,14 @@ func (v *View) arrive(b *anchor) {
 		switch {
 		case h == nil || h.moveTo != b.path:
 			continue
-		case b.text == nil:
+		case b.now() == nil:
 			if h.state == event.StateConflict {
 				h.settle(event.StateOpen, "")
 			}
-		case h.pending, a.text == nil && b.text.same(a.last):
+		case h.pending, a.now() == nil && b.now().same(a.last):
 			v.join(a, b)
 			continue
-		case sameName(a.path, b.path) && b.text.same(a.text):
+		case sameName(a.path, b.path) && b.now().same(a.now()):
 		default:
 			h.settle(event.StateConflict, "a file of this name appeared where it is to go")
 		}
@@ -330,7 +330,7 @@ func (v *View) departed(a *anchor) {
 		} else if u != nil {
 			path, told = u.moveTo, true
 		}
-		if b := v.anchors[path]; b != nil && b.text != nil && (told || b.text.same(a.last)) {
+		if b := v.anchors[path]; b != nil && b.now() != nil && (told || b.now().same(a.last)) {
 			v.join(a, b)
 			return
 		}
@@ -394,7 +394,7 @@ func (v *View) renameAnchor(a *anchor, path, at, from, to string) {
 			s.publish(x, p)
 		}
 	}
-	next := a.text
+	next := a.now()
 	if doc := v.docs[at]; doc != nil {
 		next = doc.buffer.whole()
 	} else if next == nil {
@@ -429,9 +429,9 @@ func (v *View) join(a, b *anchor) {
 		s.publish(a, p)
 	}
 	v.renamed(rename{from: a.path, to: b.path})
-	if !a.text.same(b.text) {
+	if !a.now().same(b.now()) {
 		from := a.path
-		v.move(a, b.text, b.seq)
+		v.move(a, b.now(), b.seq)
 		v.anchors[from] = a
 	}
 	v.anchors[b.path] = b

@@ -39,11 +39,19 @@ func (s *Proposal) Restore(hunks []Hunk) {
 		}
 		paths[path] = append(paths[path], h)
 	}
+	ids := make([]event.HunkID, len(hunks))
+	for i, h := range hunks {
+		ids[i] = h.ID
+	}
+	v.mu.Lock()
+	known := s.find(ids...)
+	maps.Copy(known, s.findUndos(ids...))
+	v.mu.Unlock()
 	for _, path := range slices.Sorted(maps.Keys(paths)) {
 		c, hunks := v.seen(path), paths[path]
 		v.mu.Lock()
 		if !s.closed.Load() {
-			s.restore(path, c, hunks, targets)
+			s.restore(path, c, hunks, targets, known)
 		}
 		v.mu.Unlock()
 	}
@@ -65,7 +73,10 @@ func (v *View) seen(path string) content {
 	return c
 }
 
-func (s *Proposal) restore(path string, c content, hunks []Hunk, targets map[string]content) {
+// restore adopts the hunks of a file but for those that are known. The lock is held.
+func (s *Proposal) restore(path string, c content, hunks []Hunk, targets map[string]content,
+	known map[event.HunkID]located,
+) {
 	to := "" // where the file was moved to meanwhile
 	for _, r := range hunks {
 		if r.MoveTo != "" && r.State == event.StateOpen && c.text == nil && r.Stamp != "" &&
@@ -76,10 +87,9 @@ func (s *Proposal) restore(path string, c content, hunks []Hunk, targets map[str
 	a := s.view.anchor(path, c)
 	p := s.pile(a)
 	for _, r := range hunks {
-		_, _, known := s.find(r.ID)
-		_, _, accepted := s.findUndo(r.ID)
+		_, here := known[r.ID]
 		switch {
-		case known != nil || accepted != nil:
+		case here:
 			continue
 		case r.State == event.StateAccepted:
 			if s.restoreUndo(a, p, r) {
@@ -100,7 +110,7 @@ func (s *Proposal) restore(path string, c content, hunks []Hunk, targets map[str
 			s.restoreMove(a, p, h, targets[h.moveTo], to == h.moveTo)
 			continue
 		}
-		h.place(a.text, r)
+		h.place(a.now(), r)
 		if h.live() && slices.ContainsFunc(p.hunks, func(other *hunk) bool { return other.live() && other.same(h) }) {
 			h.settle(event.StateSuperseded, "the same was proposed before")
 		}
@@ -139,9 +149,9 @@ func (s *Proposal) restoreMove(a *anchor, p *pile, h *hunk, target content, made
 		p.hunks = append(p.hunks, h)
 		return
 	case made:
-	case a.text == nil:
+	case a.now() == nil:
 		h.gone = true
-	case b.text != nil && !(sameName(a.path, b.path) && b.text.same(a.text)):
+	case b.now() != nil && !(sameName(a.path, b.path) && b.now().same(a.now())):
 		h.settle(event.StateConflict, "a file of this name appeared where it is to go")
 	}
 	p.hunks = append(p.hunks, h)
@@ -159,16 +169,16 @@ func (s *Proposal) restoreUndo(a *anchor, p *pile, r Hunk) bool {
 	h := &hunk{id: r.ID, authors: r.authors()}
 	h.reverse = &hunk{state: event.StateOpen, before: r.After, after: r.Before, create: r.Delete, delete: r.Create}
 	if r.MoveTo != "" {
-		h.reverse.moveTo, h.reverse.gone = r.Path, a.text == nil
+		h.reverse.moveTo, h.reverse.gone = r.Path, a.now() == nil
 	} else {
-		h.reverse.place(a.text, r)
+		h.reverse.place(a.now(), r)
 	}
 	if h.reverse.settled() {
 		return false
 	}
 	batch := s.view.clock.Add(1)
 	s.remember(p, h, r, batch)
-	p.remark(a.text, batch)
+	p.remark(a.now(), batch)
 	for _, u := range p.undos {
 		if u.batch == batch {
 			u.saved = &savedUndo{} // with a text that nobody knows
@@ -365,11 +375,11 @@ func (s *Proposal) Left() []Hunk {
 		}
 		for _, h := range p.hunks {
 			hunks = append(hunks, a.hunk(h))
-			texts = append(texts, a.text)
+			texts = append(texts, a.now())
 		}
 		for _, u := range p.undos {
 			if u.state == event.StateOpen && !u.gone && !u.pending {
-				undos[u.id], shown[u.id] = a.accepted(u), a.text
+				undos[u.id], shown[u.id] = a.accepted(u), a.now()
 			}
 		}
 	}

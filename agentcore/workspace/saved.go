@@ -63,21 +63,21 @@ func (l *Layer) Saved() []LayerFile {
 
 // SavedSince returns what has changed since a former call returned the generation: the files that the layer does
 // something else to now, sorted by path, and the paths of which it has no edits any more, sorted. Generation 0 is
-// that of the empty layer. It costs the files that changed and a look at each of the layer's files, and reads none.
+// that of the empty layer. It costs the changes since then, however many files the layer has, and reads none.
 func (l *Layer) SavedSince(generation uint64) (changed []LayerFile, dropped []string, now uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.follow()
-	for key, f := range l.files {
-		if f.generation > generation {
-			changed = append(changed, f.saved(key))
-		}
-	}
-	if generation > 0 {
-		for path, at := range l.dropped {
-			if at > generation {
-				dropped = append(dropped, path)
-			}
+	since, _ := slices.BinarySearchFunc(l.journal, generation+1,
+		func(c layerChange, first uint64) int { return cmp.Compare(c.generation, first) })
+	for _, c := range l.journal[since:] {
+		l.visited++
+		switch {
+		case !l.holds(c):
+		case c.dropped && generation > 0:
+			dropped = append(dropped, c.path)
+		case !c.dropped:
+			changed = append(changed, l.files[c.path].saved(c.path))
 		}
 	}
 	slices.SortFunc(changed, func(a, b LayerFile) int { return cmp.Compare(a.Path, b.Path) })
@@ -107,6 +107,10 @@ func (l *Layer) Load(files []LayerFile) []Conflict {
 	l.mu.Lock()
 	for _, saved := range files {
 		path := cleanPath(saved.Path)
+		l.view.expected.add(path)
+		if saved.MovedFrom != "" {
+			l.view.expected.add(cleanPath(saved.MovedFrom))
+		}
 		var base, own *text
 		if !saved.Created {
 			base = newText(saved.Base)
@@ -143,6 +147,31 @@ func (l *Layer) Load(files []LayerFile) []Conflict {
 	return conflicts
 }
 
+// layerChange is a change of a layer: its edits of the file at a path below, or that it has none at a path any more.
+type layerChange struct {
+	path       string
+	generation uint64
+	dropped    bool
+}
+
+// note writes a change down, and forgets those that later ones have overtaken once they are most of all. The lock is
+// held.
+func (e *layerEdits) note(c layerChange) {
+	e.journal = append(e.journal, c)
+	if len(e.journal) > 64+2*(len(e.files)+len(e.dropped)) {
+		e.journal = slices.DeleteFunc(e.journal, func(c layerChange) bool { return !e.holds(c) })
+	}
+}
+
+// holds reports whether no later change has overtaken one. The lock is held.
+func (e *layerEdits) holds(c layerChange) bool {
+	if c.dropped {
+		return e.dropped[c.path] == c.generation
+	}
+	f := e.files[c.path]
+	return f != nil && f.generation == c.generation
+}
+
 // set makes f the layer's edits of the file that is at a path below; none where it is nil, or does nothing. The lock is
 // held.
 func (e *layerEdits) set(key string, f *layerFile) {
@@ -160,6 +189,7 @@ func (e *layerEdits) set(key string, f *layerFile) {
 			delete(e.moved, old.moveTo)
 		}
 		e.dropped[old.path(key)] = e.generation
+		e.note(layerChange{old.path(key), e.generation, true})
 	}
 	if f != nil {
 		f.generation = e.generation
@@ -168,6 +198,7 @@ func (e *layerEdits) set(key string, f *layerFile) {
 			e.moved[f.moveTo] = key
 		}
 		delete(e.dropped, f.path(key))
+		e.note(layerChange{key, e.generation, false})
 	}
 }
 

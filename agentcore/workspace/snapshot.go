@@ -116,13 +116,18 @@ type Taken struct {
 // as it is; else the two are merged line by line, and what collides is left out. The run does not count as having seen
 // the new text. Only the layer's owner may call it.
 func (s Snapshot) Take(w Written, author Author) Taken {
+	return s.take(w, author, s.layer.view.Judge(nil))
+}
+
+// take is Take of a file of a batch.
+func (s Snapshot) take(w Written, author Author, judge *Judge) Taken {
 	path := cleanPath(w.Path)
 	taken := Taken{Path: path}
 	fail := func(err error) Taken {
 		taken.Problem = err
 		return taken
 	}
-	if err := writable(s.layer, path); err != nil {
+	if err := writableBy(judge, s.layer, path); err != nil {
 		return fail(err)
 	}
 	c, format, err := s.now(path)
@@ -163,7 +168,7 @@ func (s Snapshot) Take(w Written, author Author) Taken {
 			return taken
 		}
 	}
-	taken.Problem = s.layer.putUnseen(path, next, c.text.stamp(), author)
+	taken.Problem = s.layer.putUnseen(judge, path, next, c.text.stamp(), author)
 	if taken.Problem == nil {
 		taken.Changed, taken.Created, taken.Deleted = true, c.text == nil, next == nil
 	}
@@ -236,18 +241,18 @@ func (s Snapshot) before(path string, w Written, now content, format Format) (ba
 	if s.layer.view.changedSince(path, s.taken) {
 		return nil, false
 	}
-	disk, err := s.layer.view.readDisk(path)
-	if err != nil {
-		disk = diskFile{}
-	}
-	for _, t := range []*text{now.text, disk.text} {
+	found := func(t *text) bool {
 		if t == nil {
-			continue
+			return false
 		}
 		data, err := format.Encode(t.string())
-		if err == nil && sha256.Sum256(data) == w.Before {
-			return t, true
-		}
+		return err == nil && sha256.Sum256(data) == w.Before
+	}
+	if found(now.text) {
+		return now.text, true
+	}
+	if disk, err := s.layer.view.readDisk(path); err == nil && found(disk.text) {
+		return disk.text, true
 	}
 	return nil, false
 }
@@ -258,18 +263,18 @@ func (f *folders) changedSince(path string, moment time.Time) bool {
 	if r == nil {
 		return true
 	}
-	dir, err := r.open()
+	below, err := r.folders()
 	if err != nil {
 		return true
 	}
-	info, err := dir.Stat(rel)
-	return err != nil || info.ModTime().After(moment)
+	info, err := below.Stat(rel)
+	return err != nil || info.Modified.After(moment)
 }
 
 // putUnseen is put of a text that the run has not seen: what it knew of the file is what it knows.
-func (l *Layer) putUnseen(path string, next *text, base Stamp, author Author) error {
+func (l *Layer) putUnseen(judge *Judge, path string, next *text, base Stamp, author Author) error {
 	if base == "" {
-		if err := creatable(l, path); err != nil {
+		if err := creatable(judge, l, path); err != nil {
 			return err
 		}
 	}

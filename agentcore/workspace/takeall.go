@@ -20,21 +20,25 @@ const (
 // The order of the result is that of the paths. Only the layer's owner may call it.
 func (s Snapshot) TakeAll(written []Written, author Author) []Taken {
 	var taken []Taken
-	moves := s.moves(written)
+	for _, w := range written {
+		s.layer.view.Expect(w.Path)
+	}
+	judge := s.layer.view.Judge(nil)
+	moves := s.moves(written, judge)
+	moved := map[string]bool{}
 	for _, m := range moves {
-		t, ok := s.takeMove(m, author)
+		t, ok := s.takeMove(judge, m, author)
 		if !ok {
 			continue // it is taken for a deletion and a new file
 		}
 		taken = append(taken, t)
-		written = slices.DeleteFunc(slices.Clone(written),
-			func(w Written) bool { return w.Path == m.from.Path || w.Path == m.to.Path })
+		moved[m.from.Path], moved[m.to.Path] = true, true
 	}
 	// Deletions come first, so that a folder can take a file's place.
 	for _, deleted := range []bool{true, false} {
 		for _, w := range written {
-			if w.Deleted == deleted {
-				taken = append(taken, s.Take(w, author))
+			if w.Deleted == deleted && !moved[w.Path] {
+				taken = append(taken, s.take(w, author, judge))
 			}
 		}
 	}
@@ -51,21 +55,29 @@ type fileMove struct {
 }
 
 // moves pairs the files that are gone with new ones.
-func (s Snapshot) moves(written []Written) []fileMove {
+func (s Snapshot) moves(written []Written, judge *Judge) []fileMove {
+	isGone := func(w Written) bool { return w.Deleted && w.Existed }
+	isMade := func(w Written) bool { return !w.Deleted && !w.Existed }
+	if !slices.ContainsFunc(written, isGone) || !slices.ContainsFunc(written, isMade) {
+		return nil
+	}
 	var gone, made []fileMove // halves of moves
 	for _, w := range written {
+		if !isGone(w) && !isMade(w) {
+			continue
+		}
 		path := cleanPath(w.Path)
 		c, format, err := s.now(path)
-		if err != nil || writable(s.layer, path) != nil {
+		if err != nil || writableBy(judge, s.layer, path) != nil {
 			continue
 		}
 		switch {
-		case w.Deleted && w.Existed:
+		case isGone(w):
 			if base, known := s.before(path, w, c, format); known && base != nil && c.text.same(base) &&
 				strings.TrimSpace(base.string()) != "" {
 				gone = append(gone, fileMove{from: w, before: base, was: format})
 			}
-		case !w.Deleted && !w.Existed && c.text == nil:
+		case isMade(w) && c.text == nil:
 			if decoded, as, ok := decode(w.Content); ok && strings.TrimSpace(decoded) != "" {
 				made = append(made, fileMove{to: w, made: newText(decoded), as: as})
 			}
@@ -135,14 +147,14 @@ func likeness(lines map[string]int, size int, text string) float64 {
 }
 
 // takeMove makes a move an edit of the layer. ok is false where it does not fit there.
-func (s Snapshot) takeMove(m fileMove, author Author) (taken Taken, ok bool) {
+func (s Snapshot) takeMove(judge *Judge, m fileMove, author Author) (taken Taken, ok bool) {
 	from, to := cleanPath(m.from.Path), cleanPath(m.to.Path)
-	if err := s.layer.Move(from, to, m.before.stamp(), author); err != nil {
+	if err := s.layer.move(judge, from, to, m.before.stamp(), author); err != nil {
 		return Taken{}, false
 	}
 	taken = Taken{Path: to, MovedFrom: from, Changed: true, Notes: formatNotes(m.was, m.as, true, m.to.Executable)}
 	if !m.made.same(m.before) {
-		taken.Problem = s.layer.putUnseen(to, m.made, m.before.stamp(), author)
+		taken.Problem = s.layer.putUnseen(judge, to, m.made, m.before.stamp(), author)
 	}
 	return taken, true
 }

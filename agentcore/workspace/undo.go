@@ -82,26 +82,12 @@ func (s *Proposal) remember(p *pile, h *hunk, accepted Hunk, batch uint64) {
 	p.undos = append(p.undos, &undo{hunk: *r, accepted: accepted, batch: batch})
 	s.undoable = append(s.undoable, h.id)
 	if len(s.undoable) > keptUndos {
-		if a, p, u := s.findUndo(s.undoable[0]); u != nil {
-			p.undos = slices.DeleteFunc(p.undos, func(other *undo) bool { return other == u })
-			s.view.drop(a, s)
+		if at, ok := s.findUndos(s.undoable[0])[s.undoable[0]]; ok {
+			at.pile.undos = slices.DeleteFunc(at.pile.undos, func(other *undo) bool { return other == at.undo })
+			s.view.drop(at.anchor, s)
 		}
 		s.undoable = slices.Delete(s.undoable, 0, 1)
 	}
-}
-
-// findUndo returns an accepted hunk that can be undone, or is in conflict. The lock is held.
-func (s *Proposal) findUndo(id event.HunkID) (*anchor, *pile, *undo) {
-	for _, a := range s.view.anchors {
-		if p := a.piles[s]; p != nil {
-			for _, u := range p.undos {
-				if u.id == id {
-					return a, p, u
-				}
-			}
-		}
-	}
-	return nil, nil, nil
 }
 
 // moveUndos carries the accepted hunks along a change of the file, as [pile.move] does with the open ones.
@@ -281,7 +267,7 @@ func (s *Proposal) Accepted() []Hunk {
 			for _, u := range p.undos {
 				if !u.pending {
 					hunks = append(hunks, a.hunk(&u.hunk))
-					texts = append(texts, a.text)
+					texts = append(texts, a.now())
 				}
 			}
 		}
@@ -306,8 +292,9 @@ func (s *Proposal) UndoEdits(ids []event.HunkID) ([]FileEdit, []HunkFailure) {
 	defer v.mu.Unlock()
 	var failures []HunkFailure
 	wanted := make(map[*anchor][]*undo)
+	all := s.findUndos(ids...)
 	for id := range once(ids) {
-		a, _, u := s.findUndo(id)
+		a, u := all[id].anchor, all[id].undo
 		switch {
 		case u == nil:
 			failures = append(failures, HunkFailure{id, s.whyNotUndone(id)})
@@ -335,7 +322,7 @@ func (s *Proposal) UndoEdits(ids []event.HunkID) ([]FileEdit, []HunkFailure) {
 
 // whyNotUndone says why there is no undo of a hunk. The lock is held.
 func (s *Proposal) whyNotUndone(id event.HunkID) string {
-	if _, _, h := s.find(id); h != nil {
+	if _, open := s.find(id)[id]; open {
 		return "it was not accepted"
 	}
 	i := slices.IndexFunc(s.kept, func(h Hunk) bool { return h.ID == id })
@@ -372,17 +359,17 @@ func (a *anchor) undoEdit(s *Proposal, undos []*undo) (*FileEdit, []HunkFailure)
 	if edit.MoveTo = home; home != "" {
 		defer func() { edit.Reasons = append(edit.Reasons, reason) }()
 	}
-	edit.Create, edit.Delete = a.text == nil && cur != nil, a.text != nil && cur == nil
+	edit.Create, edit.Delete = a.now() == nil && cur != nil, a.now() != nil && cur == nil
 	for _, h := range stack.hunks {
 		reason := joinAuthors(h.authors).Reason
 		edit.Reasons = append(edit.Reasons, reason)
 		if !h.delete {
-			x := a.text.index()
+			x := a.now().index()
 			edit.Edits = append(edit.Edits, Edit{x.Start(h.start), x.Start(h.end), h.after})
 			expected.changes = append(expected.changes, h.change())
 		}
 	}
-	if a.text != nil && cur != nil && len(expected.ids) > 0 {
+	if a.now() != nil && cur != nil && len(expected.ids) > 0 {
 		expected.text = cur.s
 		a.expect(expected)
 	}
@@ -395,7 +382,7 @@ func (a *anchor) undoEdit(s *Proposal, undos []*undo) (*FileEdit, []HunkFailure)
 // takeBack undoes on a copy what can be undone, and returns the hunks that do it, the text that they make, and what is
 // left: what has other lines now, and what would be there twice. expected gets the hunks that are undone.
 func (a *anchor) takeBack(left []*undo, expected *expectation) (stack patch, cur *text, rest, twice []*undo) {
-	stack, cur = patch{base: a.text}, a.text
+	stack, cur = patch{base: a.now()}, a.now()
 	from := cur
 	if from == nil {
 		from = a.last
@@ -501,13 +488,14 @@ func (s *Proposal) ConfirmUndo(ids []event.HunkID, applied bool, reason string) 
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	piles := make(map[*anchor]*pile)
+	all := s.findUndos(ids...)
 	for _, id := range ids {
-		a, p, u := s.findUndo(id)
+		a, p, u := all[id].anchor, all[id].pile, all[id].undo
 		if u == nil || u.pending {
 			continue
 		}
-		same := a.text != nil && slices.ContainsFunc(a.expected, func(e expectation) bool {
-			return e.undo && e.session == s && e.text == a.text.s && slices.Contains(e.ids, id)
+		same := a.now() != nil && slices.ContainsFunc(a.expected, func(e expectation) bool {
+			return e.undo && e.session == s && e.text == a.now().s && slices.Contains(e.ids, id)
 		})
 		if u.state != event.StateOpen && !(applied && same) {
 			continue

@@ -213,11 +213,15 @@ func (v *View) SetBuffer(path string, b *Buffer, version int32) {
 		saved = former.saved
 	}
 	v.docs[path] = &document{b, version, saved}
+	v.expected.generation.Add(1)
 	if a := v.anchors[path]; a != nil {
 		if opened {
 			a.save()
 		}
-		v.move(a, b.whole(), v.clock.Add(1))
+		if seq := v.clock.Add(1); opened || !v.follow(a, b, seq) {
+			v.move(a, b.whole(), seq)
+			a.typed.buffer = b
+		}
 	}
 	v.mu.Unlock()
 	v.notices.run()
@@ -231,6 +235,7 @@ func (v *View) CloseDocument(path string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	delete(v.docs, path)
+	v.expected.generation.Add(1)
 	if a := v.anchors[path]; a != nil {
 		a.seq, a.closing = v.clock.Add(1), true
 		v.markStale(path)
@@ -413,9 +418,10 @@ type hold struct {
 // sync moves what is anchored to a file, given what was just read of it. The lock is held.
 func (v *View) sync(a *anchor, c content) {
 	if doc := v.docs[a.path]; doc != nil {
-		if shown := doc.buffer.whole(); a.text != shown {
+		if shown := doc.buffer.whole(); a.now() != shown {
 			v.move(a, shown, v.clock.Add(1))
 		}
+		a.typed.buffer = doc.buffer
 		return
 	}
 	if c.open || c.seq < a.seq {

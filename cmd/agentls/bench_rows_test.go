@@ -197,7 +197,9 @@ func plot(grown []row) string {
 	}
 	low, high = math.Pow(10, math.Floor(math.Log10(low))), math.Pow(10, math.Ceil(math.Log10(high)))
 	along := func(v, from, to float64) float64 { return math.Log(v/from) / math.Log(to/from) }
-	x := func(size int) float64 { return plotLeft + plotInside*along(float64(size), float64(first.size), float64(last.size)) }
+	x := func(size int) float64 {
+		return plotLeft + plotInside*along(float64(size), float64(first.size), float64(last.size))
+	}
 	y := func(v float64) float64 { return plotTop + plotUpright*(1-along(v, low, high)) }
 
 	var b strings.Builder

@@ -23,6 +23,8 @@ type loopback struct {
 	pause time.Duration
 	// calls, if it is there, says which call each turn makes instead, with its arguments as JSON.
 	calls func(turn int) (tool, arguments string)
+	// opening, if there is one, is the first answer of each conversation, as the vendor sends it.
+	opening string
 	// tasks, where there are any, are what a conversation that begins with delegates hands on in its first answer; it
 	// ends with the second.
 	tasks int
@@ -34,6 +36,7 @@ type loopback struct {
 	mu      sync.Mutex // guards all below
 	arrived time.Time  // of the first byte of all
 	first   []byte     // the body of the first request
+	last    []byte     // that of the last one
 	wrote   time.Time  // the last byte up to now
 	waiting bool       // nothing was read since wrote
 	gaps    []time.Duration
@@ -138,6 +141,7 @@ func (l *loopback) answer(w http.ResponseWriter, r *http.Request) {
 	if l.first == nil {
 		l.first = body
 	}
+	l.last = body
 	l.mu.Unlock()
 	l.count(1)
 	defer l.count(-1)
@@ -201,6 +205,9 @@ func (l *loopback) handsOn() string {
 
 // stream is an answer in a conversation that reads, or does what calls says.
 func (l *loopback) stream(turn int) string {
+	if turn == 1 && l.opening != "" {
+		return l.opening
+	}
 	if turn >= l.turns {
 		return chunk(`{"role":"assistant","content":"Done."}`, "null") + chunk(`{}`, `"stop"`) + ending
 	}

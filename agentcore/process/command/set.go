@@ -25,8 +25,8 @@ const maxKept = 20
 // methods may be called from any goroutine; Close ends all of it.
 type Set struct {
 	Sandbox
-	// editable returns why the run may not change a file without a question, or nil.
-	editable func(path string) error
+	// editable returns why the run may not change a file without a question, or nil, by the judge of a batch.
+	editable func(judge *workspace.Judge, path string) error
 	// ignored is what version control ignores, as the command that runs sees it.
 	ignored atomic.Pointer[workspace.Ignored]
 
@@ -43,8 +43,9 @@ type Set struct {
 	aheads beside.Group
 }
 
-// New makes the commands of a run. editable returns why the run may not change a file without a question, or nil.
-func New(s Sandbox, editable func(path string) error) *Set {
+// New makes the commands of a run. editable returns why the run may not change a file without a question, or nil; judge
+// is that of all files which one command changed.
+func New(s Sandbox, editable func(judge *workspace.Judge, path string) error) *Set {
 	return &Set{Sandbox: s, editable: editable}
 }
 
@@ -138,9 +139,10 @@ func (s *Set) Run(ctx context.Context, layer *workspace.Layer, command tool.Comm
 // around the rules on edits, which cannot be told from its words.
 func (s *Set) barred(changes []sandbox.Change) (free []sandbox.Change, barred []workspace.Taken) {
 	s.Expect(changes)
+	judge := s.View.Judge(nil)
 	for _, change := range changes {
 		path := s.Shown(change.Path)
-		if err := s.editable(path); err != nil {
+		if err := s.editable(judge, path); err != nil {
 			barred = append(barred, workspace.Taken{Path: path, Problem: err})
 			continue
 		}

@@ -50,7 +50,7 @@ func direct(t *testing.T, editable func(string) error) (*command.Set, *workspace
 	s := command.New(command.Sandbox{
 		ID: "r1", Off: true, Report: func() sandbox.Report { return sandbox.Probe(t.Context(), state) },
 		StateDir: state, OutputDir: filepath.Join(state, "outputs"), View: view, Redactor: &redactor,
-	}, editable)
+	}, func(_ *workspace.Judge, path string) error { return editable(path) })
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
