@@ -34,10 +34,10 @@ func (r *runReader) CallsOf(ctx context.Context, messages []Message) ([]ToolCall
 		for i, m := range messages[:n] {
 			args[i] = m.ID
 		}
-		calls, err := many[ToolCall](ctx, r.reader, toolCallTable, "the tool calls of messages",
+		calls, err := selectRows[ToolCall](ctx, r.readers, toolCallTable,
 			"WHERE message IN (?"+strings.Repeat(", ?", n-1)+") ORDER BY rowid", args...)
 		if err != nil {
-			return nil, err
+			return nil, r.explain("read the tool calls of messages", err)
 		}
 		all, messages = append(all, calls...), messages[n:]
 	}
