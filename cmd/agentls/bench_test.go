@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -38,8 +39,11 @@ func newBench(b testing.TB, files int, l *loopback) *desk {
 	return d
 }
 
-// start prepares the command that is measured.
+// start prepares the command that is measured. The watchdog begins anew with each, whatever -benchtime asks for.
 func (d *desk) start(args ...string) *exec.Cmd {
+	var cancel context.CancelFunc
+	d.ctx, cancel = context.WithTimeout(d.Context(), watchdog)
+	d.Cleanup(cancel)
 	cmd := d.command(args...)
 	if binary := os.Getenv(binaryVariable); binary != "" {
 		cmd.Path, cmd.Err = binary, nil
@@ -184,13 +188,16 @@ func BenchmarkExplore(b *testing.B) {
 }
 
 // BenchmarkTurns measures what the engine adds to each turn of a conversation that reads: from the last byte of an
-// answer to the first byte of the next request. The baseline is a client that only asks.
+// answer to the first byte of the next request, for all turns, for those up to the 50th, and for as many at the end. The
+// context is as long as the conversation. The baseline is a client that only asks.
 func BenchmarkTurns(b *testing.B) {
-	for _, turns := range []int{50, 500, 2000} {
+	const some = 40
+	for _, turns := range []int{50, 500, 2000, 5000} {
 		b.Run(strconv.Itoa(turns), func(b *testing.B) {
 			l := &loopback{turns: turns}
 			d := newBench(b, 0, l)
-			var all, last, bare samples
+			d.configure("[models.\"openai/*\"]\ncontext_tokens = 100000000\n") // nothing is summed up
+			var all, first, last, bare samples
 			for b.Loop() {
 				l.reset()
 				d.finish(d.start("run", "-q", "--agent", "coder", "--max-turns", strconv.Itoa(turns+1), "--timeout",
@@ -199,14 +206,17 @@ func BenchmarkTurns(b *testing.B) {
 					b.Fatalf("there were %d turns", len(l.gaps)+1)
 				}
 				all = append(all, l.gaps...)
-				last = append(last, l.gaps[len(l.gaps)-min(40, len(l.gaps)):]...)
+				first = append(first, l.gaps[49-some:49]...)
+				last = append(last, l.gaps[len(l.gaps)-some:]...)
 				l.reset()
 				l.bare(b, 1)
 				bare = append(bare, l.gaps...)
 			}
 			b.ReportMetric(all.median(), "ms/turn")
 			b.ReportMetric(all.at(0.95), "ms/turn-p95")
+			b.ReportMetric(first.median(), "ms/first-turns")
 			b.ReportMetric(last.median(), "ms/last-turns")
+			b.ReportMetric(last.median()/first.median(), "x/last-over-first")
 			b.ReportMetric(bare.median(), "ms/bare")
 		})
 	}
