@@ -188,8 +188,8 @@ func BenchmarkExplore(b *testing.B) {
 }
 
 // BenchmarkTurns measures what the engine adds to each turn of a conversation that reads: from the last byte of an
-// answer to the first byte of the next request, for all turns, for those up to the 50th, and for as many at the end. The
-// context is as long as the conversation. The baseline is a client that only asks.
+// answer to the first byte of the next request, for all turns, for those up to the 50th, and for as many at the end.
+// The context is as long as the conversation. The baseline is a client that only asks.
 func BenchmarkTurns(b *testing.B) {
 	const some = 40
 	for _, turns := range []int{50, 500, 2000, 5000} {
