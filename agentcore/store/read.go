@@ -410,7 +410,7 @@ func (w *writer) aliveOwners() ([]string, error) {
 }
 
 func (s *Store) submitOwn(own func(*writer) ([]event.Event, error), after func(*writer)) *Commit {
-	j := &job{commit: &Commit{done: make(chan struct{})}, own: own, after: after}
+	j := &job{commit: &Commit{done: make(chan struct{}), queue: s.queue}, own: own, after: after}
 	s.queue.push(j, true)
 	return j.commit
 }
