@@ -176,10 +176,12 @@ func (f *folders) fill(found *diskFile, path string, file io.Reader, size int64)
 		found.failure = f.tooLarge(path, size)
 		return nil
 	}
-	data, err := io.ReadAll(io.LimitReader(file, f.options.MaxFileSize+1))
-	if err != nil {
+	// What the file grows by meanwhile has room, too; without a size, five times as much would be taken.
+	read := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
+	if _, err := read.ReadFrom(io.LimitReader(file, f.options.MaxFileSize+1)); err != nil {
 		return ioError(path, "cannot be read", err)
 	}
+	data := read.Bytes()
 	if int64(len(data)) > f.options.MaxFileSize {
 		found.failure = f.tooLarge(path, int64(len(data)))
 		return nil
