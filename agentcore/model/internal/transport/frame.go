@@ -114,7 +114,8 @@ func (f *Frame) learn(request *http.Request, member string) error {
 		return errNoPlace
 	}
 	at += len(empty) - 1
-	f.before, f.after = slices.Clip(body[:at]), body[at:]
+	// What is kept is kept for each run that is alive: no more of it than there is.
+	f.before, f.after, f.lead = bytes.Clone(body[:at]), bytes.Clone(body[at:]), bytes.Clone(f.lead)
 	if f.keep != nil {
 		f.keep(f)
 	}
