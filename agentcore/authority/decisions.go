@@ -23,6 +23,8 @@ type Decisions struct {
 
 	mu      sync.Mutex
 	folders map[string]decision // by real path
+	// begun counts the reads so far, and ended is the number of the last one that was made to its end.
+	begun, ended uint64
 }
 
 // decision is what the user said about a folder, in a form that can be compared: to trust it again, as it is by now, is
@@ -47,8 +49,8 @@ func (d *Decisions) Trusts(root string) bool {
 	return d.folders[root].trusted
 }
 
-// replace takes in what is stored, and reports whether that is something else than before.
-func (d *Decisions) replace(rows []store.Trusted) (changed bool) {
+// replace takes in what is stored, by the read of that number, and reports whether that is something else than before.
+func (d *Decisions) replace(rows []store.Trusted, number uint64) (changed bool) {
 	folders := make(map[string]decision, len(rows))
 	for _, row := range rows {
 		folders[row.Root] = decision{trusted: row.Decision == trusted, hash: row.Hash, decided: row.Decided.UnixMicro()}
@@ -56,7 +58,7 @@ func (d *Decisions) replace(rows []store.Trusted) (changed bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	changed = !maps.Equal(folders, d.folders)
-	d.folders = folders
+	d.folders, d.ended = folders, number
 	return changed
 }
 
@@ -71,13 +73,22 @@ func (d *Decisions) takeTurn(ctx context.Context) (done func(), err error) {
 }
 
 // Read takes in what users have granted and whom they trust by now, in this process or any other. It reads the
-// disk.
+// disk, but where another call has begun to after this one was made: the calls of many runs at once share a read.
 func (d *Decisions) Read(ctx context.Context) error {
+	d.mu.Lock()
+	before := d.begun
+	d.mu.Unlock()
 	done, err := d.takeTurn(ctx)
 	if err != nil {
 		return err
 	}
 	defer done()
+	d.mu.Lock()
+	read := d.ended > before
+	d.mu.Unlock()
+	if read {
+		return nil
+	}
 	changed, err := d.readNow(ctx)
 	if changed {
 		select {
@@ -91,6 +102,10 @@ func (d *Decisions) Read(ctx context.Context) error {
 // readNow is Read for who has the turn. It reports whether other folders are trusted than before, and
 // tells nobody.
 func (d *Decisions) readNow(ctx context.Context) (changed bool, err error) {
+	d.mu.Lock()
+	d.begun++
+	number := d.begun
+	d.mu.Unlock()
 	grants, err := d.store.ProjectGrants(ctx)
 	if err != nil {
 		return false, fmt.Errorf("read the permissions that were granted: %w", err)
@@ -100,7 +115,7 @@ func (d *Decisions) readNow(ctx context.Context) (changed bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("read the trusted folders: %w", err)
 	}
-	return d.replace(folders), nil
+	return d.replace(folders, number), nil
 }
 
 // readEvery is how often Follow looks for what was decided in other processes. Tool calls do not depend on that: before

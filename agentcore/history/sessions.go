@@ -77,13 +77,15 @@ func (h *Reader) Sessions(ctx context.Context, filter Filter) (list []Session, m
 		roots = []string{""}
 	}
 	var rows []store.Session
+	listed := map[event.SessionID]bool{} // on more than one of the folders
 	for _, root := range roots {
 		found, err := h.store.Sessions(ctx, store.SessionFilter{Root: root})
 		if err != nil {
 			return nil, false, fmt.Errorf("list the sessions on %s: %w", root, err)
 		}
 		for _, row := range found {
-			if !slices.ContainsFunc(rows, func(r store.Session) bool { return r.ID == row.ID }) {
+			if !listed[row.ID] {
+				listed[row.ID] = true
 				rows = append(rows, row)
 			}
 		}
@@ -95,7 +97,11 @@ func (h *Reader) Sessions(ctx context.Context, filter Filter) (list []Session, m
 		at := slices.IndexFunc(rows, func(r store.Session) bool { return r.ID == filter.Before })
 		rows = rows[at+1:] // all of them if there is no such session any more
 	}
-	for some := range slices.Chunk(rows, overviewed) {
+	atOnce := max(len(rows), 1)
+	if filter.Limit > 0 {
+		atOnce = max(filter.Limit, overviewed)
+	}
+	for some := range slices.Chunk(rows, atOnce) {
 		ids := make([]event.SessionID, len(some))
 		for i, row := range some {
 			ids[i] = row.ID
@@ -122,7 +128,7 @@ func (h *Reader) Sessions(ctx context.Context, filter Filter) (list []Session, m
 	return list, false, nil
 }
 
-// overviewed is how many sessions are looked at with one query.
+// overviewed is how many sessions are looked at with one query at least: some of a page have no runs.
 const overviewed = 128
 
 // Tree describes a session of any process, with its runs: each behind its parent, in the order of their creation. A

@@ -12,10 +12,15 @@ const MadeUp = "call_agentls_"
 // UniqueIDs gives each call of an answer an id that neither the conversation nor another call of the answer
 // has: some servers send none, or begin anew with call_0 in every answer.
 func UniqueIDs(answer *Message, conversation []Message) {
+	UniqueAmong(answer, func(id string) bool { return called(conversation, id) })
+}
+
+// UniqueAmong is UniqueIDs for who knows a quicker way to tell whether the conversation has a call of an id.
+func UniqueAmong(answer *Message, called func(id string) bool) {
 	taken := map[string]bool{"": true}
 	for i, part := range answer.Parts {
 		if call, ok := part.(Call); ok {
-			for taken[call.ID] || called(conversation, call.ID) {
+			for taken[call.ID] || called(call.ID) {
 				call.ID = MadeUp + rand.Text()
 			}
 			taken[call.ID] = true

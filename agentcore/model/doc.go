@@ -18,8 +18,8 @@
 // # The conversation on the wire
 //
 // Each message is encoded once. The SDKs would encode the whole conversation for every request; the wires keep the JSON
-// of each message and splice it into what the SDK encodes (model/internal/transport), so that turn 2,000 costs what
-// turn 2 does.
+// of the messages as one growing text and splice it into what the SDK encoded for the first of the requests that differ
+// in their messages alone (model/internal/transport), so that turn 2,000 costs what turn 2 does.
 //
 // Sealed reasoning says whose it is. Thought signatures (Gemini, also behind Chat Completions) and encrypted reasoning
 // (Responses) are a [Reasoning] whose signature begins with the vendor's name and a colon; without a text it belongs to

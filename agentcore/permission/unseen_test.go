@@ -98,6 +98,18 @@ func FuzzSeen(f *testing.F) {
 	})
 }
 
+// Nearly all texts of events are plain, and many events come in each turn.
+func TestPlainTextCostsNothing(t *testing.T) {
+	const text = "Read the lines 1-5 of a.go: 12 KB (~3%), {ok}"
+	if n := testing.AllocsPerRun(100, func() {
+		if LegibleLine(text) != text || Legible(text) != text {
+			t.Errorf("%q is shown as %q", text, LegibleLine(text))
+		}
+	}); n > 0 {
+		t.Errorf("a plain text takes %v allocations", n)
+	}
+}
+
 func TestLegibleAndQuoted(t *testing.T) {
 	for text, want := range map[string]string{
 		"plain ⚠️ 👩‍💻 x\ty\nz": "plain ⚠️ 👩‍💻 x\ty\nz", "a\x1b[1mb": `a\x1b[1mb`,

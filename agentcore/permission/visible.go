@@ -42,6 +42,9 @@ func Visible(s string) string {
 // Legible is a text as it may be shown to a person who only reads it: what nobody sees in it ([Unseen]) is written as
 // an escape; emoji, lines and tabs stay.
 func Legible(s string) string {
+	if isPlain(s) {
+		return s
+	}
 	var b strings.Builder
 	kept := 0
 	for start, end := range Unseen(s) {
@@ -57,7 +60,22 @@ func Legible(s string) string {
 
 // LegibleLine is [Legible] for a text that is shown in one line.
 func LegibleLine(s string) string {
-	return strings.NewReplacer("\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(Legible(s))
+	if isPlain(s) {
+		return s
+	}
+	return inOneLine.Replace(Legible(s))
+}
+
+var inOneLine = strings.NewReplacer("\n", `\n`, "\r", `\r`, "\t", `\t`)
+
+// isPlain reports whether a text is printable ASCII alone, which most texts of events are: all of it is seen.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
 }
 
 // Quoted is the name of a file as people and models are told it: as it is, or between quotes where it could be taken

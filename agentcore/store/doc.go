@@ -2,7 +2,9 @@
 //
 // One goroutine writes. Batches that queue up while the disk is busy share a transaction, so that many runs together
 // cost few waits for the disk; a batch is acknowledged, and its events are published, after the COMMIT that it was part
-// of. Readers have connections of their own and see what is committed. Several processes may share a file.
+// of. What comes in each turn of a run lingers for a moment, so that it has company (queue.go), and a row that several
+// batches of a transaction write is written once (latest.go). Readers have connections of their own and see what is
+// committed. Several processes may share a file.
 //
 // What follows are the decisions that several files share, each with its reason.
 //

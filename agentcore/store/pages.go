@@ -34,10 +34,10 @@ func (r *runReader) CallsOf(ctx context.Context, messages []Message) ([]ToolCall
 		for i, m := range messages[:n] {
 			args[i] = m.ID
 		}
-		calls, err := many[ToolCall](ctx, r.reader, toolCallTable, "the tool calls of messages",
+		calls, err := selectRows[ToolCall](ctx, r.readers, toolCallTable,
 			"WHERE message IN (?"+strings.Repeat(", ?", n-1)+") ORDER BY rowid", args...)
 		if err != nil {
-			return nil, err
+			return nil, r.explain("read the tool calls of messages", err)
 		}
 		all, messages = append(all, calls...), messages[n:]
 	}
@@ -143,12 +143,13 @@ func (r *reader) Overviews(ctx context.Context, sessions []event.SessionID,
 	if len(sessions) == 0 {
 		return all, nil
 	}
-	args := make([]any, len(sessions))
+	ids := make([]string, len(sessions))
 	for i, id := range sessions {
-		args[i] = id
+		ids[i] = string(id)
 	}
-	named := "(?" + strings.Repeat(", ?", len(args)-1) + ")"
-	err := r.each(ctx, func(rows *sql.Rows) error {
+	// A list as one value keeps the text of the query the same.
+	const named = "IN (SELECT value FROM json_each(?1))"
+	err := eachOf(ctx, &r.fixed, func(rows *sql.Rows) error {
 		var id event.SessionID
 		var root bool
 		var status event.Status
@@ -167,11 +168,10 @@ func (r *reader) Overviews(ctx context.Context, sessions []event.SessionID,
 		all[id] = o
 		return nil
 	},
-		"SELECT session, parent_run IS NULL, status, input_tokens, output_tokens, cached_tokens, cost FROM run WHERE "+
-			"session IN "+named+
-			" AND role <> ? ORDER BY rowid", append(args, but)...)
+		"SELECT session, parent_run IS NULL, status, input_tokens, output_tokens, cached_tokens, cost FROM run "+
+			"WHERE session "+named+" AND role <> ?2 ORDER BY rowid", textArray{&ids}, but)
 	if err == nil {
-		err = r.each(ctx, func(rows *sql.Rows) error {
+		err = eachOf(ctx, &r.fixed, func(rows *sql.Rows) error {
 			var id event.SessionID
 			var open int
 			err := rows.Scan(&id, &open)
@@ -182,14 +182,19 @@ func (r *reader) Overviews(ctx context.Context, sessions []event.SessionID,
 			return err
 		},
 			"SELECT p.session, count(*) FROM proposal AS p JOIN hunk AS h ON h.proposal = p.id WHERE "+
-				"p.session IN "+named+" AND h.state = 'open' GROUP BY p.session", args...)
+				"p.session "+named+" AND h.state = 'open' GROUP BY p.session", textArray{&ids})
 	}
 	return all, r.explain("read what was done in sessions", err)
 }
 
 // each calls take for each row of a query.
 func (r *reader) each(ctx context.Context, take func(*sql.Rows) error, query string, args ...any) error {
-	rows, err := r.readers.QueryContext(ctx, query, args...)
+	return eachOf(ctx, r.readers, take, query, args...)
+}
+
+// eachOf is each of any querier.
+func eachOf(ctx context.Context, q querier, take func(*sql.Rows) error, query string, args ...any) error {
+	rows, err := q.QueryContext(ctx, query, args...)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package store
 import (
 	"strings"
 	"sync"
+	"time"
 	"unicode/utf8"
 )
 
@@ -13,6 +14,9 @@ type queue struct {
 	jobs   []*job
 	bytes  int
 	closed bool
+	// since is when the first of the jobs came, and hasty says that they are not to wait for more.
+	since time.Time
+	hasty bool
 	// ready has room for one token, which says that there are jobs or that the queue was closed.
 	ready chan struct{}
 }
@@ -22,6 +26,16 @@ func newQueue() *queue {
 	q.room.L = &q.mu
 	return q
 }
+
+// linger is how long patient jobs wait for others, so that the turns of many runs, or several of one, share a
+// transaction: what a transaction costs beside its rows is more than a turn's rows do. Nobody sees so short a time.
+const linger = 3 * time.Millisecond
+
+// Jobs that are as many, or as large, do not wait for more.
+const (
+	maxLingering      = 256
+	maxLingeringBytes = 1 << 20
+)
 
 // push appends a job; if it may wait, not before there is room. On a closed queue the job fails with ErrClosed.
 func (q *queue) push(j *job, wait bool) {
@@ -34,26 +48,56 @@ func (q *queue) push(j *job, wait bool) {
 		j.commit.finish(ErrClosed)
 		return
 	}
+	if len(q.jobs) == 0 {
+		q.since = time.Now()
+	}
 	q.jobs = append(q.jobs, j)
 	q.bytes += j.size
+	news := len(q.jobs) == 1
+	if !q.hasty && (!j.patient || len(q.jobs) >= maxLingering || q.bytes >= maxLingeringBytes) {
+		q.hasty, news = true, true
+	}
 	q.mu.Unlock()
-	q.wake()
+	if news {
+		q.wake()
+	}
 }
 
-// take returns all that is queued, in order. It waits for the first job; nil means that the queue is
-// closed and empty. Only the writer calls it.
+// hurry has no job wait for more.
+func (q *queue) hurry() {
+	q.mu.Lock()
+	news := !q.hasty && len(q.jobs) > 0
+	q.hasty = q.hasty || news
+	q.mu.Unlock()
+	if news {
+		q.wake()
+	}
+}
+
+// take returns all that is queued, in order. It waits for the first job, and where all are patient, a moment for more;
+// nil means that the queue is closed and empty. Only the writer calls it.
 func (q *queue) take() []*job {
 	for {
 		q.mu.Lock()
-		if len(q.jobs) > 0 || q.closed {
+		queued, left := len(q.jobs) > 0, linger-time.Since(q.since)
+		if q.closed || queued && (q.hasty || left <= 0) {
 			jobs := q.jobs
-			q.jobs, q.bytes = nil, 0
+			q.jobs, q.bytes, q.hasty = nil, 0, false
 			q.room.Broadcast()
 			q.mu.Unlock()
 			return jobs
 		}
 		q.mu.Unlock()
-		<-q.ready
+		if !queued {
+			<-q.ready
+			continue
+		}
+		timer := time.NewTimer(left)
+		select {
+		case <-q.ready:
+		case <-timer.C:
+		}
+		timer.Stop()
 	}
 }
 

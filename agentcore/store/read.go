@@ -132,7 +132,8 @@ func (r *reader) findings(ctx context.Context, conditions []string, args []any) 
 	if len(conditions) > 0 {
 		rest = "WHERE " + strings.Join(conditions, " AND ") + " " + rest
 	}
-	return many[Finding](ctx, r, findingTable, "findings", rest, args...)
+	found, err := selectRows[Finding](ctx, r.readers, findingTable, rest, args...)
+	return found, r.explain("read findings", err)
 }
 
 // below is the condition that a URI is that of a path or lies under it.
@@ -409,13 +410,14 @@ func (w *writer) aliveOwners() ([]string, error) {
 }
 
 func (s *Store) submitOwn(own func(*writer) ([]event.Event, error), after func(*writer)) *Commit {
-	j := &job{commit: &Commit{done: make(chan struct{})}, own: own, after: after}
+	j := &job{commit: &Commit{done: make(chan struct{}), queue: s.queue}, own: own, after: after}
 	s.queue.push(j, true)
 	return j.commit
 }
 
+// one reads one row by a query with a fixed text; the error is ErrNotFound where there is none.
 func one[T any, P row[T]](ctx context.Context, r *reader, t table, what, rest string, args ...any) (T, error) {
-	found, err := selectRows[T, P](ctx, r.readers, t, rest, args...)
+	found, err := selectRows[T, P](ctx, &r.fixed, t, rest, args...)
 	if err == nil && len(found) == 0 {
 		err = ErrNotFound
 	}
@@ -426,8 +428,9 @@ func one[T any, P row[T]](ctx context.Context, r *reader, t table, what, rest st
 	return found[0], nil
 }
 
+// many reads rows by a query with a fixed text.
 func many[T any, P row[T]](ctx context.Context, r *reader, t table, what, rest string, args ...any) ([]T, error) {
-	found, err := selectRows[T, P](ctx, r.readers, t, rest, args...)
+	found, err := selectRows[T, P](ctx, &r.fixed, t, rest, args...)
 	return found, r.explain("read "+what, err)
 }
 

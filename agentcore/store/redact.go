@@ -3,6 +3,8 @@ package store
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
+	"sync"
 
 	"github.com/agentls/agentls/agentcore/event"
 )
@@ -32,9 +34,10 @@ func redactValue(v reflect.Value, redact func(string) string) (reflect.Value, bo
 			return reflect.ValueOf(clean), true
 		}
 	case reflect.Slice:
-		if raw, ok := v.Interface().(json.RawMessage); ok {
+		if v.Type() == reflect.TypeFor[json.RawMessage]() {
 			// Placeholders have no character that JSON escapes.
-			if clean := redact(string(raw)); clean != string(raw) {
+			raw := string(v.Bytes())
+			if clean := redact(raw); clean != raw {
 				return reflect.ValueOf(json.RawMessage(clean)), true
 			}
 			return v, false
@@ -84,10 +87,7 @@ func redactList(v reflect.Value, redact func(string) string) (reflect.Value, boo
 
 func redactStruct(v reflect.Value, redact func(string) string) (reflect.Value, bool) {
 	var next reflect.Value
-	for i := range v.NumField() {
-		if !v.Type().Field(i).IsExported() {
-			continue
-		}
+	for _, i := range fieldsWithTexts(v.Type()) {
 		clean, changed := redactValue(v.Field(i), redact)
 		if !changed {
 			continue
@@ -102,6 +102,51 @@ func redactStruct(v reflect.Value, redact func(string) string) (reflect.Value, b
 		return next, true
 	}
 	return v, false
+}
+
+// textFields are the results of fieldsWithTexts by type: to ask the types anew for each batch costs as much as to look
+// at the texts.
+var textFields sync.Map
+
+// fieldsWithTexts returns the indices of the fields of a struct type that may hold a text.
+func fieldsWithTexts(t reflect.Type) []int {
+	if known, ok := textFields.Load(t); ok {
+		return known.([]int)
+	}
+	var fields []int
+	for i := range t.NumField() {
+		if f := t.Field(i); f.IsExported() && mayHoldTexts(f.Type, nil) {
+			fields = append(fields, i)
+		}
+	}
+	textFields.Store(t, fields)
+	return fields
+}
+
+// mayHoldTexts reports whether redactValue could find a text in a value of a type. Above are the types that it is in.
+func mayHoldTexts(t reflect.Type, above []reflect.Type) bool {
+	if slices.Contains(above, t) {
+		return false // what is in it is looked at already
+	}
+	above = append(above, t)
+	switch t.Kind() {
+	case reflect.String:
+		return t == reflect.TypeFor[string]()
+	case reflect.Slice:
+		return t == reflect.TypeFor[json.RawMessage]() ||
+			t.Elem().Kind() != reflect.Uint8 && mayHoldTexts(t.Elem(), above)
+	case reflect.Pointer, reflect.Map:
+		return mayHoldTexts(t.Elem(), above)
+	case reflect.Interface:
+		return t == reflect.TypeFor[event.Body]()
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if f := t.Field(i); f.IsExported() && mayHoldTexts(f.Type, above) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func redactMap(v reflect.Value, redact func(string) string) (reflect.Value, bool) {

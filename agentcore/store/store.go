@@ -90,6 +90,7 @@ type Store struct {
 type reader struct {
 	path    string
 	readers *sql.DB
+	fixed   statements // of readers
 	owner   *owner
 	// suspect is set when SQLite reported damage: the next Open then checks the file.
 	suspect atomic.Bool
@@ -166,6 +167,7 @@ func open(ctx context.Context, path string, options Options, steps []migration) 
 		conn.close()
 		return nil, err
 	}
+	s.fixed.db = s.readers
 	if s.opened, err = os.Stat(path); err != nil {
 		return nil, errors.Join(err, conn.close(), s.readers.Close())
 	}

@@ -29,8 +29,7 @@ const storeUsage = `UPDATE run SET turns = max(turns, ?2),
 	own_cost = CASE WHEN own_cost IS NULL OR ?10 IS NULL THEN NULL ELSE max(own_cost, ?10) END
 	WHERE id = ?1`
 
-func (w *writer) applyUsage(u RunUsage) error {
-	u.Usage, u.Own = u.Usage.Bounded(), u.Own.Bounded()
+func (w *writer) applyUsage(u *RunUsage) error {
 	err := w.exec(storeUsage, u.Run, u.Turns, u.Usage.InputTokens, u.Usage.OutputTokens,
 		u.Usage.CachedTokens, u.Usage.Cost,
 		u.Own.InputTokens, u.Own.OutputTokens, u.Own.CachedTokens, u.Own.Cost)

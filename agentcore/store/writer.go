@@ -178,7 +178,10 @@ func (w *writer) begin() error {
 	if now, err := os.Stat(w.store.path); err != nil || !os.SameFile(now, w.store.opened) {
 		return errors.Join(errNotBegun, ErrGone, err)
 	}
-	_, err := w.conn.ExecContext(w.aborted, "BEGIN IMMEDIATE")
+	begin, err := w.statement("BEGIN IMMEDIATE")
+	if err == nil {
+		_, err = begin.ExecContext(w.aborted)
+	}
 	if err == nil {
 		return nil
 	}
@@ -190,6 +193,7 @@ func (w *writer) begin() error {
 
 func (w *writer) apply(jobs []*job) ([]event.Event, error) {
 	numbers := numbering{w: w, last: map[event.SessionID]uint64{}, stored: map[event.SessionID]bool{}}
+	last := latestOf(jobs)
 	var events []event.Event
 	for _, j := range jobs {
 		if j.own != nil {
@@ -200,7 +204,7 @@ func (w *writer) apply(jobs []*job) ([]event.Event, error) {
 			events = append(events, own...)
 			continue
 		}
-		if err := w.applyRows(&j.batch); err != nil {
+		if err := w.applyRows(&j.batch, &last); err != nil {
 			return nil, err
 		}
 		for i, e := range j.batch.Events {
@@ -271,8 +275,8 @@ func forEach[R any](rows []R, apply func(*R) error) error {
 	return nil
 }
 
-// applyRows stores the rows of a batch, those before what refers to them.
-func (w *writer) applyRows(b *Batch) error {
+// applyRows stores the rows of a batch as they are at the end of its transaction, those before what refers to them.
+func (w *writer) applyRows(b *Batch, last *latest) error {
 	for _, apply := range []func() error{
 		func() error { return forEach(b.Sessions, w.applySession) },
 		func() error {
@@ -280,8 +284,22 @@ func (w *writer) applyRows(b *Batch) error {
 				return w.insert(promptTable, "prompt", string(p.ID), p.fields())
 			})
 		},
-		func() error { return forEach(b.Runs, w.applyRun) },
-		func() error { return forEach(b.Usages, func(used *RunUsage) error { return w.applyUsage(*used) }) },
+		func() error {
+			return forEach(b.Runs, func(r *Run) error {
+				if r = last.run(r); r == nil {
+					return nil
+				}
+				return w.applyRun(r)
+			})
+		},
+		func() error {
+			return forEach(b.Usages, func(used *RunUsage) error {
+				if used = last.usage(used); used == nil {
+					return nil
+				}
+				return w.applyUsage(used)
+			})
+		},
 		func() error { return forEach(b.Unreads, w.applyUnread) },
 		func() error {
 			return forEach(b.Messages, func(m *Message) error {
@@ -290,6 +308,9 @@ func (w *writer) applyRows(b *Batch) error {
 		},
 		func() error {
 			return forEach(b.ToolCalls, func(c *ToolCall) error {
+				if c = last.call(c); c == nil {
+					return nil
+				}
 				return w.insert(toolCallTable, "tool call", string(c.ID), c.fields())
 			})
 		},

@@ -13,19 +13,28 @@ type line struct{ start, end, next int }
 // without an ending and perhaps empty.
 func splitLines(text string) []line {
 	lines := make([]line, 0, strings.Count(text, "\n")+1)
-	start := 0
-	for start <= len(text) {
-		i := strings.IndexAny(text[start:], "\r\n")
-		if i < 0 {
-			break
+	from := func(at int, ending byte) int { // the next ending, the end of the text where there is none
+		if i := strings.IndexByte(text[at:], ending); i >= 0 {
+			return at + i
 		}
-		end := start + i
+		return len(text)
+	}
+	start := 0
+	feed, carriage := from(0, '\n'), from(0, '\r')
+	for feed < len(text) || carriage < len(text) {
+		end := min(feed, carriage)
 		next := end + 1
-		if text[end] == '\r' && next < len(text) && text[next] == '\n' {
+		if next < len(text) && end == carriage && feed == next {
 			next++
 		}
 		lines = append(lines, line{start, end, next})
 		start = next
+		if feed < start {
+			feed = from(start, '\n')
+		}
+		if carriage < start {
+			carriage = from(start, '\r')
+		}
 	}
 	return append(lines, line{start, len(text), len(text)})
 }

@@ -54,8 +54,14 @@ func (t *text) same(u *text) bool {
 
 // StampOf returns the stamp of a text: 128 bits of its SHA-256, as 32 hexadecimal digits.
 func StampOf(text string) Stamp {
-	sum := sha256.Sum256([]byte(text))
-	return Stamp(hex.EncodeToString(sum[:16]))
+	hash := sha256.New()
+	part := make([]byte, min(len(text), 4<<10)) // a copy of the whole text would be garbage at once
+	for len(text) > 0 {
+		n := copy(part, text)
+		_, _ = hash.Write(part[:n]) // a hash takes everything
+		text = text[n:]
+	}
+	return Stamp(hex.EncodeToString(hash.Sum(nil)[:16]))
 }
 
 // Lines splits a text into lines that keep their endings: "\n", "\r\n" or "\r", as LSP 3.17 (Text

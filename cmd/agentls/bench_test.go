@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -33,14 +34,16 @@ func newBench(b testing.TB, files int, l *loopback) *desk {
 		texts[fmt.Sprintf("f%03d.go", i)] = source
 	}
 	d := newDesk(b, texts)
-	d.ctx = b.Context() // benchmarks take as long as they were told to
 	l.listen(b)
 	d.env = []string{"OPENAI_API_KEY=k", "OPENAI_BASE_URL=" + l.URL + "/v1"}
 	return d
 }
 
-// start prepares the command that is measured.
+// start prepares the command that is measured. The watchdog begins anew with each, whatever -benchtime asks for.
 func (d *desk) start(args ...string) *exec.Cmd {
+	var cancel context.CancelFunc
+	d.ctx, cancel = context.WithTimeout(d.Context(), watchdog)
+	d.Cleanup(cancel)
 	cmd := d.command(args...)
 	if binary := os.Getenv(binaryVariable); binary != "" {
 		cmd.Path, cmd.Err = binary, nil
@@ -110,9 +113,9 @@ func BenchmarkSpawn(b *testing.B) {
 		initialized = append(initialized, time.Since(begin))
 		p.end()
 	}
-	b.ReportMetric(initialized.median(), "ms/initialize")
-	b.ReportMetric(version.median(), "ms/version")
-	b.ReportMetric(initialized.median()/version.median(), "x/version")
+	record(b, row{
+		work: "initialize", figure: initialized.median(), unit: "ms", beside: "version", floor: version.median(), budget: 15,
+	})
 }
 
 // BenchmarkFirstRequest measures from the command line to the first byte that the provider sees, and how long that
@@ -136,10 +139,11 @@ func BenchmarkFirstRequest(b *testing.B) {
 				d.finish(d.start(args...))
 				first = append(first, l.arrived.Sub(begin))
 			}
-			b.ReportMetric(first.median(), "ms/request")
-			b.ReportMetric(version.median(), "ms/version")
-			b.ReportMetric(first.median()/version.median(), "x/version")
-			b.ReportMetric(float64(len(l.first)), "B/request")
+			record(b, row{
+				work: "first request of " + name, figure: first.median(), unit: "ms", beside: "version",
+				floor: version.median(), budget: 25,
+			})
+			record(b, row{work: "what it sends, " + name, figure: float64(len(l.first)), unit: "bytes", budget: 12_000})
 		})
 	}
 }
@@ -185,13 +189,16 @@ func BenchmarkExplore(b *testing.B) {
 }
 
 // BenchmarkTurns measures what the engine adds to each turn of a conversation that reads: from the last byte of an
-// answer to the first byte of the next request. The baseline is a client that only asks.
+// answer to the first byte of the next request, for all turns, for those up to the 50th, and for as many at the end.
+// The context is as long as the conversation. The baseline is a client that only asks.
 func BenchmarkTurns(b *testing.B) {
-	for _, turns := range []int{50, 500, 2000} {
+	const some = 40
+	for _, turns := range []int{50, 500, 2000, 5000} {
 		b.Run(strconv.Itoa(turns), func(b *testing.B) {
 			l := &loopback{turns: turns}
 			d := newBench(b, 0, l)
-			var all, last, bare samples
+			d.configure("[models.\"openai/*\"]\ncontext_tokens = 100000000\n") // nothing is summed up
+			var all, first, last, bare samples
 			for b.Loop() {
 				l.reset()
 				d.finish(d.start("run", "-q", "--agent", "coder", "--max-turns", strconv.Itoa(turns+1), "--timeout",
@@ -200,15 +207,24 @@ func BenchmarkTurns(b *testing.B) {
 					b.Fatalf("there were %d turns", len(l.gaps)+1)
 				}
 				all = append(all, l.gaps...)
-				last = append(last, l.gaps[len(l.gaps)-min(40, len(l.gaps)):]...)
+				first = append(first, l.gaps[49-some:49]...)
+				last = append(last, l.gaps[len(l.gaps)-some:]...)
 				l.reset()
 				l.bare(b, 1)
 				bare = append(bare, l.gaps...)
 			}
-			b.ReportMetric(all.median(), "ms/turn")
-			b.ReportMetric(all.at(0.95), "ms/turn-p95")
-			b.ReportMetric(last.median(), "ms/last-turns")
-			b.ReportMetric(bare.median(), "ms/bare")
+			if turns == 50 {
+				r := row{unit: "ms", beside: "bare client", floor: bare.median()}
+				r.work, r.figure, r.budget = "turn", all.median(), 1
+				record(b, r)
+				r.work, r.figure, r.budget = "turn, 95 of 100", all.at(0.95), 2
+				record(b, r)
+				return
+			}
+			record(b, row{
+				work: "last turns", size: turns, things: "turns", figure: last.median(), unit: "ms",
+				beside: "turns to the 50th", floor: first.median(), budget: 1.5, ratio: true,
+			})
 		})
 	}
 }
@@ -257,14 +273,23 @@ func benchChildren(b *testing.B, delegated bool, children int) {
 		bare = append(bare, l.bare(b, children))
 	}
 	ms := float64(floor.Milliseconds())
-	b.ReportMetric(whole.median(), "ms/whole")
 	b.ReportMetric(work.median(), "ms/work")
 	b.ReportMetric(bare.median(), "ms/bare")
-	b.ReportMetric(whole.median()/ms, "x/floor-whole")
-	b.ReportMetric(work.median()/ms, "x/floor-work")
 	b.ReportMetric(float64(most), "requests/at-once")
-	b.ReportMetric(cpu.median(), "ms/cpu")
-	b.ReportMetric(memory, "MiB/peak")
+	how := "children of a review"
+	if delegated {
+		how = "delegated children"
+	}
+	r := row{size: children, things: "children"}
+	r.work, r.figure, r.unit = how, whole.median(), "ms"
+	r.beside, r.floor, r.ratio, r.budget = "the model", ms, true, map[int]float64{128: 1.4, 512: 3}[children]
+	record(b, r)
+	r.work, r.figure, r.unit = how+", CPU per turn", cpu.median()/float64(children*l.turns), "ms"
+	r.beside, r.ratio, r.budget = "", false, map[int]float64{128: 0.6}[children]
+	record(b, r)
+	r.work, r.figure, r.unit = how+", memory", memory, "MiB"
+	r.budget = map[int]float64{128: 64}[children]
+	record(b, r)
 }
 
 // BenchmarkDidChange types 50,000 times, while nothing runs and while 16 or 128 children do, with a request after every

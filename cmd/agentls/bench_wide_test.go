@@ -26,7 +26,6 @@ func wideDesk(b *testing.B, files int, l *loopback) *desk {
 		texts[fmt.Sprintf("src/p%02d/f%04d.go", i/100, i)] = source.String()
 	}
 	d := newDesk(b, texts)
-	d.ctx = b.Context() // benchmarks take as long as they were told to
 	l.listen(b)
 	d.env = []string{"OPENAI_API_KEY=k", "OPENAI_BASE_URL=" + l.URL + "/v1"}
 	d.finish(d.start("trust", "--yes")) // makes the database

@@ -35,6 +35,7 @@ type claude struct {
 	maxTokens int
 	service   sdk.MessageService
 	encodings transport.Encodings
+	frames    transport.Frames
 }
 
 // New makes a model. It sends nothing; what is wrong with the options is the error of each Stream. The
@@ -68,25 +69,28 @@ func New(options Options) model.Model {
 // Stream sends the request and yields the answer.
 func (c *claude) Stream(ctx context.Context, request *model.Request) iter.Seq2[model.Event, error] {
 	return c.Endpoint.Stream(ctx, nil, func(x *transport.Exchange, yield func(model.Event, error) bool) error {
-		messages, err := c.messages(request.Messages)
+		said, err := c.messages(request.Messages)
 		if err != nil {
 			return err
 		}
+		frame := c.frames.Of(request)
+		var params sdk.MessageNewParams
+		if !frame.Known() {
+			params = c.params(request)
+		}
 		var response *http.Response
-		stream := c.service.NewStreaming(x.Context, c.params(request),
-			option.WithMiddleware(x.Splicing("messages", messages)), option.WithResponseInto(&response))
+		stream := c.service.NewStreaming(x.Context, params,
+			option.WithMiddleware(x.Splicing("messages", frame, said)), option.WithResponseInto(&response))
 		if err := stream.Err(); err != nil {
 			return err
 		}
-		return read(x, request, ssestream.NewDecoder(response), yield)
+		return read(x, ssestream.NewDecoder(response), yield)
 	})
 }
 
 // read turns the vendor's events into ours. The SDK's own stream type is not used for it: it drops events
 // without a name, which compatible servers send.
-func read(x *transport.Exchange, request *model.Request, decoder ssestream.Decoder,
-	yield func(model.Event, error) bool,
-) error {
+func read(x *transport.Exchange, decoder ssestream.Decoder, yield func(model.Event, error) bool) error {
 	var answer answer
 	for decoder.Next() {
 		event, ended, err := answer.add(decoder.Event().Data)
@@ -96,7 +100,7 @@ func read(x *transport.Exchange, request *model.Request, decoder ssestream.Decod
 		case ended && !answer.begun:
 			return x.Protocol(nil, "the answer holds nothing")
 		case ended:
-			x.Finish(answer.done(), request, yield)
+			x.Finish(answer.done(), yield)
 			return nil
 		case event != nil && !yield(event, nil):
 			return nil

@@ -91,6 +91,8 @@ func wire() conformance.Wire {
 
 func TestFaults(t *testing.T) { conformance.Faults(t, wire()) }
 
+func TestTurns(t *testing.T) { conformance.Turns(t, wire(), full) }
+
 func TestAnswer(t *testing.T) {
 	server := conformance.Serve(t, conformance.SSE(full, 0))
 	a := conformance.Ask(t, wire().New(server.URL, server.Client, 0), conformance.Request())

@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
 
 	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/model/internal/transport"
 )
 
 // params makes the request body without its messages. Cache markers (at most four are allowed) stand behind the system
@@ -67,67 +69,70 @@ func mark(blocks []sdk.ContentBlockParamUnion) bool {
 	return true
 }
 
-// turn is one message of the vendor's: neighbours of one role together, since roles must alternate.
-type turn struct {
-	role   sdk.MessageParamRole
-	blocks [][]byte      // the blocks of each of our messages, as JSON
-	last   model.Message // that the last of them are of
+// roleOf is who says a message to the vendor: tool results are the user's.
+func roleOf(message *model.Message) sdk.MessageParamRole {
+	if message.Role == model.RoleAssistant {
+		return sdk.MessageParamRoleAssistant
+	}
+	return sdk.MessageParamRoleUser
 }
 
-// messages turns a conversation into the vendor's, as JSON; tool results are blocks of a user message. It sets the
-// cache markers of the messages: see params.
-func (c *claude) messages(conversation []model.Message) ([][]byte, error) {
-	list, err := c.encodings.List(conversation,
-		func(m model.Message) ([]byte, error) { return encode(blocks(m.Parts)) })
-	if err != nil {
-		return nil, err
+// between is what stands in front of the blocks of a message: neighbours of one role are one message of the vendor's,
+// whose roles must alternate.
+func between(before, after *model.Message) string {
+	head := `{"role":"` + string(roleOf(after)) + `","content":[`
+	switch {
+	case before == nil:
+		return head
+	case roleOf(before) == roleOf(after):
+		return ","
 	}
-	var turns []turn
-	for i, message := range conversation {
-		if len(list[i]) == 0 {
+	return "]}," + head
+}
+
+// messages turns a conversation into the vendor's, as JSON, and sets the cache markers of the messages: see params.
+func (c *claude) messages(conversation []model.Message) (transport.Conversation, error) {
+	said, err := c.encodings.Join(conversation,
+		func(m model.Message) ([]byte, error) { return encode(blocks(m.Parts)) }, between)
+	if err != nil || len(said.Pieces) == 0 {
+		return said, err
+	}
+	// From the end: the last of our messages in each of the vendor's.
+	var pieces [][]byte
+	end, marked, later := -1, 0, sdk.MessageParamRole("")
+	for i := len(conversation) - 1; i >= 0 && marked < 2; i-- {
+		from, to := said.Span(i)
+		if from == to {
 			continue // the vendor refuses empty messages
 		}
-		role := sdk.MessageParamRoleUser
-		if message.Role == model.RoleAssistant {
-			role = sdk.MessageParamRoleAssistant
+		if end < 0 {
+			end, pieces = to, [][]byte{[]byte("]}")}
 		}
-		if last := len(turns) - 1; last < 0 || turns[last].role != role {
-			turns = append(turns, turn{role: role})
-		}
-		t := &turns[len(turns)-1]
-		t.blocks, t.last = append(t.blocks, list[i]), message
-	}
-	marked := 0
-	for i := len(turns) - 1; i >= 0 && marked < 2; i-- {
-		if turns[i].role != sdk.MessageParamRoleUser {
+		role := roleOf(&conversation[i])
+		last := role != later
+		later = role
+		if !last || role != sdk.MessageParamRoleUser {
 			continue
 		}
-		if content := blocks(turns[i].last.Parts); mark(content) {
-			if turns[i].blocks[len(turns[i].blocks)-1], err = encode(content); err != nil {
-				return nil, err
+		if content := blocks(conversation[i].Parts); mark(content) {
+			raw, err := encode(content)
+			if err != nil {
+				return said, err
 			}
+			pieces = append(pieces, said.Between(to, end), raw)
+			end = from
 			marked++
 		}
 	}
-	var pieces [][]byte
-	for i, t := range turns {
-		head := `{"role":"` + string(t.role) + `","content":[`
-		if i > 0 {
-			head = "," + head
-		}
-		pieces = append(pieces, []byte(head))
-		for j, raw := range t.blocks {
-			if j > 0 {
-				pieces = append(pieces, comma)
-			}
-			pieces = append(pieces, raw)
-		}
-		pieces = append(pieces, []byte("]}"))
+	if end < 0 {
+		said.Pieces = nil
+		return said, nil
 	}
-	return pieces, nil
+	pieces = append(pieces, said.Between(0, end))
+	slices.Reverse(pieces)
+	said.Pieces = pieces
+	return said, nil
 }
-
-var comma = []byte(",")
 
 // encode returns blocks as JSON, with commas between them.
 func encode(content []sdk.ContentBlockParamUnion) ([]byte, error) {
@@ -138,7 +143,7 @@ func encode(content []sdk.ContentBlockParamUnion) ([]byte, error) {
 			return nil, err
 		}
 	}
-	return bytes.Join(list, comma), nil
+	return bytes.Join(list, []byte(",")), nil
 }
 
 func blocks(parts []model.Part) []sdk.ContentBlockParamUnion {

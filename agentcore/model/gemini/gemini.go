@@ -40,6 +40,7 @@ type gemini struct {
 	thinks    bool // it can be asked for its thoughts
 	checks    bool // it wants its signatures back
 	encodings transport.Encodings
+	frames    transport.Frames
 }
 
 // New makes a model. It sends nothing; what is wrong with the options is the error of each Stream. The
@@ -114,33 +115,34 @@ func (g *gemini) Stream(ctx context.Context, request *model.Request) iter.Seq2[m
 		if err != nil {
 			return err
 		}
-		return read(x, request, response, yield)
+		return read(x, response, yield)
 	})
 }
 
 // send sends the request. The answer's body is the exchange's to close.
 func (g *gemini) send(x *transport.Exchange, request *model.Request) (*http.Response, error) {
-	contents, err := g.contents(request.Messages)
+	said, err := g.encodings.Join(request.Messages, g.encode, transport.Commas)
 	if err != nil {
 		return nil, err
 	}
-	body, err := json.Marshal(g.params(request))
-	if err != nil {
-		return nil, fmt.Errorf("encode the request: %w", err)
+	frame := g.frames.Of(request)
+	var body []byte
+	if !frame.Known() {
+		if body, err = json.Marshal(g.params(request)); err != nil {
+			return nil, fmt.Errorf("encode the request: %w", err)
+		}
 	}
 	post, err := http.NewRequestWithContext(x.Context, http.MethodPost, g.url, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
 	post.Header = g.header.Clone()
-	return x.Splicing("contents", contents)(post, g.Client.Do)
+	return x.Splicing("contents", frame, said)(post, g.Client.Do)
 }
 
 // read turns the vendor's responses into our events. No event says that the answer has ended: the stream ends, after
 // the response with the finish reason.
-func read(x *transport.Exchange, request *model.Request, response *http.Response,
-	yield func(model.Event, error) bool,
-) error {
+func read(x *transport.Exchange, response *http.Response, yield func(model.Event, error) bool) error {
 	var answer answer
 	var failed error
 	for data, err := range transport.Events(response.Body) {
@@ -171,7 +173,7 @@ func read(x *transport.Exchange, request *model.Request, response *http.Response
 		return err
 	}
 	if text := answer.reason(); text == "" || yield(model.TextDelta{Text: text}, nil) {
-		x.Finish(answer.done(), request, yield)
+		x.Finish(answer.done(), yield)
 	}
 	return nil
 }

@@ -85,6 +85,8 @@ func ask(t *testing.T, stream string, request *model.Request) conformance.Answer
 
 func TestFaults(t *testing.T) { conformance.Faults(t, wire()) }
 
+func TestTurns(t *testing.T) { conformance.Turns(t, wire(), full) }
+
 func TestAnswer(t *testing.T) {
 	a := ask(t, full, conformance.Request())
 	want := &model.Done{

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/agentls/agentls/agentcore/model"
-	"github.com/agentls/agentls/agentcore/model/internal/transport"
 )
 
 // body is the request body of streamGenerateContent ("Generating content": Request body). What is the same from turn to
@@ -17,7 +16,7 @@ import (
 type body struct {
 	SystemInstruction *content         `json:"systemInstruction,omitempty"`
 	Tools             []tools          `json:"tools,omitempty"`
-	Contents          []content        `json:"contents"` // empty: see contents
+	Contents          []content        `json:"contents"` // empty: see send
 	ToolConfig        *toolConfig      `json:"toolConfig,omitempty"`
 	GenerationConfig  generationConfig `json:"generationConfig,omitzero"`
 }
@@ -117,20 +116,12 @@ func (g *gemini) params(request *model.Request) body {
 	return b
 }
 
-// contents turns a conversation into the vendor's, as JSON.
-func (g *gemini) contents(conversation []model.Message) ([][]byte, error) {
-	list, err := g.encodings.List(conversation, g.encode)
-	if err != nil {
-		return nil, err
-	}
-	return transport.Separate(list), nil // the vendor refuses a content without parts
-}
-
 // unsigned is the signature of calls that the model did not make itself, such as those of a conversation with another
 // model ("Thought signatures": FAQ). From version 3 on the vendor refuses a turn whose first call has none.
 const unsigned = "skip_thought_signature_validator"
 
-// encode turns a message into a content, as JSON; tool results are one of the user's.
+// encode turns a message into a content, as JSON; tool results are one of the user's. There is none for a message
+// without parts, which the vendor refuses.
 func (g *gemini) encode(message model.Message) ([]byte, error) {
 	c := content{Role: "user", Parts: parts(message.Parts, g.checks)}
 	if first := slices.IndexFunc(c.Parts, func(p part) bool { return p.FunctionCall != nil }); g.checks && first >= 0 &&

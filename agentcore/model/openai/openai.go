@@ -43,6 +43,7 @@ type chat struct {
 	endpoint
 	completions sdk.ChatCompletionService
 	encodings   transport.Encodings
+	frames      transport.Frames
 	// wantsReasoning: the vendor refuses conversations that lack the reasoning of their answers.
 	wantsReasoning bool
 	// takesReasoning: the server has sent reasoning_content, and so takes it back.
@@ -88,31 +89,37 @@ func connect(options Options) (endpoint, []option.RequestOption) {
 // Stream sends the request and yields the answer.
 func (c *chat) Stream(ctx context.Context, request *model.Request) iter.Seq2[model.Event, error] {
 	return c.Endpoint.Stream(ctx, nil, func(x *transport.Exchange, yield func(model.Event, error) bool) error {
-		messages, err := c.messages(request)
+		frame := c.frames.Of(request)
+		if err := frame.Lead(func() ([]byte, error) { return lead(request) }); err != nil {
+			return err
+		}
+		said, err := c.encodings.Join(request.Messages, c.encode, transport.Commas)
 		if err != nil {
 			return err
 		}
+		var params sdk.ChatCompletionNewParams
+		if !frame.Known() {
+			params = c.params(request)
+		}
 		var response *http.Response
-		stream := c.completions.NewStreaming(x.Context, c.params(request),
-			option.WithMiddleware(x.Splicing("messages", messages)), option.WithResponseInto(&response))
+		stream := c.completions.NewStreaming(x.Context, params,
+			option.WithMiddleware(x.Splicing("messages", frame, said)), option.WithResponseInto(&response))
 		if err := stream.Err(); err != nil {
 			return err
 		}
-		return c.read(x, request, ssestream.NewDecoder(response), yield)
+		return c.read(x, ssestream.NewDecoder(response), yield)
 	})
 }
 
 // read turns the server's chunks into our events. The SDK's own stream type is not used for it: it takes
 // "error": null in a chunk for an error.
-func (c *chat) read(x *transport.Exchange, request *model.Request, decoder ssestream.Decoder,
-	yield func(model.Event, error) bool,
-) error {
+func (c *chat) read(x *transport.Exchange, decoder ssestream.Decoder, yield func(model.Event, error) bool) error {
 	var answer answer
 	finish := func() {
 		if answer.answersReasoning && !c.Own {
 			c.takesReasoning.Store(true)
 		}
-		x.Finish(answer.done(), request, yield)
+		x.Finish(answer.done(), yield)
 	}
 	for decoder.Next() {
 		data := bytes.TrimSpace(decoder.Event().Data)

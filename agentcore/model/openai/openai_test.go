@@ -98,6 +98,12 @@ func ask(t *testing.T, stream string, request *model.Request) conformance.Answer
 
 func TestFaults(t *testing.T) { conformance.Faults(t, wire()) }
 
+// An answer with reasoning would change what is sent of the answers before it.
+func TestTurns(t *testing.T) {
+	conformance.Turns(t, wire(), answered("tool_calls", `{"content":"Grüße"}`,
+		`{"tool_calls":[{"index":0,"id":"c1","type":"function","function":{"name":"read","arguments":"{}"}}]}`))
+}
+
 func TestAnswer(t *testing.T) {
 	a := ask(t, full, conformance.Request())
 	want := &model.Done{

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	sdk "github.com/openai/openai-go/v3"
@@ -13,7 +12,6 @@ import (
 	"github.com/openai/openai-go/v3/shared"
 
 	"github.com/agentls/agentls/agentcore/model"
-	"github.com/agentls/agentls/agentcore/model/internal/transport"
 )
 
 // definition is a tool's with its schema as it was written: the SDK's type would sort its keys.
@@ -28,7 +26,7 @@ type definition struct {
 func (c *chat) params(request *model.Request) sdk.ChatCompletionNewParams {
 	params := sdk.ChatCompletionNewParams{
 		Model:         shared.ChatModel(c.model),
-		Messages:      []sdk.ChatCompletionMessageParamUnion{}, // see messages
+		Messages:      []sdk.ChatCompletionMessageParamUnion{}, // see Stream
 		StreamOptions: sdk.ChatCompletionStreamOptionsParam{IncludeUsage: param.NewOpt(true)},
 	}
 	if limit := cmp.Or(request.MaxTokens, c.maxTokens); limit > 0 {
@@ -61,27 +59,22 @@ func (c *chat) params(request *model.Request) sdk.ChatCompletionNewParams {
 	return params
 }
 
-// messages turns a conversation into the vendor's, as JSON: the system prompt is the first message, each tool result
-// one of its own, and prose a plain string, which every server takes. The API has no place for reasoning; see
-// encodeAssistant.
-func (c *chat) messages(request *model.Request) ([][]byte, error) {
-	list, err := c.encodings.List(request.Messages, c.encode)
+// lead is the system prompt as the vendor's first message, as JSON; nil for none.
+func lead(request *model.Request) ([]byte, error) {
+	if request.System == "" {
+		return nil, nil
+	}
+	system, err := sdk.SystemMessage(request.System).MarshalJSON()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("encode the system prompt: %w", err)
 	}
-	if request.System != "" {
-		system, err := sdk.SystemMessage(request.System).MarshalJSON()
-		if err != nil {
-			return nil, fmt.Errorf("encode the system prompt: %w", err)
-		}
-		list = slices.Concat([][]byte{system}, list)
-	}
-	return transport.Separate(list), nil
+	return system, nil
 }
 
 var comma = []byte(",")
 
-// encode turns a message into the vendor's, as JSON; those of several results are separated by commas.
+// encode turns a message into the vendor's, as JSON: each tool result is one of its own, with commas between them, and
+// prose a plain string, which every server takes. The API has no place for reasoning; see encodeAssistant.
 func (c *chat) encode(message model.Message) ([]byte, error) {
 	switch message.Role {
 	case model.RoleAssistant:

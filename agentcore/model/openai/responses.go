@@ -23,6 +23,7 @@ type responder struct {
 	endpoint
 	service   responses.ResponseService
 	encodings transport.Encodings
+	frames    transport.Frames
 	// unsummed and unsealed: the server has refused summaries of the reasoning (it wants the organisation verified), or
 	// sealed reasoning (the model does not reason).
 	unsummed, unsealed atomic.Bool
@@ -40,17 +41,23 @@ func NewResponses(options Options) model.Model {
 // once without it.
 func (r *responder) Stream(ctx context.Context, request *model.Request) iter.Seq2[model.Event, error] {
 	return r.Endpoint.Stream(ctx, r.learns, func(x *transport.Exchange, yield func(model.Event, error) bool) error {
-		input, err := r.input(request.Messages)
+		said, err := r.encodings.Join(request.Messages, encodeItems, transport.Commas)
 		if err != nil {
 			return err
 		}
+		unsummed, unsealed := r.unsummed.Load(), r.unsealed.Load()
+		frame := r.frames.Of(request, unsummed, unsealed)
+		var params responses.ResponseNewParams
+		if !frame.Known() {
+			params = r.params(request, unsummed, unsealed)
+		}
 		var response *http.Response
-		stream := r.service.NewStreaming(x.Context, r.params(request),
-			option.WithMiddleware(x.Splicing("input", input)), option.WithResponseInto(&response))
+		stream := r.service.NewStreaming(x.Context, params,
+			option.WithMiddleware(x.Splicing("input", frame, said)), option.WithResponseInto(&response))
 		if err := stream.Err(); err != nil {
 			return err
 		}
-		return read(x, request, ssestream.NewDecoder(response), yield)
+		return read(x, ssestream.NewDecoder(response), yield)
 	})
 }
 
@@ -71,9 +78,7 @@ func (r *responder) learns(err error) bool {
 }
 
 // read turns the server's events into ours.
-func read(x *transport.Exchange, request *model.Request, decoder ssestream.Decoder,
-	yield func(model.Event, error) bool,
-) error {
+func read(x *transport.Exchange, decoder ssestream.Decoder, yield func(model.Event, error) bool) error {
 	var output output
 	for decoder.Next() {
 		data := bytes.TrimSpace(decoder.Event().Data)
@@ -90,7 +95,7 @@ func read(x *transport.Exchange, request *model.Request, decoder ssestream.Decod
 			}
 		}
 		if output.complete() {
-			x.Finish(output.done(), request, yield)
+			x.Finish(output.done(), yield)
 			return nil
 		}
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/openai/openai-go/v3/shared"
 
 	"github.com/agentls/agentls/agentcore/model"
-	"github.com/agentls/agentls/agentcore/model/internal/transport"
 )
 
 // toolParam is a tool of Responses with its schema as it was written. Without strict the server would demand a schema
@@ -39,11 +38,12 @@ func (r *responder) reasons() bool {
 	return false
 }
 
-// params makes the request body without its input.
-func (r *responder) params(request *model.Request) responses.ResponseNewParams {
+// params makes the request body without its input, and without what the server has refused: summaries of the reasoning,
+// or that sealed.
+func (r *responder) params(request *model.Request, unsummed, unsealed bool) responses.ResponseNewParams {
 	params := responses.ResponseNewParams{
 		Model: r.model,
-		Input: responses.ResponseNewParamsInputUnion{OfInputItemList: responses.ResponseInputParam{}}, // see input
+		Input: responses.ResponseNewParamsInputUnion{OfInputItemList: responses.ResponseInputParam{}}, // see Stream
 		Store: param.NewOpt(false),
 	}
 	if request.System != "" {
@@ -58,10 +58,10 @@ func (r *responder) params(request *model.Request) responses.ResponseNewParams {
 	if r.Own && request.Run != "" {
 		params.PromptCacheKey = param.NewOpt(request.Run)
 	}
-	if r.reasons() && !r.unsealed.Load() {
+	if r.reasons() && !unsealed {
 		params.Include = []responses.ResponseIncludable{responses.ResponseIncludableReasoningEncryptedContent}
 	}
-	if r.reasons() && !r.unsummed.Load() {
+	if r.reasons() && !unsummed {
 		params.Reasoning.Summary = shared.ReasoningSummaryAuto
 	}
 	for _, tool := range request.Tools {
@@ -106,15 +106,6 @@ type outputPart struct {
 type summary struct {
 	Type string `json:"type"`
 	Text string `json:"text"`
-}
-
-// input turns a conversation into the vendor's items, as JSON.
-func (r *responder) input(conversation []model.Message) ([][]byte, error) {
-	list, err := r.encodings.List(conversation, encodeItems)
-	if err != nil {
-		return nil, err
-	}
-	return transport.Separate(list), nil
 }
 
 // encodeItems turns a message into items, as JSON with commas between them.

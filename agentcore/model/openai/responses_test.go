@@ -120,6 +120,8 @@ func askResponses(t *testing.T, stream string, request *model.Request) conforman
 
 func TestResponsesFaults(t *testing.T) { conformance.Faults(t, responsesWire()) }
 
+func TestResponsesTurns(t *testing.T) { conformance.Turns(t, responsesWire(), fullResponse) }
+
 func TestResponsesAnswer(t *testing.T) {
 	a := askResponses(t, fullResponse, conformance.Request())
 	want := &model.Done{

@@ -108,9 +108,9 @@ func (e *Endpoint) Stream(ctx context.Context, again func(error) bool,
 
 // Finish yields the end of an answer, whose calls get ids that no other call of the conversation has, and leaves the
 // connection ready for the next request.
-func (x *Exchange) Finish(done model.Done, request *model.Request, yield func(model.Event, error) bool) {
+func (x *Exchange) Finish(done model.Done, yield func(model.Event, error) bool) {
 	if len(done.Message.Calls()) > 0 {
-		model.UniqueIDs(&done.Message, request.Messages)
+		model.UniqueAmong(&done.Message, x.said.called)
 	}
 	yield(done, nil)
 	x.drain()

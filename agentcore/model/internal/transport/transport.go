@@ -53,6 +53,7 @@ type Exchange struct {
 	idle     time.Duration
 	timer    *time.Timer
 	body     *body
+	said     Conversation // that was sent
 }
 
 // begin prepares a request.
@@ -87,12 +88,14 @@ func (x *Exchange) send(request *http.Request,
 	return response, nil
 }
 
-// Splicing is the middleware for a vendor's SDK that puts the messages into a request that was encoded
-// with an empty list of them in the member of that name, and sends it.
-func (x *Exchange) Splicing(member string, messages [][]byte) func(*http.Request,
+// Splicing is the middleware for a vendor's SDK that puts the conversation into a request, and sends it. The request
+// was encoded with an empty list of messages in the member of that name, unless the frame is known: then nothing of it
+// counts but its headers.
+func (x *Exchange) Splicing(member string, frame *Frame, said Conversation) func(*http.Request,
 	func(*http.Request) (*http.Response, error)) (*http.Response, error) {
+	x.said = said
 	return func(r *http.Request, next func(*http.Request) (*http.Response, error)) (*http.Response, error) {
-		if err := splice(r, member, messages); err != nil {
+		if err := frame.splice(r, member, said.Pieces); err != nil {
 			return nil, err
 		}
 		return x.send(r, next)

@@ -1,0 +1,155 @@
+package transport
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/agentls/agentls/agentcore/model"
+)
+
+// Encodings keep the JSON of the messages of a conversation, one behind the other, so that a request costs what is new
+// in it and not the turns behind it: an SDK would encode all of them each time. The zero value is ready. It may be used
+// from any goroutine; requests of several conversations only make it forget.
+type Encodings struct {
+	mu   sync.Mutex
+	kept []encoding
+	// text is what kept points into. What a request has got of it is never written to again.
+	text []byte
+	// calls are the calls in kept by id, with the first message that makes one; age counts how often it forgot.
+	calls map[string]int
+	age   int
+}
+
+// encoding is where the JSON of one message lies in the text, without what stands in front of it. Messages are not
+// changed once they are in a conversation, so that the place of their parts tells them apart.
+type encoding struct {
+	message    model.Message
+	start, end int
+}
+
+func (e *encoding) of(message *model.Message) bool {
+	return len(e.message.Parts) == len(message.Parts) && len(message.Parts) > 0 &&
+		&e.message.Parts[0] == &message.Parts[0] && e.message.Role == message.Role
+}
+
+// Conversation is the messages of one request as JSON. It does not change.
+type Conversation struct {
+	// Pieces are the JSON, one piece behind the other.
+	Pieces [][]byte
+
+	text []byte
+	kept []encoding
+	from *Encodings
+	age  int
+}
+
+// Span is where the JSON of a message lies in the text of all, without what stands in front of it; it is empty for one
+// without any.
+func (c *Conversation) Span(i int) (start, end int) { return c.kept[i].start, c.kept[i].end }
+
+// Between returns a part of the text of all.
+func (c *Conversation) Between(start, end int) []byte { return c.text[start:end:end] }
+
+// Join returns the JSON of the messages, which encode makes where it is not known from an earlier call. In front of
+// each message that has any stands what between returns for the last one before that (nil for none) and itself.
+func (e *Encodings) Join(messages []model.Message, encode func(model.Message) ([]byte, error),
+	between func(before, after *model.Message) string,
+) (Conversation, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	known := 0
+	for known < len(messages) && known < len(e.kept) && e.kept[known].of(&messages[known]) {
+		known++
+	}
+	if known < len(messages) {
+		e.forget(known)
+	}
+	for i := known; i < len(messages); i++ {
+		if err := e.add(messages[i], encode, between); err != nil {
+			return Conversation{}, fmt.Errorf("encode message %d of the conversation: %w", i+1, err)
+		}
+	}
+	c := Conversation{kept: slices.Clip(e.kept[:len(messages)]), from: e, age: e.age}
+	if n := len(messages); n > 0 {
+		c.text = slices.Clip(e.text[:e.kept[n-1].end])
+		c.Pieces = [][]byte{c.text}
+	}
+	return c, nil
+}
+
+// Commas is what stands between the messages of wires that want each as it is.
+func Commas(before, _ *model.Message) string {
+	if before == nil {
+		return ""
+	}
+	return ","
+}
+
+// add keeps one more message. The lock is held.
+func (e *Encodings) add(m model.Message, encode func(model.Message) ([]byte, error),
+	between func(before, after *model.Message) string,
+) error {
+	raw, err := encode(m)
+	if err != nil {
+		return err
+	}
+	if len(raw) > 0 {
+		e.text = append(e.text, between(e.last(), &m)...)
+	}
+	start := len(e.text)
+	e.text = append(e.text, raw...)
+	e.kept = append(e.kept, encoding{m, start, len(e.text)})
+	for _, call := range m.Calls() {
+		if e.calls == nil {
+			e.calls = map[string]int{}
+		}
+		if _, known := e.calls[call.ID]; !known {
+			e.calls[call.ID] = len(e.kept) - 1
+		}
+	}
+	return nil
+}
+
+// last is the last message that has any JSON, nil for none. The lock is held.
+func (e *Encodings) last() *model.Message {
+	for i := len(e.kept) - 1; i >= 0; i-- {
+		if e.kept[i].end > e.kept[i].start {
+			return &e.kept[i].message
+		}
+	}
+	return nil
+}
+
+// forget drops the messages from the n-th on, which requests may still be sent with. The lock is held.
+func (e *Encodings) forget(n int) {
+	if n == len(e.kept) {
+		return
+	}
+	e.age++
+	for i, dropped := range e.kept[n:] {
+		for _, call := range dropped.message.Calls() {
+			if e.calls[call.ID] == n+i {
+				delete(e.calls, call.ID)
+			}
+		}
+	}
+	end := 0
+	if n > 0 {
+		end = e.kept[n-1].end
+	}
+	e.kept, e.text = slices.Clip(e.kept[:n]), slices.Clip(e.text[:end])
+}
+
+// called reports whether the conversation has a call of that id.
+func (c *Conversation) called(id string) bool {
+	c.from.mu.Lock()
+	defer c.from.mu.Unlock()
+	if c.age == c.from.age {
+		at, known := c.from.calls[id]
+		return known && at < len(c.kept)
+	}
+	return slices.ContainsFunc(c.kept, func(e encoding) bool { // another conversation came between
+		return slices.ContainsFunc(e.message.Calls(), func(call model.Call) bool { return call.ID == id })
+	})
+}
