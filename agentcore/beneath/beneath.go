@@ -52,7 +52,7 @@ const leastBuffer = 64 << 10
 // fit returns the first bytes of a buffer, which it replaces by a longer one where it must.
 func fit(buffer *[]byte, size int64) []byte {
 	if int64(cap(*buffer)) < size {
-		*buffer = make([]byte, max(leastBuffer, 2*size))
+		*buffer = make([]byte, max(leastBuffer, size+size/16))
 	}
 	return (*buffer)[:size]
 }
