@@ -527,9 +527,8 @@ var imports = map[string]because{
 		"agentcore/model": "context sizes that are known by name",
 	},
 	"agentcore/model/anthropic": {
-		"agentcore/model":                        "implements it",
-		"agentcore/model/internal/transport":     "HTTP and failures, the same for all vendors",
-		"github.com/anthropics/anthropic-sdk-go": "Anthropic Messages",
+		"agentcore/model":                    "implements it",
+		"agentcore/model/internal/transport": "HTTP and failures, the same for all vendors",
 	},
 	"agentcore/model/gemini": {
 		"agentcore/model":                    "implements it",
@@ -571,7 +570,6 @@ var imports = map[string]because{
 	"agentcore/model/openai": {
 		"agentcore/model":                    "implements it",
 		"agentcore/model/internal/transport": "HTTP and failures, the same for all vendors",
-		"github.com/openai/openai-go/v3":     "Chat Completions and Responses",
 	},
 	"agentcore/model/script": {
 		"agentcore/model": "implements it, for tests",

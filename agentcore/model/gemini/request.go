@@ -1,10 +1,8 @@
 package gemini
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -143,13 +141,7 @@ func (g *gemini) encode(message model.Message) ([]byte, error) {
 	if len(c.Parts) == 0 {
 		return nil, nil
 	}
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false) // code is full of what it would write as six bytes
-	if err := encoder.Encode(c); err != nil {
-		return nil, fmt.Errorf("encode a content: %w", err)
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+	return transport.Encode(c)
 }
 
 // parts turns the parts of a message into the vendor's. Thoughts themselves need not be sent back, but their signatures

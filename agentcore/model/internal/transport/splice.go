@@ -2,6 +2,7 @@ package transport
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,8 +14,8 @@ import (
 )
 
 // Encodings keep the JSON of the messages of a conversation, so that the cost of a request does not grow with the
-// turns behind it: an SDK would encode all of them each time. The zero value is ready. It may be used from any
-// goroutine; requests of several conversations only make it forget.
+// turns behind it. The zero value is ready. It may be used from any goroutine; requests of several conversations only
+// make it forget.
 type Encodings struct {
 	mu   sync.Mutex
 	kept []encoding
@@ -58,7 +59,31 @@ func (e *Encodings) List(messages []model.Message, encode func(model.Message) ([
 	return list, nil
 }
 
-// Separate puts commas between messages, for Splicing. Those without any JSON are left out.
+// Encode returns the JSON of a value. What JSON does not demand stays as it is: code is full of characters that
+// json.Marshal would write as six bytes, for pages of HTML.
+func Encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// EncodeAll returns the JSON of values with commas between them.
+func EncodeAll[T any](list []T) ([]byte, error) {
+	pieces := make([][]byte, len(list))
+	for i, v := range list {
+		var err error
+		if pieces[i], err = Encode(v); err != nil {
+			return nil, err
+		}
+	}
+	return bytes.Join(pieces, comma), nil
+}
+
+// Separate puts commas between messages, for Post. Those without any JSON are left out.
 func Separate(messages [][]byte) [][]byte {
 	var pieces [][]byte
 	for _, message := range messages {
@@ -75,7 +100,7 @@ func Separate(messages [][]byte) [][]byte {
 
 var comma = []byte(",")
 
-// errNoPlace: the request is encoded in another way than splice knows.
+// errNoPlace: the request was not encoded with an empty list.
 var errNoPlace = errors.New("the request has no empty list of messages")
 
 // splice puts messages, as pieces of JSON with the commas between them, into a request which was encoded with an
@@ -85,13 +110,10 @@ func splice(request *http.Request, member string, messages [][]byte) error {
 	if err := errors.Join(err, request.Body.Close()); err != nil {
 		return fmt.Errorf("read the request's own body: %w", err)
 	}
-	// Within a string the quotes would be escaped, and the SDKs write this member before the tools with their schemas.
-	empty := `"` + member + `":[]`
-	at := bytes.Index(body, []byte(empty))
-	if at < 0 {
+	at, found := emptyList(body, member)
+	if !found {
 		return errNoPlace
 	}
-	at += len(empty) - 1
 	pieces := slices.Concat([][]byte{body[:at]}, messages, [][]byte{body[at:]})
 	request.ContentLength = 0
 	for _, piece := range pieces {
@@ -103,6 +125,29 @@ func splice(request *http.Request, member string, messages [][]byte) error {
 	}
 	request.Body, err = request.GetBody()
 	return err
+}
+
+// emptyList finds the empty list that is the member of an object, and returns the place within it. Schemas of tools may
+// have such members, too.
+func emptyList(object []byte, member string) (at int, found bool) {
+	decoder := json.NewDecoder(bytes.NewReader(object))
+	if open, err := decoder.Token(); err != nil || open != json.Delim('{') {
+		return 0, false
+	}
+	for decoder.More() {
+		name, err := decoder.Token()
+		if err != nil {
+			return 0, false
+		}
+		var value json.RawMessage
+		if err := decoder.Decode(&value); err != nil {
+			return 0, false
+		}
+		if name == member {
+			return int(decoder.InputOffset()) - 1, string(value) == "[]"
+		}
+	}
+	return 0, false
 }
 
 // chain reads pieces one behind the other, filling what it is given: many small messages make few writes.

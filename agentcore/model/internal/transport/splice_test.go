@@ -61,7 +61,7 @@ func TestSeparate(t *testing.T) {
 
 // TestSplice reads a request to which messages were added, twice, by buffers of several sizes.
 func TestSplice(t *testing.T) {
-	const before, after = `{"model":"m","messages":[`, `],"tools":[{"text":"\"messages\":[]","messages":[]}]}`
+	const before, after = `{"model":"m","first":[{"messages":[]}],"messages":[`, `],"tools":[{"text":"\"messages\":[]","messages":[]}]}`
 	request, err := http.NewRequest(http.MethodPost, "http://127.0.0.1/", strings.NewReader(before+after))
 	if err != nil {
 		t.Fatal(err)

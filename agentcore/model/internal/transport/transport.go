@@ -3,6 +3,7 @@
 package transport
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -66,12 +67,23 @@ func (u *Upstream) begin(ctx context.Context) *Exchange {
 	return x
 }
 
-// send is the middleware for a vendor's SDK. It sends the request, turns every answer that is no stream
-// into a *model.Error, and watches the body.
-func (x *Exchange) send(request *http.Request,
-	next func(*http.Request) (*http.Response, error),
-) (*http.Response, error) {
-	response, err := next(request)
+// Post sends a request to address with the endpoint's header. Its body is v as JSON, which has an empty list in the
+// member of that name: the messages, pieces of JSON with the commas between them, are put there. An answer that is no
+// stream becomes a *model.Error. The body of one that is belongs to the exchange, which watches and closes it.
+func (x *Exchange) Post(to *Endpoint, address, member string, messages [][]byte, v any) (*http.Response, error) {
+	raw, err := Encode(v)
+	if err != nil {
+		return nil, fmt.Errorf("encode the request: %w", err)
+	}
+	request, err := http.NewRequestWithContext(x.Context, http.MethodPost, address, bytes.NewReader(raw))
+	if err != nil {
+		return nil, err
+	}
+	request.Header = to.Header.Clone()
+	if err := splice(request, member, messages); err != nil {
+		return nil, err
+	}
+	response, err := to.Client.Do(request)
 	if err != nil {
 		return nil, err
 	}
@@ -85,18 +97,6 @@ func (x *Exchange) send(request *http.Request,
 		return nil, x.notAStream(response, kind)
 	}
 	return response, nil
-}
-
-// Splicing is the middleware for a vendor's SDK that puts the messages into a request that was encoded
-// with an empty list of them in the member of that name, and sends it.
-func (x *Exchange) Splicing(member string, messages [][]byte) func(*http.Request,
-	func(*http.Request) (*http.Response, error)) (*http.Response, error) {
-	return func(r *http.Request, next func(*http.Request) (*http.Response, error)) (*http.Response, error) {
-		if err := splice(r, member, messages); err != nil {
-			return nil, err
-		}
-		return x.send(r, next)
-	}
 }
 
 // Hurry shortens how long the server may send nothing from here on.
