@@ -246,7 +246,7 @@ func prepare(o *Options) (*Engine, error) {
 	}
 	e.local = &provider.LocalServers{Client: e.process.Client, Getenv: keys.Get}
 	for _, t := range o.Tools {
-		e.process.Tools[t.Spec().Name] = t
+		e.process.Tools[tool.Brief(t).Name] = t
 	}
 	if o.OpenModel == nil {
 		e.process.OpenModel = func(c provider.Choice) (model.Model, error) {

@@ -78,18 +78,29 @@ type vendor struct {
 	Models map[string]Price `toml:"models"`
 }
 
-// vendors maps hosts to models to prices.
-var vendors = sync.OnceValue(func() map[string]map[string]Price {
-	var t table
-	if _, err := toml.Decode(prices, &t); err != nil {
-		panic(fmt.Sprintf("read the embedded prices: %v", err)) // the file is part of the program
+// modelsOf returns the prices of the vendor at a host, nil for none. It reads that vendor's part of the table, once: a
+// run asks for the price of one model before it begins.
+func modelsOf(host string) map[string]Price {
+	if known, ok := parts.Load(host); ok {
+		return known.(map[string]Price)
 	}
-	hosts := make(map[string]map[string]Price, len(t.Vendors))
-	for _, v := range t.Vendors {
-		hosts[v.Host] = v.Models
+	const head = "[[vendor]]\n"
+	for part := range strings.SplitSeq(prices, head) {
+		if !strings.HasPrefix(part, `host = "`+host+`"`+"\n") {
+			continue
+		}
+		var t table
+		if _, err := toml.Decode(head+part, &t); err != nil {
+			panic(fmt.Sprintf("read the embedded prices: %v", err)) // the file is part of the program
+		}
+		parts.Store(host, t.Vendors[0].Models)
+		return t.Vendors[0].Models
 	}
-	return hosts
-})
+	return nil
+}
+
+// parts maps hosts to the prices that were read.
+var parts sync.Map
 
 // version is what vendors put behind the name of a model without changing its price: a date, a number, "latest".
 var version = regexp.MustCompile(`-(\d{8}|\d{4}-\d{2}-\d{2}|\d{3}|latest)$`)
@@ -102,7 +113,7 @@ func Of(baseURL, id string) (Price, bool) {
 	if err != nil {
 		return Price{}, false
 	}
-	models := vendors()[strings.ToLower(u.Hostname())]
+	models := modelsOf(strings.ToLower(u.Hostname()))
 	if p, ok := models[id]; ok {
 		return p, true
 	}

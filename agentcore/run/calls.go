@@ -91,7 +91,7 @@ func (r *spec) decide(asked model.Call) *call {
 	if !r.tools.Offers(name) {
 		var known []string
 		for _, o := range r.tools.Tools() {
-			known = append(known, o.Spec().Name)
+			known = append(known, tool.Brief(o).Name)
 		}
 		c.refusal = fmt.Sprintf("error: there is no tool %q here%s; the tools are %s", asked.Name,
 			r.tools.WhyNoTasks(name),
@@ -102,7 +102,7 @@ func (r *spec) decide(asked model.Call) *call {
 		}
 		return c
 	}
-	c.tool, c.spec = t, t.Spec()
+	c.tool, c.spec = t, tool.Brief(t)
 	err := r.guarded("the tool "+name, func() error {
 		c.title = t.Title(asked.Arguments)
 		parsed, err := tool.Parse(t, asked.Arguments, r.definition.ToolOptions[name].Arguments)

@@ -103,7 +103,7 @@ func (r *spec) toolsOfServer(found servers.Found) (tools []tool.Tool) {
 		r.tellOfServer(found.Server, "offers what is left out: "+strings.Join(problems, "; "), "")
 	}
 	for _, t := range found.Client.Tools(found.Catalog) {
-		if r.tools.MayUse(t.Spec().Name) && !r.tools.KeepsBack(t.Spec()) {
+		if r.tools.MayUse(tool.Brief(t).Name) && !r.tools.KeepsBack(tool.Brief(t)) {
 			tools = append(tools, t)
 		}
 	}
