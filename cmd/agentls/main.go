@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"syscall"
@@ -81,6 +82,7 @@ type screen struct {
 
 func main() {
 	sandbox.Dispatch()
+	deferCollection()
 	p, err := system()
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "agentls: %v\n", err)
@@ -90,6 +92,17 @@ func main() {
 	code := p.run(ctx)
 	stop()
 	os.Exit(code)
+}
+
+// deferCollection has the first garbage collection begin once the heap has 16 MiB instead of 4: until the first request
+// is out a process allocates about 8, and its collections would only compete with an editor that starts beside it. From
+// the first on they go on as ever. What the user sets in the environment holds.
+func deferCollection() {
+	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
+		return
+	}
+	usual := debug.SetGCPercent(400)
+	runtime.AddCleanup(new([64]byte), func(usual int) { debug.SetGCPercent(usual) }, usual)
 }
 
 // system is the command line as the operating system started it.

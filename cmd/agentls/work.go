@@ -15,6 +15,8 @@ import (
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/authority"
+	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/feed"
@@ -105,7 +107,7 @@ type job struct {
 }
 
 // work has an agent do a job and prints the result.
-func (p *process) work(ctx context.Context, f *workFlags, j job) error {
+func (p *process) work(ctx context.Context, f *workFlags, j job) (err error) {
 	if err := f.check(); err != nil {
 		return err
 	}
@@ -117,7 +119,23 @@ func (p *process) work(ctx context.Context, f *workFlags, j job) error {
 	if err != nil {
 		return err
 	}
-	cfg, problems, dirs, trust, err := p.loadFolder(ctx, f.settings, root.Path)
+	var options agentcore.Options
+	cfg, problems, dirs, trust, err := p.loadTrusting(f.settings, root.Path,
+		func(dirs config.Dirs) (t authority.FolderTrust, err error) {
+			options = p.engineOptions(nil, dirs, nil)
+			options.Name = "the command line"
+			t, options.State, err = p.openTrust(ctx, dirs, options, root.Path)
+			return t, err
+		})
+	opened := options.State
+	defer func() {
+		if opened == nil {
+			return
+		}
+		if failed := opened.Close(context.WithoutCancel(ctx)); failed != nil {
+			err = errors.Join(err, failed)
+		}
+	}()
 	if err != nil {
 		return err
 	}
@@ -142,13 +160,15 @@ func (p *process) work(ctx context.Context, f *workFlags, j job) error {
 			return &exitError{exitUsage, err}
 		}
 	}
-	options := p.engineOptions(cfg, dirs, agents)
-	options.Name, options.Skills, options.UserConfig = "the command line", skills, dirs.File
+	options.Config, options.Agents, options.Skills, options.UserConfig = cfg, agents, skills, dirs.File
+	options.Commands = commands(agents, cmp.Or(j.agent, cfg.DefaultAgent))
+	repairTold := opened != nil
+	opened = nil // the engine's
 	engine, err := agentcore.Open(ctx, options)
 	if err != nil {
 		return fmt.Errorf("%w; make the state folder %s usable, or name another in AGENTLS_STATE", err, dirs.State)
 	}
-	if text := engine.Repaired(); text != "" {
+	if text := engine.Repaired(); text != "" && !repairTold {
 		if _, err := fmt.Fprintln(p.stderr, "agentls:", text); err != nil {
 			return err
 		}
@@ -164,6 +184,12 @@ func (p *process) work(ctx context.Context, f *workFlags, j job) error {
 		err = errors.Join(err, closed)
 	}
 	return err
+}
+
+// commands reports whether an agent may start commands.
+func commands(agents *agent.Registry, name string) bool {
+	d, err := agents.Find(name)
+	return err == nil && d.Allows("bash")
 }
 
 // openView opens the workspace of some files; the one at a place has the text from standard input, if there is any.
