@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"math"
 	"net/url"
-	"regexp"
 	"strings"
 	"sync"
 
 	"github.com/BurntSushi/toml"
 
+	"github.com/agentls/agentls/agentcore/lazyregexp"
 	"github.com/agentls/agentls/agentcore/model"
 )
 
@@ -103,7 +103,7 @@ func modelsOf(host string) map[string]Price {
 var parts sync.Map
 
 // version is what vendors put behind the name of a model without changing its price: a date, a number, "latest".
-var version = regexp.MustCompile(`-(\d{8}|\d{4}-\d{2}-\d{2}|\d{3}|latest)$`)
+var version = lazyregexp.New(`-(\d{8}|\d{4}-\d{2}-\d{2}|\d{3}|latest)$`)
 
 // Of returns the public price of a model at the address that it is reached at, and whether there is one. Only the
 // vendor's own address has it: what a gateway or a reseller charges is theirs to say. The model is the vendor's id,
@@ -117,7 +117,7 @@ func Of(baseURL, id string) (Price, bool) {
 	if p, ok := models[id]; ok {
 		return p, true
 	}
-	p, ok := models[version.ReplaceAllString(id, "")]
+	p, ok := models[version().ReplaceAllString(id, "")]
 	return p, ok
 }
 
