@@ -467,6 +467,7 @@ var imports = map[string]because{
 		"agentcore/workspace":     "what commands see, and their changes",
 	},
 	"agentcore/servers": {
+		"agentcore/clip":            "names of servers are bounded",
 		"agentcore/lazyregexp":      "how variables look in settings",
 		"agentcore/agent":           "definitions bring servers",
 		"agentcore/beside":          "servers start and end beside each other",

@@ -12,8 +12,10 @@ import (
 	"github.com/agentls/agentls/agentcore/clip"
 	"github.com/agentls/agentls/agentcore/crash"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/mcpname"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/agentcore/servers"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/tool"
 	"github.com/agentls/agentls/agentcore/toolset"
@@ -80,6 +82,19 @@ func (r *spec) decide(asked model.Call) *call {
 		name = canonical
 	}
 	t := r.tools.Named(name)
+	if name == servers.CallTool && t != nil {
+		called, arguments, err := servers.Called(t, asked.Arguments)
+		if err == nil && (!mcpname.Is(called) || !r.tools.Offers(called) && r.tools.WhyWithheld(called) == "") {
+			err = fmt.Errorf("no MCP server has a tool %q; %s finds their names", called, servers.SearchTool)
+		}
+		if err != nil {
+			c.refusal = "error: " + err.Error()
+			return c
+		}
+		// What decides on calls, and who sees them, have to do with the tool that is meant.
+		name, asked.Arguments = called, arguments
+		t, c.title, c.arguments = r.tools.Named(name), name, arguments
+	}
 	if why := r.tools.WhyWithheld(name); why != "" && !r.tools.Offers(name) {
 		decision := permission.Decision{Advice: "go on without " + name}
 		if why == toolset.UntrustedCommands {

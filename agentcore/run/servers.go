@@ -79,7 +79,7 @@ func (r *Run) startServers() (err error) {
 		tools = tools[:maxExternal]
 	}
 	if len(tools) > 0 {
-		r.tools.Add(tools)
+		r.tools.Add(servers.Shelve(tools))
 	}
 	r.expanded, err = r.session.Servers.Expand(r.ctx, r.serversOf(), r.request.Prompt)
 	return err

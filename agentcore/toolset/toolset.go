@@ -72,6 +72,8 @@ type Set struct {
 
 	mu    sync.Mutex
 	tools []tool.Tool // in the order in which models see them
+	// shelved are tools of MCP servers that no request lists: one of the tools finds them.
+	shelved []tool.Tool
 	// spared are what it might use but for its one turn, the background or lack of trust; patterns, too.
 	spared []string
 }
@@ -101,11 +103,19 @@ func (s *Set) Tools() []tool.Tool {
 	return slices.Clip(s.tools)
 }
 
-// Add offers tools of MCP servers, too.
-func (s *Set) Add(more []tool.Tool) {
+// Add offers tools of MCP servers, too: those that are listed, and those that are only found by one of them.
+func (s *Set) Add(listed, shelved []tool.Tool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.tools = append(s.tools, more...)
+	s.tools = append(s.tools, listed...)
+	s.shelved = append(s.shelved, shelved...)
+}
+
+// Usable are the tools that a call may be of: those that the run is offered, and those that it can find.
+func (s *Set) Usable() []tool.Tool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Concat(s.tools, s.shelved)
 }
 
 // Names are the tools that the run has, and those that it might use but for its one turn, the background or lack of
@@ -114,7 +124,7 @@ func (s *Set) Names() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	names := []string{}
-	for _, t := range s.tools {
+	for _, t := range slices.Concat(s.tools, s.shelved) {
 		names = append(names, tool.Brief(t).Name)
 	}
 	return append(names, s.spared...)
@@ -125,7 +135,7 @@ func (s *Set) Named(name string) tool.Tool {
 	if t := s.Builtin[name]; t != nil {
 		return t
 	}
-	tools := s.Tools()
+	tools := s.Usable()
 	if i := slices.IndexFunc(tools, func(t tool.Tool) bool { return tool.Brief(t).Name == name }); i >= 0 {
 		return tools[i]
 	}
@@ -252,7 +262,7 @@ func (s *Set) OnlySubmits() bool { return s.Reports && s.OnlyTurn }
 
 // Offers reports whether there is a tool of that canonical name that the run may use.
 func (s *Set) Offers(name string) bool {
-	return slices.ContainsFunc(s.Tools(), func(t tool.Tool) bool { return tool.Brief(t).Name == name })
+	return slices.ContainsFunc(s.Usable(), func(t tool.Tool) bool { return tool.Brief(t).Name == name })
 }
 
 // Offered returns the tools of the run as a model sees them, in stable order. delegation is what the description of the
