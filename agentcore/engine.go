@@ -238,6 +238,9 @@ func (o *Options) fill() error {
 	return nil
 }
 
+// probe finds out which sandbox the machine offers. Tests replace it.
+var probe = sandbox.Probe
+
 // prepare makes an engine without its store.
 func prepare(o *Options) (*Engine, error) {
 	if err := o.fill(); err != nil {
@@ -258,7 +261,7 @@ func prepare(o *Options) (*Engine, error) {
 		Editor: o.Editor, Getenv: keys.Get, Client: model.NewHTTPClient(),
 		Sandbox: sync.OnceValue(func() sandbox.Report {
 			// the first call takes a moment
-			return sandbox.Probe(root, run.SandboxDir(stateDir))
+			return probe(root, run.SandboxDir(stateDir))
 		}),
 		Checking: make(chan struct{}, runtime.GOMAXPROCS(0)), Crash: o.Crash, Logger: o.Logger,
 		Outputs:  run.Outputs{Dir: filepath.Join(stateDir, "outputs"), Redactor: o.Redactor},
