@@ -49,9 +49,9 @@ type Options struct {
 	// State is the store of that folder where it is open already, by OpenState with the same options. The engine takes
 	// it over, and closes it, also where Open fails.
 	State *State
-	// Commands tells that runs follow which may start commands: whether there is a sandbox for these is then found out
-	// beside what Open does. Else it is when somebody first asks.
-	Commands bool
+	// Sandbox returns what the machine offers to keep commands apart, where somebody is finding that out already; nil
+	// means that it is found out when a run first asks.
+	Sandbox func() sandbox.Report
 	// Config is the first configuration; SetConfig replaces it.
 	Config *config.Config
 	// Agents are the first definitions, but for those registered at run time; nil means the built-in ones. SetAgents
@@ -238,9 +238,6 @@ func (o *Options) fill() error {
 	return nil
 }
 
-// probe finds out which sandbox the machine offers. Tests replace it.
-var probe = sandbox.Probe
-
 // prepare makes an engine without its store.
 func prepare(o *Options) (*Engine, error) {
 	if err := o.fill(); err != nil {
@@ -259,19 +256,18 @@ func prepare(o *Options) (*Engine, error) {
 		Begin:   e.begin, Unsaved: e.log.AppendUnsaved, Config: e.Config, Agents: e.Agents,
 		Tools: map[string]tool.Tool{}, ToolOrder: o.Tools, OpenModel: o.OpenModel, Surroundings: e.surroundings,
 		Editor: o.Editor, Getenv: keys.Get, Client: model.NewHTTPClient(),
-		Sandbox: sync.OnceValue(func() sandbox.Report {
-			// the first call takes a moment
-			return probe(root, run.SandboxDir(stateDir))
-		}),
+		Sandbox:  o.Sandbox,
 		Checking: make(chan struct{}, runtime.GOMAXPROCS(0)), Crash: o.Crash, Logger: o.Logger,
 		Outputs:  run.Outputs{Dir: filepath.Join(stateDir, "outputs"), Redactor: o.Redactor},
 		StateDir: stateDir, KeysFile: o.KeysFile, UserFile: o.UserConfig, Redactor: o.Redactor,
 		Machine: slot.NewMachine(filepath.Join(stateDir, "slots"),
 			func() int { return e.Config().MaxChildrenPerMachine }),
 	}
-	if o.Commands && o.Config.Sandbox != config.SandboxOff {
-		try := e.process.Sandbox
-		e.wait.Go(func() { try() })
+	if e.process.Sandbox == nil {
+		e.process.Sandbox = sync.OnceValue(func() sandbox.Report {
+			// the first call takes a moment
+			return sandbox.Probe(root, run.SandboxDir(stateDir))
+		})
 	}
 	e.local = &provider.LocalServers{Client: e.process.Client, Getenv: keys.Get}
 	for _, t := range o.Tools {

@@ -2,7 +2,6 @@ package agentcore
 
 import (
 	"context"
-	"testing"
 	"time"
 
 	"github.com/agentls/agentls/agentcore/event"
@@ -15,13 +14,6 @@ import (
 // ForceSandbox makes the engine take a report for what the machine offers. It must come before the first command.
 func (e *Engine) ForceSandbox(report sandbox.Report) {
 	e.process.Sandbox = func() sandbox.Report { return report }
-}
-
-// ReplaceProbe has engines that are opened until the test ends find out what the machine offers in another way.
-func ReplaceProbe(t testing.TB, with func(context.Context, string) sandbox.Report) {
-	former := probe
-	probe = with
-	t.Cleanup(func() { probe = former })
 }
 
 // Store is the engine's own.

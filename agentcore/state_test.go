@@ -1,51 +1,12 @@
 package agentcore_test
 
 import (
-	"context"
 	"path/filepath"
 	"testing"
 
 	"github.com/agentls/agentls/agentcore"
-	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/permission"
-	"github.com/agentls/agentls/agentcore/sandbox"
 )
-
-// TestSandboxIsTriedWhereCommandsFollow has Open try the sandbox, and not wait for it, for runs that start commands.
-func TestSandboxIsTriedWhereCommandsFollow(t *testing.T) {
-	off := config.Default()
-	off.Sandbox = config.SandboxOff
-	begun := make(chan struct{}, 1)
-	agentcore.ReplaceProbe(t, func(ctx context.Context, _ string) sandbox.Report {
-		begun <- struct{}{}
-		<-ctx.Done()
-		return sandbox.Report{}
-	})
-	for _, test := range []struct {
-		name  string
-		o     agentcore.Options
-		tried int
-	}{
-		{"commands", agentcore.Options{Commands: true}, 1},
-		{"none", agentcore.Options{}, 0},
-		{"no sandbox", agentcore.Options{Commands: true, Config: off}, 0},
-	} {
-		test.o.StateDir = t.TempDir()
-		e, err := agentcore.Open(t.Context(), test.o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for range test.tried {
-			<-begun
-		}
-		if err := e.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
-		if len(begun) > 0 {
-			t.Errorf("%s: the sandbox was tried more than %d times", test.name, test.tried)
-		}
-	}
-}
 
 // TestState asks for trust before there is an engine, which then works on the same store and closes it, also where it
 // cannot be opened.

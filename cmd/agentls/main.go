@@ -50,6 +50,8 @@ type process struct {
 
 	// openModel makes models; nil means the engine's own wires.
 	openModel func(provider.Choice) (model.Model, error)
+	// probe finds out which sandbox the machine offers; nil means the machine's own.
+	probe func(ctx context.Context, stateDir string) sandbox.Report
 	// crash is called at the points that tests end the process at; nil is for everybody else.
 	crash crash.Hook
 }

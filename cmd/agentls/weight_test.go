@@ -2,15 +2,18 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/agentls/agentls/agentcore/crash"
+	"github.com/agentls/agentls/agentcore/sandbox"
 )
 
 // What a start costs is held here by counting, since its time is that of the machine.
@@ -114,6 +117,43 @@ func TestStoreIsOpenedOnce(t *testing.T) {
 		c.must(t, exitOK)
 		if opened != 1 {
 			t.Errorf("run %d: the database was opened %d times", run+1, opened)
+		}
+	}
+}
+
+// TestSandboxIsTriedBeside tries the sandbox once for a run that may start commands, and begins with that before the
+// database is opened where there is a state folder; a reviewer, who starts none, gets no trial, and nobody does who
+// wants no sandbox.
+func TestSandboxIsTriedBeside(t *testing.T) {
+	c := newCall(t, map[string]string{"a.go": "package a\n"}, "turn times=any\ntext done\n")
+	for _, test := range []struct {
+		args   []string
+		trials int32
+		early  bool
+	}{
+		{[]string{"run", "-q", "Say what a.go is for.", "a.go"}, 1, false}, // makes the state folder
+		{[]string{"run", "-q", "Say what a.go is for.", "a.go"}, 1, true},
+		{[]string{"run", "-q", "--agent", "coder", "Say what a.go is for.", "a.go"}, 1, true},
+		{[]string{"run", "-q", "--agent", "tester", "Say what a.go is for.", "a.go"}, 1, false},
+		{[]string{"review", "-q", "a.go"}, 0, false},
+		{[]string{"run", "-q", "--set", "sandbox=off", "Say what a.go is for.", "a.go"}, 0, false},
+	} {
+		c.args = test.args
+		var trials atomic.Int32
+		begun := make(chan struct{}, 8)
+		c.probe = func(context.Context, string) sandbox.Report {
+			trials.Add(1)
+			begun <- struct{}{}
+			return sandbox.Report{Level: sandbox.Full}
+		}
+		c.crash = func(p crash.Point) {
+			if p == crash.Registered && test.early {
+				<-begun // as long as the trial waits for the database, nothing comes of this
+			}
+		}
+		c.must(t, exitOK)
+		if trials.Load() != test.trials {
+			t.Errorf("%q: the sandbox was tried %d times, want %d", test.args, trials.Load(), test.trials)
 		}
 	}
 }

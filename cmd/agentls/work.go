@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -20,6 +22,8 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/feed"
+	"github.com/agentls/agentls/agentcore/run"
+	"github.com/agentls/agentls/agentcore/sandbox"
 	"github.com/agentls/agentls/agentcore/skill"
 	"github.com/agentls/agentls/agentcore/workspace"
 )
@@ -120,8 +124,14 @@ func (p *process) work(ctx context.Context, f *workFlags, j job) (err error) {
 		return err
 	}
 	var options agentcore.Options
+	var tried trial
+	defer tried.end()
 	cfg, problems, dirs, trust, err := p.loadTrusting(f.settings, root.Path,
 		func(dirs config.Dirs) (t authority.FolderTrust, err error) {
+			own, _, _, err := p.load(f.settings)
+			if err == nil && (j.agent == "" || j.agent == own.DefaultAgent) && made(dirs.State) {
+				tried.begin(ctx, p, own, dirs) // the default agent most likely may start commands
+			}
 			options = p.engineOptions(nil, dirs, nil)
 			options.Name = "the command line"
 			t, options.State, err = p.openTrust(ctx, dirs, options, root.Path)
@@ -146,6 +156,9 @@ func (p *process) work(ctx context.Context, f *workFlags, j job) (err error) {
 	if err != nil {
 		return err
 	}
+	if d, err := agents.Find(cmp.Or(j.agent, cfg.DefaultAgent)); err == nil && d.Allows("bash") {
+		tried.begin(ctx, p, cfg, dirs)
+	}
 	view, err := openView(root, paths, text, slices.Index(j.files, "-"))
 	if err != nil {
 		return &exitError{exitUsage, err}
@@ -161,7 +174,7 @@ func (p *process) work(ctx context.Context, f *workFlags, j job) (err error) {
 		}
 	}
 	options.Config, options.Agents, options.Skills, options.UserConfig = cfg, agents, skills, dirs.File
-	options.Commands = commands(agents, cmp.Or(j.agent, cfg.DefaultAgent))
+	options.Sandbox = tried.report
 	repairTold := opened != nil
 	opened = nil // the engine's
 	engine, err := agentcore.Open(ctx, options)
@@ -186,10 +199,40 @@ func (p *process) work(ctx context.Context, f *workFlags, j job) (err error) {
 	return err
 }
 
-// commands reports whether an agent may start commands.
-func commands(agents *agent.Registry, name string) bool {
-	d, err := agents.Find(name)
-	return err == nil && d.Allows("bash")
+// made reports whether a folder is there.
+func made(folder string) bool {
+	info, err := os.Stat(folder)
+	return err == nil && info.IsDir()
+}
+
+// trial finds out which sandbox the machine offers, beside what else there is to do before a run begins: the run's
+// prompt says what its commands see and reach. The zero value has not begun.
+type trial struct {
+	// report waits for what was found; nil where the trial has not begun.
+	report func() sandbox.Report
+	cancel context.CancelFunc
+}
+
+// begin starts the trial, unless it has begun or the user wants no sandbox.
+func (t *trial) begin(ctx context.Context, p *process, cfg *config.Config, dirs config.Dirs) {
+	if t.report != nil || cfg.Sandbox == config.SandboxOff {
+		return
+	}
+	probe := p.probe
+	if probe == nil {
+		probe = sandbox.Probe
+	}
+	ctx, t.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	t.report = sync.OnceValue(func() sandbox.Report { return probe(ctx, run.SandboxDir(dirs.State)) })
+	go t.report()
+}
+
+// end ends what was begun, and waits for it.
+func (t *trial) end() {
+	if t.report != nil {
+		t.cancel()
+		t.report()
+	}
 }
 
 // openView opens the workspace of some files; the one at a place has the text from standard input, if there is any.
