@@ -49,9 +49,10 @@ type Options struct {
 	// State is the store of that folder where it is open already, by OpenState with the same options. The engine takes
 	// it over, and closes it, also where Open fails.
 	State *State
-	// Sandbox returns what the machine offers to keep commands apart, where somebody is finding that out already; nil
-	// means that it is found out when a run first asks.
-	Sandbox func() sandbox.Report
+	// Sandbox returns what the machine offers to keep commands apart, where somebody is finding that out already, and
+	// SandboxLevel its level, which is known earlier; nil means that it is found out when a run first asks.
+	Sandbox      func() sandbox.Report
+	SandboxLevel func() sandbox.Level
 	// Config is the first configuration; SetConfig replaces it.
 	Config *config.Config
 	// Agents are the first definitions, but for those registered at run time; nil means the built-in ones. SetAgents
@@ -256,12 +257,15 @@ func prepare(o *Options) (*Engine, error) {
 		Begin:   e.begin, Unsaved: e.log.AppendUnsaved, Config: e.Config, Agents: e.Agents,
 		Tools: map[string]tool.Tool{}, ToolOrder: o.Tools, OpenModel: o.OpenModel, Surroundings: e.surroundings,
 		Editor: o.Editor, Getenv: keys.Get, Client: model.NewHTTPClient(),
-		Sandbox:  o.Sandbox,
+		Sandbox: o.Sandbox, SandboxLevel: o.SandboxLevel,
 		Checking: make(chan struct{}, runtime.GOMAXPROCS(0)), Crash: o.Crash, Logger: o.Logger,
 		Outputs:  run.Outputs{Dir: filepath.Join(stateDir, "outputs"), Redactor: o.Redactor},
 		StateDir: stateDir, KeysFile: o.KeysFile, UserFile: o.UserConfig, Redactor: o.Redactor,
 		Machine: slot.NewMachine(filepath.Join(stateDir, "slots"),
 			func() int { return e.Config().MaxChildrenPerMachine }),
+	}
+	if e.process.SandboxLevel == nil {
+		e.process.SandboxLevel = func() sandbox.Level { return e.process.Sandbox().Level }
 	}
 	if e.process.Sandbox == nil {
 		e.process.Sandbox = sync.OnceValue(func() sandbox.Report {

@@ -51,7 +51,7 @@ type process struct {
 	// openModel makes models; nil means the engine's own wires.
 	openModel func(provider.Choice) (model.Model, error)
 	// probe finds out which sandbox the machine offers; nil means the machine's own.
-	probe func(ctx context.Context, stateDir string) sandbox.Report
+	probe func(ctx context.Context, stateDir string, tell func(sandbox.Level)) sandbox.Report
 	// crash is called at the points that tests end the process at; nil is for everybody else.
 	crash crash.Hook
 }
@@ -96,9 +96,9 @@ func main() {
 	os.Exit(code)
 }
 
-// deferCollection has the first garbage collection begin once the heap has 16 MiB instead of 4: until the first request
-// is out a process allocates about 8, and its collections would only compete with an editor that starts beside it. From
-// the first on they go on as ever. What the user sets in the environment holds.
+// deferCollection has the first garbage collection begin once the heap has 16 MiB instead of 4: a process needs about
+// that much until its first request is out, and its collection would only compete with an editor that starts beside it.
+// From the first on they go on as ever. What the user sets in the environment holds.
 func deferCollection() {
 	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
 		return

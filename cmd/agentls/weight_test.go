@@ -141,9 +141,11 @@ func TestSandboxIsTriedBeside(t *testing.T) {
 		c.args = test.args
 		var trials atomic.Int32
 		begun := make(chan struct{}, 8)
-		c.probe = func(context.Context, string) sandbox.Report {
+		c.probe = func(ctx context.Context, _ string, tell func(sandbox.Level)) sandbox.Report {
 			trials.Add(1)
 			begun <- struct{}{}
+			tell(sandbox.Full)
+			<-ctx.Done() // the run waits for the level alone
 			return sandbox.Report{Level: sandbox.Full}
 		}
 		c.crash = func(p crash.Point) {

@@ -174,7 +174,7 @@ func (p *process) work(ctx context.Context, f *workFlags, j job) (err error) {
 		}
 	}
 	options.Config, options.Agents, options.Skills, options.UserConfig = cfg, agents, skills, dirs.File
-	options.Sandbox = tried.report
+	options.Sandbox, options.SandboxLevel = tried.report, tried.level
 	repairTold := opened != nil
 	opened = nil // the engine's
 	engine, err := agentcore.Open(ctx, options)
@@ -208,8 +208,9 @@ func made(folder string) bool {
 // trial finds out which sandbox the machine offers, beside what else there is to do before a run begins: the run's
 // prompt says what its commands see and reach. The zero value has not begun.
 type trial struct {
-	// report waits for what was found; nil where the trial has not begun.
+	// report waits for what was found, and level for the level of that; nil where the trial has not begun.
 	report func() sandbox.Report
+	level  func() sandbox.Level
 	cancel context.CancelFunc
 }
 
@@ -220,10 +221,14 @@ func (t *trial) begin(ctx context.Context, p *process, cfg *config.Config, dirs 
 	}
 	probe := p.probe
 	if probe == nil {
-		probe = sandbox.Probe
+		probe = sandbox.Try
 	}
 	ctx, t.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	t.report = sync.OnceValue(func() sandbox.Report { return probe(ctx, run.SandboxDir(dirs.State)) })
+	told := make(chan sandbox.Level, 1)
+	t.level = sync.OnceValue(func() sandbox.Level { return <-told })
+	t.report = sync.OnceValue(func() sandbox.Report {
+		return probe(ctx, run.SandboxDir(dirs.State), func(l sandbox.Level) { told <- l })
+	})
 	go t.report()
 }
 
