@@ -220,8 +220,8 @@ func tryCgroup(ctx context.Context, stateDir string, tried *attempts) (checks []
 	})
 }
 
-// try runs the checks in a sandbox that prepare describes; it gets a folder for what the sandbox needs, which is left to
-// be cleared away.
+// try runs the checks in a sandbox that prepare describes; it gets a folder for what the sandbox needs, which is left
+// to be cleared away.
 func try(ctx context.Context, stateDir string, tried *attempts,
 	prepare func(dir string) (spec, []string, *counted, error),
 ) (checks []Check, err error) {
