@@ -1,6 +1,7 @@
 package agentls_test
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -24,6 +25,7 @@ type because map[string]string
 // not here may not exist. Nothing below agentcore may name lsp or a package that knows LSP.
 var imports = map[string]because{
 	"cmd/agentls": {
+		"agentcore/lazyregexp":    "how colours and refusals look",
 		"agentcore":               "the command line runs the engine in its own process",
 		"agentcore/agent":         "lists and checks definitions",
 		"agentcore/authority":     "trust in folders",
@@ -236,9 +238,12 @@ var imports = map[string]because{
 		"lsp/wire":            "the connection",
 	},
 	"lsp/comment": {
-		"agentcore/lexer": "tells comments from strings",
+		"agentcore/lazyregexp": "how requests in comments look",
+		"agentcore/lexer":      "tells comments from strings",
 	},
-	"lsp/outline": {},
+	"lsp/outline": {
+		"agentcore/lazyregexp": "how keys look in TOML",
+	},
 	"lsp/position": {
 		"agentcore/event":     "spans of findings and problems",
 		"agentcore/workspace": "texts by their lines",
@@ -285,6 +290,7 @@ var imports = map[string]because{
 		"agentcore/workspace":         "forks and merges layers",
 	},
 	"agentcore/run": {
+		"agentcore/lazyregexp":      "how tests are counted",
 		"agentcore/agent":           "definitions of what runs",
 		"agentcore/authority":       "decides on calls, and knows what the user decided",
 		"agentcore/beside":          "a panic beside a run is raised in the run",
@@ -343,13 +349,14 @@ var imports = map[string]because{
 		"agentcore/store":           "commits before it publishes",
 	},
 	"agentcore/retention": {
-		"agentcore/tool":    "the tool that writes plans",
-		"agentcore/config":  "limits and defaults",
-		"agentcore/crash":   "moments at which tests end the process",
-		"agentcore/event":   "publishes",
-		"agentcore/fault":   "refuses",
-		"agentcore/history": "what is stored of sessions",
-		"agentcore/store":   "commits before it publishes",
+		"agentcore/lazyregexp": "how leftovers are named",
+		"agentcore/tool":       "the tool that writes plans",
+		"agentcore/config":     "limits and defaults",
+		"agentcore/crash":      "moments at which tests end the process",
+		"agentcore/event":      "publishes",
+		"agentcore/fault":      "refuses",
+		"agentcore/history":    "what is stored of sessions",
+		"agentcore/store":      "commits before it publishes",
 	},
 	"agentcore/statusline": {
 		"agentcore/clip":       "shortens texts",
@@ -360,12 +367,13 @@ var imports = map[string]because{
 		"agentcore/secret":     "finds keys, keeps them out of what is stored and sent",
 	},
 	"agentcore/history": {
-		"agentcore/event":     "ids, states and usage",
-		"agentcore/fault":     "there may be no such session",
-		"agentcore/model":     "the parts of messages",
-		"agentcore/price":     "shows costs",
-		"agentcore/store":     "has it all",
-		"agentcore/workspace": "proposed hunks",
+		"agentcore/lazyregexp": "how lines of Markdown look",
+		"agentcore/event":      "ids, states and usage",
+		"agentcore/fault":      "there may be no such session",
+		"agentcore/model":      "the parts of messages",
+		"agentcore/price":      "shows costs",
+		"agentcore/store":      "has it all",
+		"agentcore/workspace":  "proposed hunks",
 	},
 	"agentcore/provider": {
 		"agentcore/agent":             "a model's name in a definition is one in a call",
@@ -460,6 +468,8 @@ var imports = map[string]because{
 		"agentcore/workspace":     "what commands see, and their changes",
 	},
 	"agentcore/servers": {
+		"agentcore/clip":            "names of servers are bounded",
+		"agentcore/lazyregexp":      "how variables look in settings",
 		"agentcore/agent":           "definitions bring servers",
 		"agentcore/beside":          "servers start and end beside each other",
 		"agentcore/config":          "has servers, and their layers",
@@ -490,6 +500,7 @@ var imports = map[string]because{
 		"agentcore/workspace": "explains errors of files",
 	},
 	"agentcore/agent": {
+		"agentcore/lazyregexp":       "how parts of definitions look",
 		"agentcore/tomltree":         "places in definitions in TOML",
 		"agentcore/beside":           "a panic over one file is raised where the load is answered",
 		"agentcore/event":            "spans and severities of problems",
@@ -523,21 +534,23 @@ var imports = map[string]because{
 	"agentcore/mcp/mcptest": {
 		"github.com/modelcontextprotocol/go-sdk": "the good server",
 	},
-	"agentcore/model": {},
+	"agentcore/model": {
+		"agentcore/lazyregexp": "how calls look that were written as text",
+	},
 	"agentcore/model/catalog": {
 		"agentcore/model": "context sizes that are known by name",
 	},
 	"agentcore/model/anthropic": {
-		"agentcore/model":                        "implements it",
-		"agentcore/model/internal/transport":     "HTTP and failures, the same for all vendors",
-		"github.com/anthropics/anthropic-sdk-go": "Anthropic Messages",
+		"agentcore/model":                    "implements it",
+		"agentcore/model/internal/transport": "HTTP and failures, the same for all vendors",
 	},
 	"agentcore/model/gemini": {
 		"agentcore/model":                    "implements it",
 		"agentcore/model/internal/transport": "HTTP and failures, the same for all vendors",
 	},
 	"agentcore/model/internal/transport": {
-		"agentcore/model": "failures become its errors",
+		"agentcore/lazyregexp": "how failures are worded",
+		"agentcore/model":      "failures become its errors",
 	},
 	"agentcore/model/internal/conformance": {
 		"agentcore/model":    "tests of what every wire promises",
@@ -572,7 +585,6 @@ var imports = map[string]because{
 	"agentcore/model/openai": {
 		"agentcore/model":                    "implements it",
 		"agentcore/model/internal/transport": "HTTP and failures, the same for all vendors",
-		"github.com/openai/openai-go/v3":     "Chat Completions and Responses",
 	},
 	"agentcore/model/script": {
 		"agentcore/model": "implements it, for tests",
@@ -582,6 +594,7 @@ var imports = map[string]because{
 		"agentcore/model/script": "says what the vendor's server answers",
 	},
 	"agentcore/permission": {
+		"agentcore/lazyregexp":             "how harmless arguments look",
 		"agentcore/event":                  "runs and sessions that grants bind",
 		"agentcore/mcpname":                "rules on tools of MCP servers",
 		"agentcore/spelling":               "did you mean",
@@ -589,6 +602,7 @@ var imports = map[string]because{
 		"mvdan.cc/sh/v3":                   "takes shell commands apart",
 	},
 	"agentcore/price": {
+		"agentcore/lazyregexp":       "how versions of models look",
 		"agentcore/model":            "tokens of an answer",
 		"github.com/BurntSushi/toml": "the format of the table",
 	},
@@ -634,6 +648,7 @@ var imports = map[string]because{
 		"modernc.org/sqlite": "the database",
 	},
 	"agentcore/tool": {
+		"agentcore/lazyregexp": "how reports of checkers look",
 		"agentcore/process":    "ends checkers with their children",
 		"agentcore/beside":     "a panic of a checker is raised in its call",
 		"agentcore/mcpname":    "tools of MCP servers have the names that they have",
@@ -786,6 +801,37 @@ func TestImportTable(t *testing.T) {
 	}
 	if len(imports["agentcore/event"]) != 0 {
 		t.Error("agentcore/event is a leaf and may import the standard library only")
+	}
+}
+
+// TestExpressionsAreLazy fails on a regular expression that each start of the program compiles, whatever it is for:
+// package lazyregexp compiles them when they are first needed.
+func TestExpressionsAreLazy(t *testing.T) {
+	for _, file := range goFiles(t) {
+		others := []string{"lsp/lsptest", "agentcore/model/script", "schema/generate"} // no part of the program
+		if strings.HasSuffix(file, "_test.go") || slices.Contains(others, path.Dir(file)) {
+			continue
+		}
+		set := token.NewFileSet()
+		parsed, err := parser.ParseFile(set, file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Errorf("parse: %v", err)
+			continue
+		}
+		for _, declared := range parsed.Decls {
+			if general, ok := declared.(*ast.GenDecl); !ok || general.Tok != token.VAR {
+				continue
+			}
+			ast.Inspect(declared, func(n ast.Node) bool {
+				if name, ok := n.(*ast.SelectorExpr); ok {
+					if from, ok := name.X.(*ast.Ident); ok && from.Name == "regexp" && strings.HasPrefix(name.Sel.Name, "MustCompile") {
+						t.Errorf("%s: an expression is compiled at each start; write lazyregexp.New", set.Position(n.Pos()))
+					}
+				}
+				_, function := n.(*ast.FuncLit)
+				return !function
+			})
+		}
 	}
 }
 

@@ -46,6 +46,13 @@ import (
 type Options struct {
 	// StateDir is the folder of the database and of kept outputs; it is made if it is not there.
 	StateDir string
+	// State is the store of that folder where it is open already, by OpenState with the same options. The engine takes
+	// it over, and closes it, also where Open fails.
+	State *State
+	// Sandbox returns what the machine offers to keep commands apart, where somebody is finding that out already, and
+	// SandboxLevel its level, which is known earlier; nil means that it is found out when a run first asks.
+	Sandbox      func() sandbox.Report
+	SandboxLevel func() sandbox.Level
 	// Config is the first configuration; SetConfig replaces it.
 	Config *config.Config
 	// Agents are the first definitions, but for those registered at run time; nil means the built-in ones. SetAgents
@@ -118,15 +125,29 @@ const keptRuns = 1000
 // a former process left alive become interrupted; they are told as a notice when their session is opened.
 func Open(ctx context.Context, o Options) (*Engine, error) {
 	e, err := prepare(&o)
-	if err != nil {
-		return nil, err
+	if err == nil && o.State == nil {
+		o.State, err = OpenState(ctx, o)
 	}
-	if e.store, err = store.Open(ctx, filepath.Join(o.StateDir, "agentls.db"), store.Options{
-		Committed: e.committed, Failed: e.commitFailed, Damaged: e.damaged, Redact: o.Redactor.Text, Name: o.Name,
-		Crash: o.Crash, Logger: o.Logger,
-	}); err != nil {
-		return nil, fmt.Errorf("open the state in %s: %w", o.StateDir, err)
+	if err == nil {
+		err = e.open(ctx, o)
 	}
+	if err == nil {
+		return e, nil
+	}
+	if e != nil {
+		e.cancel(run.ErrShutdown)
+		e.wait.Wait()
+	}
+	if o.State != nil {
+		err = errors.Join(err, o.State.Close(ctx))
+	}
+	return nil, err
+}
+
+// open fills an engine with what is stored. Whoever calls it closes the store where it fails.
+func (e *Engine) open(ctx context.Context, o Options) (err error) {
+	e.store = o.State.store
+	o.State.use(e)
 	e.log.Use(e.store)
 	e.history = history.New(history.Options{
 		Store: e.store, Redact: o.Redactor.Text, Output: e.process.Outputs.Of, Narrow: authority.Narrowed,
@@ -134,7 +155,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	})
 	furnish(e, o)
 	if err := e.others.InterruptDead(ctx); err != nil {
-		return nil, errors.Join(err, e.store.Close(ctx))
+		return err
 	}
 	if err := servers.EndLeft(serverMarks(e.process.StateDir)); err != nil {
 		o.Logger.Warn("servers of a former process may be left", "error", err)
@@ -143,14 +164,13 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 		o.Logger.Warn("old outputs of commands stay", "error", err)
 	}
 	if e.process.Decisions, err = authority.NewDecisions(ctx, e.store); err != nil {
-		return nil, errors.Join(err, e.store.Close(ctx))
+		return err
 	}
 	agents := registry.Options{Store: e.store, Base: o.Agents, Known: e.Known, Logger: o.Logger}
 	if e.agents, err = registry.Open(ctx, agents); err != nil {
-		return nil, errors.Join(err, e.store.Close(ctx))
+		return err
 	}
-	root, cancel := context.WithCancelCause(context.Background())
-	e.process.Context, e.cancel = root, cancel
+	root := e.process.Context
 	e.wait.Go(func() { e.retention.Follow(root) })
 	e.wait.Go(func() { e.log.Trim(root, o.Logger) })
 	if o.TrustChanged != nil {
@@ -160,7 +180,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 			})
 		})
 	}
-	return e, nil
+	return nil
 }
 
 // furnish gives the engine what reads and deletes in its store.
@@ -230,22 +250,32 @@ func prepare(o *Options) (*Engine, error) {
 	}
 	keys := &secret.Keys{Getenv: o.Getenv, File: o.KeysFile}
 	e := &Engine{log: feed.New(), sessions: map[event.SessionID]*Session{}, runs: map[event.RunID]*run.Run{}}
+	root, cancel := context.WithCancelCause(context.Background())
+	e.cancel = cancel
 	e.process = run.Process{
-		Begin: e.begin, Unsaved: e.log.AppendUnsaved, Config: e.Config, Agents: e.Agents,
+		Context: root,
+		Begin:   e.begin, Unsaved: e.log.AppendUnsaved, Config: e.Config, Agents: e.Agents,
 		Tools: map[string]tool.Tool{}, ToolOrder: o.Tools, OpenModel: o.OpenModel, Surroundings: e.surroundings,
 		Editor: o.Editor, Getenv: keys.Get, Client: model.NewHTTPClient(),
-		Sandboxes: run.Sandboxes{Trees: &sandbox.Trees{}, Report: sync.OnceValue(func() sandbox.Report {
-			return sandbox.Probe(e.process.Context, run.SandboxDir(stateDir))
-		})},
-		Checking: make(chan struct{}, runtime.GOMAXPROCS(0)), Crash: o.Crash, Logger: o.Logger,
+		Sandboxes: run.Sandboxes{Trees: &sandbox.Trees{}, Report: o.Sandbox, Level: o.SandboxLevel},
+		Checking:  make(chan struct{}, runtime.GOMAXPROCS(0)), Crash: o.Crash, Logger: o.Logger,
 		Outputs:  run.Outputs{Dir: filepath.Join(stateDir, "outputs"), Redactor: o.Redactor},
 		StateDir: stateDir, KeysFile: o.KeysFile, UserFile: o.UserConfig, Redactor: o.Redactor,
 		Machine: slot.NewMachine(filepath.Join(stateDir, "slots"),
 			func() int { return e.Config().MaxChildrenPerMachine }),
 	}
+	boxes := &e.process.Sandboxes
+	if boxes.Report == nil {
+		boxes.Report = sync.OnceValue(func() sandbox.Report {
+			return sandbox.Probe(root, run.SandboxDir(stateDir)) // which takes a moment
+		})
+	}
+	if boxes.Level == nil {
+		boxes.Level = func() sandbox.Level { return e.process.Sandboxes.Report().Level }
+	}
 	e.local = &provider.LocalServers{Client: e.process.Client, Getenv: keys.Get}
 	for _, t := range o.Tools {
-		e.process.Tools[t.Spec().Name] = t
+		e.process.Tools[tool.Brief(t).Name] = t
 	}
 	if o.OpenModel == nil {
 		e.process.OpenModel = func(c provider.Choice) (model.Model, error) {
@@ -300,10 +330,7 @@ func (e *Engine) damaged(err error) {
 
 // Repaired says, for a person, what Open did with a damaged database; "" if it was sound.
 func (e *Engine) Repaired() string {
-	if r := e.store.Recovery(); r != nil {
-		return r.String()
-	}
-	return ""
+	return repaired(e.store)
 }
 
 // Interrupt ends every run as interrupted, and lets no other begin. It waits for nothing.

@@ -17,6 +17,7 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/mcp"
 	"github.com/agentls/agentls/agentcore/mcp/mcptest"
+	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/model/script"
 	"github.com/agentls/agentls/agentcore/permission"
 )
@@ -160,6 +161,80 @@ func TestMCPOverHTTP(t *testing.T) {
 	list := w.session.MCPServers()
 	if len(list) != 1 || list[0].State != mcp.Ready || list[0].Address != url || list[0].Catalog == nil {
 		t.Errorf("the servers are %+v", list)
+	}
+	w.close()
+}
+
+// TestMCPManyTools has a request grow by less than 1 kB for a server with 100 tools: they are found and called by two
+// others, and decided on, told and stored as those that they are.
+func TestMCPManyTools(t *testing.T) {
+	listed := 0
+	size := func(request *model.Request) (all int) {
+		for _, one := range request.Tools {
+			all += len(one.Name) + len(one.Description) + len(one.Schema)
+		}
+		return all + len(request.System)
+	}
+	w := newWorld(t, nil,
+		script.Turn{
+			Expect: []script.Expect{func(request *model.Request) error { listed = size(request); return nil }},
+			Answer: []script.Step{script.Text("done")},
+		},
+		script.Turn{
+			Expect: []script.Expect{
+				script.Tools("mcp_search", "mcp_call"), script.NoTools("mcp__srv__tool_042"),
+				func(request *model.Request) error {
+					if more := size(request) - listed; more > 1<<10 {
+						return fmt.Errorf("the request has %d bytes more", more)
+					}
+					return nil
+				},
+			},
+			Answer: []script.Step{call("mcp_search", `{"query":"tool_042"}`), call("mcp_search", `{"query":"*"}`)},
+		},
+		script.Turn{
+			Expect: []script.Expect{
+				script.Result("mcp_search", `mcp__srv__tool_042: Does what number 42 does`),
+				script.Result("mcp_search", `"text":{"description":"what to say","type":"string"}`),
+				script.Result("mcp_search", " mcp__srv__tool_099"),
+			},
+			Answer: []script.Step{
+				call("mcp_call", `{"tool":"mcp__srv__tool_042","arguments":{"text":"one"}}`),
+				call("mcp_call", `{"tool":"mcp__srv__tool_042","arguments":{"txt":1}}`),
+				call("mcp_call", `{"tool":"mcp__srv__tool_666","arguments":{}}`),
+				call("mcp_call", `{"tool":"bash","arguments":{"command":"true"}}`),
+				call("mcp_call", `{"tool":"mcp__srv__tool_007","arguments":{"text":"denied"}}`),
+				srv("tool_043", `{"text":"by its name"}`),
+			},
+		},
+		script.Turn{
+			Expect: []script.Expect{
+				script.Result("mcp_call", "tool_042: one"),
+				script.Result("mcp_call", "error: the arguments of mcp__srv__tool_042 are wrong"),
+				script.Result("mcp_call", `error: no MCP server has a tool "mcp__srv__tool_666"; mcp_search finds`),
+				script.Result("mcp_call", `error: no MCP server has a tool "bash"`),
+				script.Result("mcp_call", "denied"),
+				script.Result("mcp__srv__tool_043", "tool_043: by its name"),
+			},
+			Answer: []script.Step{script.Text("done")},
+		},
+	)
+	w.wait(w.start(coder()))
+	cfg := config.Default()
+	cfg.MCP["srv"] = config.MCPServer{URL: mcptest.Serve(t, mcptest.HandlerOf(t, mcptest.Many(100)))}
+	allowing(cfg)
+	cfg.Permissions = append(cfg.Permissions, config.Permission{Tool: "mcp__srv__tool_007", Action: "deny"})
+	w.configured(cfg)
+	result := w.wait(w.start(coder()))
+	if result.Status != event.StatusCompleted {
+		t.Errorf("the run ended as %+v", result)
+	}
+	names := map[string]int{}
+	for _, made := range result.ToolCalls {
+		names[made.Name+" "+string(made.Status)]++
+	}
+	if names["mcp__srv__tool_042 ok"] != 1 || names["mcp_call denied"]+names["mcp__srv__tool_007 denied"] != 1 || names["mcp__srv__tool_043 ok"] != 1 {
+		t.Errorf("the calls are %v", names)
 	}
 	w.close()
 }

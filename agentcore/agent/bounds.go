@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/agentls/agentls/agentcore/lazyregexp"
 	"github.com/agentls/agentls/agentcore/spelling"
 )
 
@@ -46,7 +46,7 @@ func (p *decoder) meant(word string, special map[string]foreignKey) (key string,
 }
 
 // example is a part of a description that shows a conversation.
-var example = regexp.MustCompile(`(?s)<example>.*?</example>`)
+var example = lazyregexp.New(`(?s)<example>.*?</example>`)
 
 // swallowed reports keys that bound the agent and have become part of another key's value, since their line is
 // indented.
@@ -66,11 +66,11 @@ func (p *decoder) swallowed() {
 			continue
 		}
 		text := p.file.text.string[value.start:value.end]
-		shown := example.ReplaceAllStringFunc(text, func(s string) string { return strings.Repeat(" ", len(s)) })
+		shown := example().ReplaceAllStringFunc(text, func(s string) string { return strings.Repeat(" ", len(s)) })
 		at := value.start
 		for i, line := range strings.SplitAfter(shown, "\n") {
 			bare := strings.TrimLeft(line, " \t")
-			if found := keyLine.FindString(bare); i > 0 && found != "" {
+			if found := keyLine().FindString(bare); i > 0 && found != "" {
 				start := at + len(line) - len(bare)
 				word := strings.Trim(strings.TrimRight(found, ": \t\r\n"), `"'`)
 				out := &edit{title: "Begin the line with " + word, start: at, end: start}

@@ -7,10 +7,10 @@ import (
 	"maps"
 	"math"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/agentls/agentls/agentcore/lazyregexp"
 	"github.com/agentls/agentls/agentcore/spelling"
 )
 
@@ -168,7 +168,7 @@ var colors = []string{
 	"white", "black",
 }
 
-var hexColor = regexp.MustCompile(`^#[0-9a-fA-F]{6}$`)
+var hexColor = lazyregexp.New(`^#[0-9a-fA-F]{6}$`)
 
 // readColor reads what is only shown, and is left out where no editor can. Other tools have names for the colours of a
 // theme, too.
@@ -177,7 +177,7 @@ func readColor(p *reader, n *node) {
 	if s = strings.TrimSpace(s); !ok || s == "" {
 		return
 	}
-	if slices.Contains(colors, strings.ToLower(s)) || hexColor.MatchString(s) {
+	if slices.Contains(colors, strings.ToLower(s)) || hexColor().MatchString(s) {
 		p.def.Color = s
 		return
 	}

@@ -3,12 +3,12 @@ package agent
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/lazyregexp"
 	"github.com/agentls/agentls/agentcore/spelling"
 )
 
@@ -236,7 +236,7 @@ func (f *File) addFields(prefix string, n *node, index int) {
 	}
 }
 
-var heading = regexp.MustCompile(`(?m)^#+\s+(.+?)\s*#*\s*$`)
+var heading = lazyregexp.New(`(?m)^#+\s+(.+?)\s*#*\s*$`)
 
 // foreign fills in what other tools take from elsewhere: the name from the file's, who starts it, and a description
 // from the prompt where there is none.
@@ -273,7 +273,7 @@ func (p *decoder) foreign(body string) {
 	}
 	if d.Description == "" {
 		text := strings.TrimSpace(body)
-		if found := heading.FindStringSubmatch(text); found != nil && strings.HasPrefix(text, "#") {
+		if found := heading().FindStringSubmatch(text); found != nil && strings.HasPrefix(text, "#") {
 			text = found[1]
 		}
 		text, _, _ = strings.Cut(text, "\n\n")
@@ -293,7 +293,7 @@ func (p *decoder) foreign(body string) {
 }
 
 // unnamed tells whether the whole frontmatter is missing, which was said already.
-func (f *File) unnamed() bool { return !opening.MatchString(f.text.string) }
+func (f *File) unnamed() bool { return !opening().MatchString(f.text.string) }
 
 // definition reads one table of TOML or JSON as a definition. The shape is nil where its own keys tell it.
 func (f *File) definition(n *node, s *shape) *decoder {

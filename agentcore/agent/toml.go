@@ -3,16 +3,16 @@ package agent
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/BurntSushi/toml"
 
+	"github.com/agentls/agentls/agentcore/lazyregexp"
 	"github.com/agentls/agentls/agentcore/tomltree"
 )
 
 // agentsHeader begins a definition in TOML.
-var agentsHeader = regexp.MustCompile(`(?m)^[ \t]*\[\[[ \t]*agents[ \t]*\]\]`)
+var agentsHeader = lazyregexp.New(`(?m)^[ \t]*\[\[[ \t]*agents[ \t]*\]\]`)
 
 // parseTOML reads [[agents]] tables. Where the text is not valid, each is read alone, so that one that is broken does
 // not hide the others.
@@ -23,7 +23,7 @@ func (f *File) parseTOML() {
 		f.tomlAgents(root)
 		return
 	}
-	starts := agentsHeader.FindAllStringIndex(s, -1)
+	starts := agentsHeader().FindAllStringIndex(s, -1)
 	if len(starts) == 0 {
 		f.report(*bad)
 		return
@@ -51,7 +51,7 @@ func (f *File) parseTOML() {
 
 // tomlAgents reads the definitions in a document's table, or the one definition that the table itself is.
 func (f *File) tomlAgents(root *node) {
-	if root.get("agents") == nil && f.isOne(root) && !agentsHeader.MatchString(f.text.string) {
+	if root.get("agents") == nil && f.isOne(root) && !agentsHeader().MatchString(f.text.string) {
 		f.definition(root, nil)
 		return
 	}

@@ -3,12 +3,13 @@ package agent
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/agentls/agentls/agentcore/lazyregexp"
 )
 
 // yamlReader turns YAML (1.2, as far as the yaml package goes) into nodes.
@@ -71,7 +72,7 @@ func (r *yamlReader) offset(y *yaml.Node) int {
 }
 
 // anchor is an anchor or a tag in front of a value.
-var anchor = regexp.MustCompile(`^[&!][^ \t\r\n]*[ \t]+`)
+var anchor = lazyregexp.New(`^[&!][^ \t\r\n]*[ \t]+`)
 
 // node converts a value. indent is the column of the key that it belongs to.
 func (r *yamlReader) node(y *yaml.Node, depth, indent int) (*node, bool) {
@@ -90,7 +91,7 @@ func (r *yamlReader) node(y *yaml.Node, depth, indent int) (*node, bool) {
 		return &at, true
 	}
 	for at := start; ; {
-		skipped := len(anchor.FindString(r.text[at:]))
+		skipped := len(anchor().FindString(r.text[at:]))
 		if skipped == 0 || y.Anchor == "" && y.Style&yaml.TaggedStyle == 0 {
 			n.start = at + r.base
 			start = at
@@ -226,14 +227,14 @@ func (r *yamlReader) scalarEnd(y *yaml.Node, start, indent int) int {
 // names none.
 func yamlError(err error) (line int, reason string) {
 	reason = strings.TrimPrefix(err.Error(), "yaml: ")
-	if found := yamlLine.FindStringSubmatch(reason); found != nil {
+	if found := yamlLine().FindStringSubmatch(reason); found != nil {
 		line, _ = strconv.Atoi(found[1]) // digits; an overflow is no line
 		reason = reason[len(found[0]):]
 	}
 	return line, reason
 }
 
-var yamlLine = regexp.MustCompile(`^(?:unmarshal errors:\s*)?line (\d+): `)
+var yamlLine = lazyregexp.New(`^(?:unmarshal errors:\s*)?line (\d+): `)
 
 // head is YAML between two lines of ---, or what stands for it.
 type head struct {
@@ -244,32 +245,33 @@ type head struct {
 }
 
 // opening is the first line of a head, with a byte order mark and blank lines before it.
-var opening = regexp.MustCompile(`^(?:\x{FEFF})?(?:[ \t]*\r?\n)*---[ \t]*(?:\r?\n|$)`)
+var opening = lazyregexp.New(`^(?:\x{FEFF})?(?:[ \t]*\r?\n)*---[ \t]*(?:\r?\n|$)`)
 
 // ending is the last line of a head.
-var ending = regexp.MustCompile(`(?m)^(?:---|\.\.\.)[ \t]*\r?$\n?`)
+var ending = lazyregexp.New(`(?m)^(?:---|\.\.\.)[ \t]*\r?$\n?`)
 
 // keyLine is a line that begins with a key.
-var keyLine = regexp.MustCompile(
+var keyLine = lazyregexp.New(
 	`^(?:"([A-Za-z_][\w.-]*)"|'([A-Za-z_][\w.-]*)'|([A-Za-z_][\w.-]*))[ \t]*:(?:[ \t\r\n]|$)`)
 
 // splitHead finds the frontmatter of a Markdown text.
 func splitHead(s string) head {
-	first := opening.FindString(s)
+	first := opening().FindString(s)
 	if first == "" {
 		start := len(s) - len(strings.TrimPrefix(s, "\uFEFF"))
 		return head{start: start, end: start, body: start, missing: true}
 	}
 	h := head{start: len(first)}
-	if at := ending.FindStringIndex(s[h.start:]); at != nil {
+	if at := ending().FindStringIndex(s[h.start:]); at != nil {
 		h.end, h.body = h.start+at[0], h.start+at[1]
 		return h
 	}
 	// Without an end, the head is as long as the lines look like one: up to the first blank line or heading.
 	h.end = h.start
 	for line := range strings.SplitAfterSeq(s[h.start:], "\n") {
-		if bare := strings.TrimSpace(line); bare == "" || strings.HasPrefix(line, "# ") || !keyLine.MatchString(line) &&
-			line[0] != ' ' && line[0] != '\t' && line[0] != '-' && line[0] != '#' {
+		if bare := strings.TrimSpace(line); bare == "" || strings.HasPrefix(line, "# ") ||
+			!keyLine().MatchString(line) &&
+				line[0] != ' ' && line[0] != '\t' && line[0] != '-' && line[0] != '#' {
 			break
 		}
 		h.end += len(line)
@@ -398,7 +400,7 @@ func blocks(text string, known func(string) bool) []block {
 		} else if strings.Contains(line, "</example>") {
 			open = false
 		}
-		if found := keyLine.FindStringSubmatchIndex(line); found != nil &&
+		if found := keyLine().FindStringSubmatchIndex(line); found != nil &&
 			(!open || strings.Contains(line, "<example>")) {
 			key := ""
 			end := 0

@@ -216,7 +216,7 @@ func (r *Rights) Explain(tools map[string]tool.Tool, toolName, subject string) (
 		return permission.Explanation{}, fault.Missing("tool", toolName,
 			"see the tools of an agent with `agentls agents show`")
 	}
-	spec := t.Spec()
+	spec := tool.Brief(t)
 	access := spec.Subject.Access(subject)
 	request, err := r.Request(spec, &access)
 	if err != nil {

@@ -6,11 +6,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/lazyregexp"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/price"
 )
@@ -161,9 +161,9 @@ func writeCall(b *strings.Builder, c Call) {
 }
 
 var (
-	fenceLine     = regexp.MustCompile("^ {0,3}(`{3,}|~{3,})(.*)$")
-	headingLine   = regexp.MustCompile(`^ {0,3}(#{1,6})(?:[ \t]|$)`)
-	underlineLine = regexp.MustCompile(`^ {0,3}(?:=+|-+)[ \t]*$`)
+	fenceLine     = lazyregexp.New("^ {0,3}(`{3,}|~{3,})(.*)$")
+	headingLine   = lazyregexp.New(`^ {0,3}(#{1,6})(?:[ \t]|$)`)
+	underlineLine = lazyregexp.New(`^ {0,3}(?:=+|-+)[ \t]*$`)
 )
 
 // below is a text that somebody wrote in Markdown, as it can stand below a heading of a level: its headings are deeper,
@@ -172,8 +172,8 @@ func below(level int, text string) string {
 	var b strings.Builder
 	open, paragraph := "", false
 	for line := range strings.SplitSeq(text, "\n") {
-		fence := fenceLine.FindStringSubmatch(line)
-		switch heading := headingLine.FindStringSubmatchIndex(line); {
+		fence := fenceLine().FindStringSubmatch(line)
+		switch heading := headingLine().FindStringSubmatchIndex(line); {
 		case open != "":
 			if fence != nil && strings.HasPrefix(fence[1], open) && strings.TrimSpace(fence[2]) == "" {
 				open = ""
@@ -184,7 +184,7 @@ func below(level int, text string) string {
 		case heading != nil:
 			line = line[:heading[2]] + hashes(level+heading[3]-heading[2]) + line[heading[3]:]
 			paragraph = false
-		case paragraph && underlineLine.MatchString(line):
+		case paragraph && underlineLine().MatchString(line):
 			line = strings.TrimLeft(line, " ")
 			if line[0] == '=' {
 				line = "\\" + line // which would make a heading of what stands above it

@@ -5,9 +5,9 @@
 //
 // # Failures
 //
-// There is one policy for retries ([Retry]), and the engine alone applies it: the retries of the vendors' SDKs are off.
-// Its time counts from the first failure. The wires notice silence, since they see each byte: between the events of a
-// model minutes may pass by right.
+// There is one policy for retries ([Retry]), and the engine alone applies it: the wires try nothing again. Its time
+// counts from the first failure. The wires notice silence, since they see each byte: between the events of a model
+// minutes may pass by right.
 //
 // A call written as text is told, never made ([LeakedCall]). Plain JSON that reads like a call may be the answer that
 // was asked for, so the model is told once, and may mean it.
@@ -17,9 +17,9 @@
 //
 // # The conversation on the wire
 //
-// Each message is encoded once. The SDKs would encode the whole conversation for every request; the wires keep the JSON
-// of the messages as one growing text and splice it into what the SDK encoded for the first of the requests that differ
-// in their messages alone (model/internal/transport), so that turn 2,000 costs what turn 2 does.
+// Each message is encoded once. The wires keep the JSON of the messages as one growing text, and that of what is around
+// it for the requests that differ in their messages alone (model/internal/transport), so that turn 2,000 costs what turn
+// 2 does.
 //
 // Sealed reasoning says whose it is. Thought signatures (Gemini, also behind Chat Completions) and encrypted reasoning
 // (Responses) are a [Reasoning] whose signature begins with the vendor's name and a colon; without a text it belongs to

@@ -4,15 +4,17 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/agentls/agentls/agentcore/lazyregexp"
 )
 
 // leakForm is a way in which models write a call as text, where a server does not turn it into a call or a model does
 // not know better.
 type leakForm struct {
 	// begin matches where it begins.
-	begin *regexp.Regexp
+	begin func() *regexp.Regexp
 	// name matches the tool's name behind that, in its first group. nil takes the first group of begin.
-	name *regexp.Regexp
+	name func() *regexp.Regexp
 	// strict forms are found in prose about calls as well, and count only as the end of a text.
 	strict bool
 	// plain forms are nothing but JSON, which an answer may hold by right.
@@ -30,35 +32,35 @@ type Leak struct {
 
 var (
 	// jsonName finds the name in a JSON object, whose members come in any order.
-	jsonName = regexp.MustCompile(`"(?:name|tool|tool_name|function|action)"\s*:\s*"([\w.:-]+)"`)
+	jsonName = lazyregexp.New(`"(?:name|tool|tool_name|function|action)"\s*:\s*"([\w.:-]+)"`)
 	// jsonCall tells an object that is a call from one that only has a name.
-	jsonCall = regexp.MustCompile(`"(?:tool|tool_name|arguments|parameters|args|input|tool_input|action_input)"\s*:`)
+	jsonCall = lazyregexp.New(`"(?:tool|tool_name|arguments|parameters|args|input|tool_input|action_input)"\s*:`)
 	// tokenName finds a name behind the special tokens of a chat template.
-	tokenName = regexp.MustCompile(`(?:functions\.)?(\w[\w.-]*)`)
+	tokenName = lazyregexp.New(`(?:functions\.)?(\w[\w.-]*)`)
 )
 
 // leakForms are those of the chat templates of Hermes and Qwen (<tool_call>), Llama (<function=…>, <|python_tag|>),
 // Mistral ([TOOL_CALLS]), DeepSeek and Kimi (special tokens), gpt-oss (to=functions.…) and Claude (<invoke …>).
 var leakForms = []leakForm{
 	{
-		begin: regexp.MustCompile(`(?m)^[ \t]*<(?:tool_call|function_call|tool_use|toolcall)>`), name: jsonName,
+		begin: lazyregexp.New(`(?m)^[ \t]*<(?:tool_call|function_call|tool_use|toolcall)>`), name: jsonName,
 		strict: true,
 	},
-	{begin: regexp.MustCompile(`(?m)^[ \t]*(?:<tool_call>\s*)?<function=([\w.:-]+)>`), strict: true},
-	{begin: regexp.MustCompile(`(?m)^[ \t]*<(?:\w+:)?invoke name="([\w.:-]+)">`), strict: true},
-	{begin: regexp.MustCompile(`\[TOOL_CALLS\]`), name: regexp.MustCompile(`(?:"name"\s*:\s*"|^\s*)([\w.:-]+)`)},
-	{begin: regexp.MustCompile(`<\|python_tag\|>`), name: regexp.MustCompile(`(?:"name"\s*:\s*"|^\s*)([\w:-]+)`)},
-	{begin: regexp.MustCompile(`<[|｜]tool[_▁]calls?(?:[_▁]section)?[_▁]begin[|｜]>`), name: tokenName},
-	{begin: regexp.MustCompile(`(?:^|[\s|>])to=functions\.([\w-]+)`)},
+	{begin: lazyregexp.New(`(?m)^[ \t]*(?:<tool_call>\s*)?<function=([\w.:-]+)>`), strict: true},
+	{begin: lazyregexp.New(`(?m)^[ \t]*<(?:\w+:)?invoke name="([\w.:-]+)">`), strict: true},
+	{begin: lazyregexp.New(`\[TOOL_CALLS\]`), name: lazyregexp.New(`(?:"name"\s*:\s*"|^\s*)([\w.:-]+)`)},
+	{begin: lazyregexp.New(`<\|python_tag\|>`), name: lazyregexp.New(`(?:"name"\s*:\s*"|^\s*)([\w:-]+)`)},
+	{begin: lazyregexp.New(`<[|｜]tool[_▁]calls?(?:[_▁]section)?[_▁]begin[|｜]>`), name: tokenName},
+	{begin: lazyregexp.New(`(?:^|[\s|>])to=functions\.([\w-]+)`)},
 	{
-		begin: regexp.MustCompile("(?m)^[ \t]*```[ \t]*(?:json|tool_call|tool_code|tool|xml)?[ \t]*\r?\n\\s*[{\\[]"),
+		begin: lazyregexp.New("(?m)^[ \t]*```[ \t]*(?:json|tool_call|tool_code|tool|xml)?[ \t]*\r?\n\\s*[{\\[]"),
 		name:  jsonName, strict: true, plain: true,
 	},
-	{begin: regexp.MustCompile(`\A\s*[{\[]`), name: jsonName, strict: true, plain: true},
+	{begin: lazyregexp.New(`\A\s*[{\[]`), name: jsonName, strict: true, plain: true},
 }
 
 // leakEnd is what may stand behind a call at the end of a text.
-var leakEnd = regexp.MustCompile("(?:[\\]}>`]|<\\|[\\w▁]+\\|>)\\s*\\z")
+var leakEnd = lazyregexp.New("(?:[\\]}>`]|<\\|[\\w▁]+\\|>)\\s*\\z")
 
 // nameWithin bounds how far behind its beginning the name of a call is looked for, in bytes.
 const nameWithin = 4 << 10
@@ -67,12 +69,12 @@ const nameWithin = 4 << 10
 // name: a text about other tools is none. Nothing of the text is ever executed: what a model quotes, from a file
 // perhaps, looks the same.
 func LeakedCall(text string, offered func(name string) bool) (leak Leak, found bool) {
-	ends := leakEnd.MatchString(text)
+	ends := leakEnd().MatchString(text)
 	for _, form := range leakForms {
 		if form.strict && !ends {
 			continue
 		}
-		at := form.begin.FindAllStringSubmatchIndex(text, -1)
+		at := form.begin().FindAllStringSubmatchIndex(text, -1)
 		if len(at) == 0 {
 			continue
 		}
@@ -88,10 +90,10 @@ func LeakedCall(text string, offered func(name string) bool) (leak Leak, found b
 			rest = text[last[1]:]
 		}
 		rest = rest[:min(len(rest), nameWithin)]
-		if form.name == jsonName && !jsonCall.MatchString(rest) {
+		if form.name() == jsonName() && !jsonCall().MatchString(rest) {
 			continue
 		}
-		names := form.name.FindAllStringSubmatch(rest, 8)
+		names := form.name().FindAllStringSubmatch(rest, 8)
 		if i := slices.IndexFunc(names,
 			func(match []string) bool { return offered(strings.TrimPrefix(match[1], "functions.")) }); i >= 0 {
 			return Leak{strings.TrimPrefix(names[i][1], "functions."), !form.plain}, true

@@ -2,9 +2,10 @@ package permission
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/agentls/agentls/agentcore/lazyregexp"
 )
 
 // secondFile is for programs that write to the second file that they are given.
@@ -286,7 +287,7 @@ func goRisk(args []string) string {
 }
 
 // sedHarmless are sed scripts that only print, delete lines or substitute without w, e and r.
-var sedHarmless = regexp.MustCompile(
+var sedHarmless = lazyregexp.New(
 	`^(?:(?:[0-9]+|\$)(?:,(?:[0-9]+|\$))?)?!?[pdq=]$|^s([/|#,])[^/|#,\\\n]*([/|#,])[^/|#,\\\n]*([/|#,])[gpI0-9]*$`)
 
 // sedRisk knows a few harmless scripts; sed's language is too rich to look for the others.
@@ -317,7 +318,7 @@ func sedRisk(args []string) string {
 
 func harmlessSed(script string) bool {
 	for part := range strings.SplitSeq(script, ";") {
-		m := sedHarmless.FindStringSubmatch(strings.TrimSpace(part))
+		m := sedHarmless().FindStringSubmatch(strings.TrimSpace(part))
 		if m == nil || m[1] != m[2] || m[2] != m[3] {
 			return false
 		}
@@ -338,7 +339,7 @@ func loading(args []string) string {
 }
 
 // awkHarmless are awk programs that print fields, of all lines or of those with a number or a text.
-var awkHarmless = regexp.MustCompile(`^\s*(?:NR\s*[=<>!]=?\s*[0-9]+|/[\w .-]*/)?\s*` +
+var awkHarmless = lazyregexp.New(`^\s*(?:NR\s*[=<>!]=?\s*[0-9]+|/[\w .-]*/)?\s*` +
 	`(?:\{\s*print(?:\s*,?\s*(?:\$(?:[0-9]+|NF)|NR|NF|"[\w .,:;=-]*"))*\s*;?\s*\})?\s*$`)
 
 // awkRisk knows a few harmless programs, as [sedRisk] does.
@@ -349,7 +350,7 @@ func awkRisk(args []string) string {
 		}
 		args = args[min(1, len(args)):]
 	}
-	if len(args) == 0 || strings.TrimSpace(args[0]) == "" || !awkHarmless.MatchString(args[0]) {
+	if len(args) == 0 || strings.TrimSpace(args[0]) == "" || !awkHarmless().MatchString(args[0]) {
 		return "runs a program that may write files or run others"
 	}
 	for _, a := range args[1:] {

@@ -3,9 +3,10 @@ package permission
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/agentls/agentls/agentcore/lazyregexp"
 )
 
 // program says which options and words of a program make more happen than its first words tell: they start
@@ -228,14 +229,14 @@ var same = map[string]string{
 	"rpmdb": "rpm", "rpmquery": "rpm", "rpmverify": "rpm",
 }
 
-var versioned = regexp.MustCompile(
+var versioned = lazyregexp.New(
 	`^(python|perl|ruby|lua|php|node|tclsh|pip|gcc|clang|g\+\+|clang\+\+)-?[0-9][0-9.]*$`)
 
 // lookup finds a program's entry by its name.
 func lookup(name string) (program, bool) {
 	name = path.Base(name)
 	name = strings.TrimSuffix(name, ".exe")
-	if m := versioned.FindStringSubmatch(name); m != nil {
+	if m := versioned().FindStringSubmatch(name); m != nil {
 		name = m[1]
 	}
 	if to, ok := same[name]; ok {

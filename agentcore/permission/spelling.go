@@ -1,16 +1,17 @@
 package permission
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/agentls/agentls/agentcore/lazyregexp"
 )
 
 // A rule that denies a command with an option means the option, not its spelling: `rm -rf*` is `rm -fr`, `rm -r -f` and
 // `rm --recursive --force`, too.
 
 // bundled are short options in one word. A word with more letters is rather a long option behind one dash.
-var bundled = regexp.MustCompile(`^-[A-Za-z]{1,3}$`)
+var bundled = lazyregexp.New(`^-[A-Za-z]{1,3}$`)
 
 // longNames are the long options that programs have for a letter.
 var longNames = map[rune][]string{
@@ -37,7 +38,7 @@ func (p *wordPattern) spelled(args []word, loose bool) bool {
 			if !hasLong(args[1:], long, loose) {
 				return false
 			}
-		case bundled.MatchString(text):
+		case bundled().MatchString(text):
 			for _, letter := range text[1:] {
 				if !hasLetter(args[1:], letter, loose) {
 					return false

@@ -2,9 +2,10 @@ package permission
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/agentls/agentls/agentcore/lazyregexp"
 )
 
 // A program that is not known is taken at its word, but for what programs agree on: names of options by which they run
@@ -31,10 +32,10 @@ var (
 		"--subject", "--query", "--filter", "--regex", "--pattern", "--data", "--payload", "--input",
 	}
 
-	codeLike    = regexp.MustCompile("[;`]|" + `\||\$\(|%\(|%\{|^\s*[!(]|\w\(|\\[a-z]+[0-9]*\{`)
-	fileLike    = regexp.MustCompile(`/|\.[A-Za-z]\w{0,4}$`)
-	settingLike = regexp.MustCompile(`^[\w.:-]*(\.|::)[\w.:-]*=`)
-	humps       = regexp.MustCompile(`([a-z])([A-Z])`)
+	codeLike    = lazyregexp.New("[;`]|" + `\||\$\(|%\(|%\{|^\s*[!(]|\w\(|\\[a-z]+[0-9]*\{`)
+	fileLike    = lazyregexp.New(`/|\.[A-Za-z]\w{0,4}$`)
+	settingLike = lazyregexp.New(`^[\w.:-]*(\.|::)[\w.:-]*=`)
+	humps       = lazyregexp.New(`([a-z])([A-Z])`)
 )
 
 // unknownRisk returns why a call of a program that is not known may do more than its name tells, or "".
@@ -58,7 +59,7 @@ func unknownRisk(args []string) string {
 		if !has && i+1 < len(rest) && !strings.HasPrefix(rest[i+1], "-") {
 			value = rest[i+1]
 		}
-		words := strings.FieldsFunc(strings.ToLower(humps.ReplaceAllString(strings.TrimLeft(option, "-"), "$1-$2")),
+		words := strings.FieldsFunc(strings.ToLower(humps().ReplaceAllString(strings.TrimLeft(option, "-"), "$1-$2")),
 			func(r rune) bool { return r == '-' || r == '_' || r == '.' })
 		named := func(list []string) bool {
 			return slices.ContainsFunc(words, func(w string) bool { return len(w) > 2 && slices.Contains(list, w) })
@@ -67,17 +68,17 @@ func unknownRisk(args []string) string {
 		case named(running), slices.Equal(words, []string{"run"}):
 			return fmt.Sprintf("%s with %s may run code or another program", name, a)
 		case named([]string{"config", "option", "setopt"}) && strings.Contains(value, "="), len(option) == 2 &&
-			settingLike.MatchString(value):
+			settingLike().MatchString(value):
 			return fmt.Sprintf("%s with %s %s takes other settings, which may run programs", name, option, value)
-		case named(writing) && (fileLike.MatchString(value) || slices.Contains(words, "file")), len(words) > 0 &&
+		case named(writing) && (fileLike().MatchString(value) || slices.Contains(words, "file")), len(words) > 0 &&
 			strings.HasSuffix(words[len(words)-1], "profile") && words[len(words)-1] != "profile":
 			return fmt.Sprintf("%s with %s may write a file", name, a)
-		case slices.Contains([]string{"-o", "-O", "-w", "-W"}, option) && fileLike.MatchString(value):
+		case slices.Contains([]string{"-o", "-O", "-w", "-W"}, option) && fileLike().MatchString(value):
 			return fmt.Sprintf("%s with %s may write %s", name, option, value)
 		case slices.Contains(prose, option):
-		case codeLike.MatchString(value):
+		case codeLike().MatchString(value):
 			return fmt.Sprintf("%s with %s gets what looks like code", name, option)
-		case short && len(a) > 2 && !has && codeLike.MatchString(a[2:]):
+		case short && len(a) > 2 && !has && codeLike().MatchString(a[2:]):
 			return fmt.Sprintf("%s with %s gets what looks like code", name, a)
 		}
 	}

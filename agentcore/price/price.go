@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"math"
 	"net/url"
-	"regexp"
 	"strings"
 	"sync"
 
 	"github.com/BurntSushi/toml"
 
+	"github.com/agentls/agentls/agentcore/lazyregexp"
 	"github.com/agentls/agentls/agentcore/model"
 )
 
@@ -78,21 +78,32 @@ type vendor struct {
 	Models map[string]Price `toml:"models"`
 }
 
-// vendors maps hosts to models to prices.
-var vendors = sync.OnceValue(func() map[string]map[string]Price {
-	var t table
-	if _, err := toml.Decode(prices, &t); err != nil {
-		panic(fmt.Sprintf("read the embedded prices: %v", err)) // the file is part of the program
+// modelsOf returns the prices of the vendor at a host, nil for none. It reads that vendor's part of the table, once: a
+// run asks for the price of one model before it begins.
+func modelsOf(host string) map[string]Price {
+	if known, ok := parts.Load(host); ok {
+		return known.(map[string]Price)
 	}
-	hosts := make(map[string]map[string]Price, len(t.Vendors))
-	for _, v := range t.Vendors {
-		hosts[v.Host] = v.Models
+	const head = "[[vendor]]\n"
+	for part := range strings.SplitSeq(prices, head) {
+		if !strings.HasPrefix(part, `host = "`+host+`"`+"\n") {
+			continue
+		}
+		var t table
+		if _, err := toml.Decode(head+part, &t); err != nil {
+			panic(fmt.Sprintf("read the embedded prices: %v", err)) // the file is part of the program
+		}
+		parts.Store(host, t.Vendors[0].Models)
+		return t.Vendors[0].Models
 	}
-	return hosts
-})
+	return nil
+}
+
+// parts maps hosts to the prices that were read.
+var parts sync.Map
 
 // version is what vendors put behind the name of a model without changing its price: a date, a number, "latest".
-var version = regexp.MustCompile(`-(\d{8}|\d{4}-\d{2}-\d{2}|\d{3}|latest)$`)
+var version = lazyregexp.New(`-(\d{8}|\d{4}-\d{2}-\d{2}|\d{3}|latest)$`)
 
 // Of returns the public price of a model at the address that it is reached at, and whether there is one. Only the
 // vendor's own address has it: what a gateway or a reseller charges is theirs to say. The model is the vendor's id,
@@ -102,11 +113,11 @@ func Of(baseURL, id string) (Price, bool) {
 	if err != nil {
 		return Price{}, false
 	}
-	models := vendors()[strings.ToLower(u.Hostname())]
+	models := modelsOf(strings.ToLower(u.Hostname()))
 	if p, ok := models[id]; ok {
 		return p, true
 	}
-	p, ok := models[version.ReplaceAllString(id, "")]
+	p, ok := models[version().ReplaceAllString(id, "")]
 	return p, ok
 }
 

@@ -3,6 +3,7 @@ package price
 import (
 	"math"
 	"net/url"
+	"reflect"
 	"testing"
 
 	"github.com/BurntSushi/toml"
@@ -52,6 +53,26 @@ func TestTable(t *testing.T) {
 					t.Errorf("%s: above %d tokens the input costs %g, else %g", name, p.Long.Above, p.Long.Input, p.Input)
 				}
 			}
+		}
+	}
+}
+
+// TestPartOfAVendor reads no more of the table than the part of the vendor that is asked for, and that as a whole.
+func TestPartOfAVendor(t *testing.T) {
+	var whole table
+	if _, err := toml.Decode(prices, &whole); err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range whole.Vendors {
+		parts.Clear()
+		if got := modelsOf(v.Host); !reflect.DeepEqual(got, v.Models) {
+			t.Errorf("%s: %v, want %v", v.Host, got, v.Models)
+		}
+		modelsOf("127.0.0.1")
+		read := 0
+		parts.Range(func(any, any) bool { read++; return true })
+		if read != 1 {
+			t.Errorf("%s: %d parts were read", v.Host, read)
 		}
 	}
 }

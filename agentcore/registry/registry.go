@@ -140,7 +140,7 @@ func runtimeDefinition(d *agent.Definition) *agent.Definition {
 func Known(cfg *config.Config, tools []tool.Tool, in provider.Surroundings) agent.Known {
 	names := slices.Collect(tool.Names())
 	for _, t := range tools {
-		if name := t.Spec().Name; !slices.Contains(names, name) {
+		if name := tool.Brief(t).Name; !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -161,7 +161,7 @@ func Known(cfg *config.Config, tools []tool.Tool, in provider.Surroundings) agen
 	return agent.Known{
 		Tools: names, Models: models, Keyless: keyless, Locked: provider.Locked(cfg, in),
 		Tool: func(name string) tool.Tool {
-			if i := slices.IndexFunc(all(), func(t tool.Tool) bool { return t.Spec().Name == name }); i >= 0 {
+			if i := slices.IndexFunc(all(), func(t tool.Tool) bool { return tool.Brief(t).Name == name }); i >= 0 {
 				return all()[i]
 			}
 			return nil

@@ -7,12 +7,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/lazyregexp"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/tool"
 )
@@ -116,7 +116,7 @@ func (k keepers) size(ctx context.Context) (int64, error) {
 }
 
 // runInName finds the id of a run in the name of a file, as event.NewRunID makes it.
-var runInName = regexp.MustCompile(`(?:^|-)(r[0-9a-hjkmnp-tv-z]{18})(?:[-.]|$)`)
+var runInName = lazyregexp.New(`(?:^|-)(r[0-9a-hjkmnp-tv-z]{18})(?:[-.]|$)`)
 
 // strayAge is how old a file without its run has to be: the row of a run may be on its way to the disk.
 const strayAge = time.Hour
@@ -125,7 +125,7 @@ const strayAge = time.Hour
 // ended between both.
 func (k keepers) forgetStrays(ctx context.Context) error {
 	return k.each(func(path string, entry fs.DirEntry) error {
-		found := runInName.FindStringSubmatch(entry.Name())
+		found := runInName().FindStringSubmatch(entry.Name())
 		info, err := entry.Info()
 		if found == nil || err != nil || time.Since(info.ModTime()) < strayAge {
 			return nil

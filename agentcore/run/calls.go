@@ -12,8 +12,10 @@ import (
 	"github.com/agentls/agentls/agentcore/clip"
 	"github.com/agentls/agentls/agentcore/crash"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/mcpname"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/agentcore/servers"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/tool"
 	"github.com/agentls/agentls/agentcore/toolset"
@@ -80,6 +82,19 @@ func (r *spec) decide(asked model.Call) *call {
 		name = canonical
 	}
 	t := r.tools.Named(name)
+	if name == servers.CallTool && t != nil {
+		called, arguments, err := servers.Called(t, asked.Arguments)
+		if err == nil && (!mcpname.Is(called) || !r.tools.Offers(called) && r.tools.WhyWithheld(called) == "") {
+			err = fmt.Errorf("no MCP server has a tool %q; %s finds their names", called, servers.SearchTool)
+		}
+		if err != nil {
+			c.refusal = "error: " + err.Error()
+			return c
+		}
+		// What decides on calls, and who sees them, have to do with the tool that is meant.
+		name, asked.Arguments = called, arguments
+		t, c.title, c.arguments = r.tools.Named(name), name, arguments
+	}
 	if why := r.tools.WhyWithheld(name); why != "" && !r.tools.Offers(name) {
 		decision := permission.Decision{Advice: "go on without " + name}
 		if why == toolset.UntrustedCommands {
@@ -91,7 +106,7 @@ func (r *spec) decide(asked model.Call) *call {
 	if !r.tools.Offers(name) {
 		var known []string
 		for _, o := range r.tools.Tools() {
-			known = append(known, o.Spec().Name)
+			known = append(known, tool.Brief(o).Name)
 		}
 		c.refusal = fmt.Sprintf("error: there is no tool %q here%s; the tools are %s", asked.Name,
 			r.tools.WhyNoTasks(name),
@@ -102,7 +117,7 @@ func (r *spec) decide(asked model.Call) *call {
 		}
 		return c
 	}
-	c.tool, c.spec = t, t.Spec()
+	c.tool, c.spec = t, tool.Brief(t)
 	err := r.guarded("the tool "+name, func() error {
 		c.title = t.Title(asked.Arguments)
 		parsed, err := tool.Parse(t, asked.Arguments, r.definition.ToolOptions[name].Arguments)

@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/agentls/agentls/agentcore/authority"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/lazyregexp"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/process/command"
 	"github.com/agentls/agentls/agentcore/tool"
@@ -84,12 +84,12 @@ func readOutput(r *Run, path string) (text string, ok bool, err error) {
 }
 
 // leftTo is the run in the name of a file with an output.
-var leftTo = regexp.MustCompile(`^(?:output-|task-)?(r[0-9a-z]+)[-.]`)
+var leftTo = lazyregexp.New(`^(?:output-|task-)?(r[0-9a-z]+)[-.]`)
 
 // leftToRun reports whether a file has the output of a run that has ended and that the run goes on with or has started,
 // or that was started by one of these.
 func leftToRun(r *Run, path string) bool {
-	name := leftTo.FindStringSubmatch(filepath.Base(path))
+	name := leftTo().FindStringSubmatch(filepath.Base(path))
 	if name == nil || filepath.Dir(path) != r.process.Outputs.Dir {
 		return false
 	}

@@ -256,9 +256,9 @@ func accessOf(tools *toolset.Set, call model.Call) (tool.Spec, tool.Access) {
 	}
 	parsed, err := tool.Parse(t, call.Arguments, nil)
 	if err != nil || parsed.Access == nil {
-		return t.Spec(), tool.Access{}
+		return tool.Brief(t), tool.Access{}
 	}
-	return t.Spec(), *parsed.Access
+	return tool.Brief(t), *parsed.Access
 }
 
 // recallFiles makes the run one that knows whole only the files whose whole text the conversation still shows. The

@@ -140,7 +140,7 @@ func (r iteration) check() (*checkEnd, error) {
 	id := event.NewCallID()
 	made := r.execute(&call{
 		id: id, asked: model.Call{ID: "check-" + string(id), Name: "bash", Arguments: arguments}, tool: bash,
-		spec:  bash.Spec(),
+		spec:  tool.Brief(bash),
 		title: "check: " + clip.FirstLine(r.request.Until), arguments: arguments,
 		access: &tool.Access{Command: r.request.Until},
 		do: func(ctx context.Context, host tool.Host) (tool.Result, error) {

@@ -3,7 +3,6 @@ package run
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
+	"github.com/agentls/agentls/agentcore/lazyregexp"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/slot"
@@ -131,14 +131,14 @@ type Comment struct {
 }
 
 // iterPrompt is a prompt that asks for passes: "/iter 5 Make the tests pass."
-var iterPrompt = regexp.MustCompile(`^/iter(?:\s+|$)(\S*)\s*((?s:.*))$`)
+var iterPrompt = lazyregexp.New(`^/iter(?:\s+|$)(\S*)\s*((?s:.*))$`)
 
 // ReadIterations takes "/iter N" out of the prompt, and checks the number of passes.
 func (q *Request) ReadIterations() error {
 	invalid := func(detail, hint string) error {
 		return &fault.Error{Kind: fault.InvalidRequest, Detail: detail, Hint: hint}
 	}
-	if parts := iterPrompt.FindStringSubmatch(strings.TrimSpace(q.Prompt)); parts != nil {
+	if parts := iterPrompt().FindStringSubmatch(strings.TrimSpace(q.Prompt)); parts != nil {
 		n, err := strconv.Atoi(parts[1])
 		if err != nil || n < 1 || parts[2] == "" {
 			return invalid("/iter is not followed by a number of passes and a task",

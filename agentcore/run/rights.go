@@ -70,7 +70,7 @@ func (p *Process) sandboxLevel(cfg *config.Config) permission.Level {
 	if cfg.Sandbox == config.SandboxOff {
 		return permission.None
 	}
-	switch p.Sandboxes.Report().Level {
+	switch p.Sandboxes.Level() {
 	case sandbox.None:
 		return permission.None
 	case sandbox.Full, sandbox.Bubblewrap:

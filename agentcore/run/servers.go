@@ -79,7 +79,7 @@ func (r *Run) startServers() (err error) {
 		tools = tools[:maxExternal]
 	}
 	if len(tools) > 0 {
-		r.tools.Add(tools)
+		r.tools.Add(servers.Shelve(tools))
 	}
 	r.expanded, err = r.session.Servers.Expand(r.ctx, r.serversOf(), r.request.Prompt)
 	return err
@@ -103,7 +103,7 @@ func (r *spec) toolsOfServer(found servers.Found) (tools []tool.Tool) {
 		r.tellOfServer(found.Server, "offers what is left out: "+strings.Join(problems, "; "), "")
 	}
 	for _, t := range found.Client.Tools(found.Catalog) {
-		if r.tools.MayUse(t.Spec().Name) && !r.tools.KeepsBack(t.Spec()) {
+		if r.tools.MayUse(tool.Brief(t).Name) && !r.tools.KeepsBack(tool.Brief(t)) {
 			tools = append(tools, t)
 		}
 	}

@@ -2,9 +2,10 @@ package run
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/agentls/agentls/agentcore/lazyregexp"
 )
 
 // testCount is what a command's output tells of tests.
@@ -17,22 +18,22 @@ type testCount struct {
 
 // The lines by which the usual test runners tell how many tests passed, failed or were run.
 var (
-	goTest     = regexp.MustCompile(`(?m)^\s*--- (PASS|FAIL): `)
-	goPackage  = regexp.MustCompile(`(?m)^(ok|FAIL)\s+\S+\s+(\d|\(cached\)|\[)`)
-	unittest   = regexp.MustCompile(`(?m)^Ran (\d+) tests? in `)
-	unittestNo = regexp.MustCompile(`(failures|errors)=(\d+)`)
+	goTest     = lazyregexp.New(`(?m)^\s*--- (PASS|FAIL): `)
+	goPackage  = lazyregexp.New(`(?m)^(ok|FAIL)\s+\S+\s+(\d|\(cached\)|\[)`)
+	unittest   = lazyregexp.New(`(?m)^Ran (\d+) tests? in `)
+	unittestNo = lazyregexp.New(`(failures|errors)=(\d+)`)
 	// counts are the numbers in a line of totals, such as "Tests: 1 failed, 5 passed, 6 total", "5 passing" or
 	// "test result: ok. 5 passed; 0 failed".
-	totals = regexp.MustCompile(
+	totals = lazyregexp.New(
 		`(?m)^(?:=+ .*=+|\s*Tests:? .*|test result: .*|\s*\d+ (?:passing|failing|pending)\b.*|# (?:pass|fail) \d+|.*\d+ examples?, \d+ failures?.*)$`)
-	counts = regexp.MustCompile(`(\d+) (passed|passing|failed|failing|errors?|examples?|failures?)|# (pass|fail) (\d+)`)
+	counts = lazyregexp.New(`(\d+) (passed|passing|failed|failing|errors?|examples?|failures?)|# (pass|fail) (\d+)`)
 )
 
 // countTests reads the output of a command; failed tells that its exit code was not 0.
 func countTests(output string, failed bool) testCount {
 	c := testCount{}
 	passes, fails := 0, 0
-	for _, m := range goTest.FindAllStringSubmatch(output, -1) {
+	for _, m := range goTest().FindAllStringSubmatch(output, -1) {
 		c.seen, c.counted = true, true
 		if m[1] == "PASS" {
 			passes++
@@ -40,22 +41,22 @@ func countTests(output string, failed bool) testCount {
 			fails++
 		}
 	}
-	if goPackage.MatchString(output) {
+	if goPackage().MatchString(output) {
 		c.seen = true
 		// Without -v only those that fail are named.
 		c.counted = c.counted && strings.Contains(output, "--- PASS: ")
 	}
-	if m := unittest.FindStringSubmatch(output); m != nil {
+	if m := unittest().FindStringSubmatch(output); m != nil {
 		c.seen, c.counted = true, true
 		ran, _ := strconv.Atoi(m[1])
-		for _, no := range unittestNo.FindAllStringSubmatch(output, -1) {
+		for _, no := range unittestNo().FindAllStringSubmatch(output, -1) {
 			n, _ := strconv.Atoi(no[2])
 			fails += n
 		}
 		passes = max(0, ran-fails)
 	}
-	for _, line := range totals.FindAllString(output, -1) {
-		for _, m := range counts.FindAllStringSubmatch(line, -1) {
+	for _, line := range totals().FindAllString(output, -1) {
+		for _, m := range counts().FindAllStringSubmatch(line, -1) {
 			number, word := m[1], m[2]
 			if word == "" {
 				word, number = m[3], m[4]
@@ -96,31 +97,31 @@ type testClaim struct {
 // tests pass".
 var (
 	passing = `(?:(?:now|still|all|have|are|were) )*(?:pass(?:ed|es|ing)?|green|succeed(?:ed)?)\b`
-	someOf  = regexp.MustCompile(`(?i)\b(\d{1,6}) ?(?:/|of|out of) ?(?:the |all )?(\d{1,6})(?: \w+)? (?:tests? )?` +
+	someOf  = lazyregexp.New(`(?i)\b(\d{1,6}) ?(?:/|of|out of) ?(?:the |all )?(\d{1,6})(?: \w+)? (?:tests? )?` +
 		passing)
-	numbered   = regexp.MustCompile(`(?i)\b(all )?(?:the )?(\d{1,6}) (?:\w+ )?tests? ` + passing)
-	allOfThem  = regexp.MustCompile(`(?i)\ball (?:of )?(?:the |its |our )?(?:\w+ )?tests ` + passing)
-	aboutTests = regexp.MustCompile(`(?i)\btests?\b`)
+	numbered   = lazyregexp.New(`(?i)\b(all )?(?:the )?(\d{1,6}) (?:\w+ )?tests? ` + passing)
+	allOfThem  = lazyregexp.New(`(?i)\ball (?:of )?(?:the |its |our )?(?:\w+ )?tests ` + passing)
+	aboutTests = lazyregexp.New(`(?i)\btests?\b`)
 	// unclaimed are words of a sentence that wants, expects or denies it.
-	unclaimed = regexp.MustCompile(
+	unclaimed = lazyregexp.New(
 		`(?i)\b(?:not|no|never|cannot|should|would|could|must|will|if|when|once|until|unless|` +
 			`ensures?|make sure|makes? (?:all|the)|whether|verify|confirm that|check that|expect(?:ed)?|so that|before)\b|n't\b`)
-	sentenceEnd = regexp.MustCompile(`[.!?](?:\s|$)|\n`)
+	sentenceEnd = lazyregexp.New(`[.!?](?:\s|$)|\n`)
 )
 
 // claimedTests finds what a text says of tests that passed. ok is false where it says nothing of them, or only that
 // they should.
 func claimedTests(text string) (claim testClaim, ok bool) {
-	for _, sentence := range sentenceEnd.Split(text, -1) {
-		if !aboutTests.MatchString(sentence) || unclaimed.MatchString(sentence) {
+	for _, sentence := range sentenceEnd().Split(text, -1) {
+		if !aboutTests().MatchString(sentence) || unclaimed().MatchString(sentence) {
 			continue
 		}
-		if m := someOf.FindStringSubmatch(sentence); m != nil {
+		if m := someOf().FindStringSubmatch(sentence); m != nil {
 			claim = testClaim{text: m[0], passed: number(m[1]), run: number(m[2])}
 			claim.all = claim.passed == claim.run
-		} else if m := numbered.FindStringSubmatch(sentence); m != nil {
+		} else if m := numbered().FindStringSubmatch(sentence); m != nil {
 			claim = testClaim{text: m[0], passed: number(m[2]), all: m[1] != ""}
-		} else if m := allOfThem.FindString(sentence); m != "" {
+		} else if m := allOfThem().FindString(sentence); m != "" {
 			claim = testClaim{text: m, all: true}
 		} else {
 			continue

@@ -70,7 +70,13 @@ type cacheLayer struct {
 }
 
 // Probe finds out which level this machine allows, by trying it in a throw-away folder below stateDir.
-func Probe(ctx context.Context, stateDir string) Report { return probe(ctx, stateDir) }
+func Probe(ctx context.Context, stateDir string) Report { return Try(ctx, stateDir, func(Level) {}) }
+
+// Try is Probe that tells the level as soon as that is known: before it tries what decides on no level, and clears its
+// folder away.
+func Try(ctx context.Context, stateDir string, tell func(Level)) Report {
+	return probe(ctx, stateDir, tell)
+}
 
 // Open makes a box. It deletes those that processes which are no more have left in the same StateDir. The caller must
 // Close it.

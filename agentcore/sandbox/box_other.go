@@ -16,8 +16,9 @@ func newMachine(*Box) machine { return machine{} }
 func (*machine) close() error { return nil }
 
 // probe says that there is only the copy on this system.
-func probe(context.Context, string) Report {
+func probe(_ context.Context, _ string, tell func(Level)) Report {
 	r := Report{Level: Copy}
+	tell(r.Level)
 	r.note("namespaces", errors.New(runtime.GOOS+" has none"), "")
 	return r
 }

@@ -90,29 +90,46 @@ const (
 	checkCalls      = "seccomp"
 	checkProcesses  = "processes"
 	checkBwrap      = "bubblewrap"
+	checkFolder     = "its folder"
 )
 
 // probe finds out which level this machine allows. stateDir is where the upper layers will be.
-func probe(ctx context.Context, stateDir string) Report {
-	r := probeLevel(ctx, stateDir)
+func probe(ctx context.Context, stateDir string, tell func(Level)) Report {
+	var tried attempts
+	r := probeLevel(ctx, stateDir, &tried)
+	tell(r.Level)
 	if dispatched.Load() {
-		checks, err := tryCgroup(ctx, stateDir)
+		checks, err := tryCgroup(ctx, stateDir, &tried)
 		if r.Cgroup = err == nil; err != nil {
 			r.note(checkCgroup, err, "")
 		}
 		r.Checks = append(r.Checks, checks...)
 	}
+	if err := tried.clear(); err != nil {
+		r.note(checkFolder, err, "")
+	}
 	return r
 }
 
-func probeLevel(ctx context.Context, stateDir string) Report {
+// attempts are what is to be cleared away behind them.
+type attempts []func() error
+
+// clear clears all of it away.
+func (a attempts) clear() (err error) {
+	for _, clear := range a {
+		err = errors.Join(err, clear())
+	}
+	return err
+}
+
+func probeLevel(ctx context.Context, stateDir string, tried *attempts) Report {
 	var r Report
 	if !dispatched.Load() {
 		r.note(checkNamespaces, errors.New("this program does not call sandbox.Dispatch first"), "")
 		r.Level = Copy
 		return r
 	}
-	checks, err := tryNamespaces(ctx, stateDir)
+	checks, err := tryNamespaces(ctx, stateDir, tried)
 	if err != nil {
 		err = fmt.Errorf("%w%s", err, hints())
 	}
@@ -123,7 +140,7 @@ func probeLevel(ctx context.Context, stateDir string) Report {
 		return r
 	}
 	r.Overlay = false
-	checks, err = tryBwrap(ctx, stateDir)
+	checks, err = tryBwrap(ctx, stateDir, tried)
 	r.note(checkBwrap, err, "a command ran inside")
 	r.Checks = append(r.Checks, checks...)
 	if r.Level = Copy; err == nil && judge(checks, &r.Overlay) {
@@ -148,8 +165,8 @@ func judge(checks []Check, overlay *bool) bool {
 }
 
 // tryNamespaces runs the checks in namespaces of our own making. An error means that there is no inside.
-func tryNamespaces(ctx context.Context, stateDir string) ([]Check, error) {
-	return try(ctx, stateDir, func(dir string) (spec, []string, *counted, error) {
+func tryNamespaces(ctx context.Context, stateDir string, tried *attempts) ([]Check, error) {
+	return try(ctx, stateDir, tried, func(dir string) (spec, []string, *counted, error) {
 		l := layer{
 			Target: "/", Lower: []string{filepath.Join(dir, "lower")}, Upper: filepath.Join(dir, "upper"),
 			Work: filepath.Join(dir, "work"),
@@ -165,12 +182,12 @@ func tryNamespaces(ctx context.Context, stateDir string) ([]Check, error) {
 }
 
 // tryBwrap runs the checks inside of bwrap, with one thing of each kind that its command line can have.
-func tryBwrap(ctx context.Context, stateDir string) ([]Check, error) {
+func tryBwrap(ctx context.Context, stateDir string, tried *attempts) ([]Check, error) {
 	bwrap, err := findBwrap()
 	if err != nil {
 		return nil, err
 	}
-	return try(ctx, stateDir, func(dir string) (spec, []string, *counted, error) {
+	return try(ctx, stateDir, tried, func(dir string) (spec, []string, *counted, error) {
 		tmp := filepath.Join(dir, "tmp")
 		s := spec{
 			Blank: []string{"/tmp"}, Binds: []bind{{tmp, "/tmp/probe", true}}, ReadOnly: []string{"/tmp/probe"},
@@ -186,14 +203,14 @@ func tryBwrap(ctx context.Context, stateDir string) ([]Check, error) {
 }
 
 // tryCgroup starts a process in a cgroup.
-func tryCgroup(ctx context.Context, stateDir string) (checks []Check, err error) {
+func tryCgroup(ctx context.Context, stateDir string, tried *attempts) (checks []Check, err error) {
 	cgroup := ""
 	defer func() {
 		if cgroup != "" {
 			err = errors.Join(err, removeCgroup(cgroup))
 		}
 	}()
-	return try(ctx, stateDir, func(dir string) (spec, []string, *counted, error) {
+	return try(ctx, stateDir, tried, func(dir string) (spec, []string, *counted, error) {
 		var err error
 		if cgroup, err = openCgroup(dir); err != nil {
 			return spec{}, nil, nil, err
@@ -203,8 +220,9 @@ func tryCgroup(ctx context.Context, stateDir string) (checks []Check, err error)
 	})
 }
 
-// try runs the checks in a sandbox that prepare describes; it gets a folder for what the sandbox needs.
-func try(ctx context.Context, stateDir string,
+// try runs the checks in a sandbox that prepare describes; it gets a folder for what the sandbox needs, which is left
+// to be cleared away.
+func try(ctx context.Context, stateDir string, tried *attempts,
 	prepare func(dir string) (spec, []string, *counted, error),
 ) (checks []Check, err error) {
 	if err := os.MkdirAll(stateDir, 0o700); err != nil {
@@ -215,11 +233,7 @@ func try(ctx context.Context, stateDir string,
 	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		if rerr := errors.Join(removeTree(dir), unlock()); rerr != nil && err == nil {
-			err = rerr
-		}
-	}()
+	*tried = append(*tried, func() error { return errors.Join(removeTree(dir), unlock()) })
 	s, wrap, in, err := prepare(dir)
 	if err != nil {
 		return nil, err

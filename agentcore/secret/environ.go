@@ -2,10 +2,11 @@ package secret
 
 import (
 	"net/url"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
+
+	"github.com/agentls/agentls/agentcore/lazyregexp"
 )
 
 // passed are the variables that a child process may have: what programs need to find files, speak the user's
@@ -48,7 +49,7 @@ func contains(names []string, name string) bool {
 }
 
 // secretName tells by its name that a variable holds a secret.
-var secretName = regexp.MustCompile(`(?i)(_|^)(API)?(KEY|TOKEN|PAT|PASS|PASSWD|PASSWORD)$|SECRET|CREDENTIAL|PASSWORD`)
+var secretName = lazyregexp.New(`(?i)(_|^)(API)?(KEY|TOKEN|PAT|PASS|PASSWD|PASSWORD)$|SECRET|CREDENTIAL|PASSWORD`)
 
 // AddEnviron makes secrets of the variables of an environment whose names say that they are, and of passwords in
 // URLs.
@@ -64,7 +65,7 @@ func (r *Redactor) AddEnviron(env []string) {
 			continue
 		}
 		// Paths and sentences are no secrets, and stand in many texts.
-		if secretName.MatchString(name) && !strings.HasPrefix(value, "/") && !strings.Contains(value, " ") {
+		if secretName().MatchString(name) && !strings.HasPrefix(value, "/") && !strings.Contains(value, " ") {
 			r.Add(name, value)
 		}
 	}

@@ -7,12 +7,12 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/config"
+	"github.com/agentls/agentls/agentcore/lazyregexp"
 	"github.com/agentls/agentls/agentcore/mcpname"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/secret"
@@ -130,10 +130,10 @@ func (s Server) address() string {
 }
 
 // reference is ${NAME} or ${NAME:-default} in a server's configuration.
-var reference = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*|keyring:[^}:]+)(:-([^}]*))?\}`)
+var reference = lazyregexp.New(`\$\{([A-Za-z_][A-Za-z0-9_]*|keyring:[^}:]+)(:-([^}]*))?\}`)
 
 // secretNames are parts of the names of variables and headers whose values are secret.
-var secretNames = regexp.MustCompile(`(?i)key|token|secret|passw|auth|credential|cookie`)
+var secretNames = lazyregexp.New(`(?i)key|token|secret|passw|auth|credential|cookie`)
 
 // expand puts in what a server's configuration names of the environment, of the user's file of keys, or of the
 // keyring. One of a project gets what any command gets, and no keys. The redactor learns what may be secret.
@@ -158,7 +158,7 @@ func expand(s Server, get func(string) string, redactor *secret.Redactor) (Serve
 			redactor.Add(s.Name+" password", password)
 		}
 		for name, values := range u.Query() {
-			if secretNames.MatchString(name) {
+			if secretNames().MatchString(name) {
 				redactor.Add(s.Name+" "+name, values[0])
 			}
 		}
@@ -191,15 +191,15 @@ type expansion struct {
 
 // text fills in the references of a text.
 func (x *expansion) text(text string) string {
-	return reference.ReplaceAllStringFunc(text, func(found string) string {
-		parts := reference.FindStringSubmatch(found)
+	return reference().ReplaceAllStringFunc(text, func(found string) string {
+		parts := reference().FindStringSubmatch(found)
 		value := x.get(parts[1])
 		switch {
 		case value == "" && parts[2] != "":
 			return parts[3]
 		case value == "":
 			x.missing = append(x.missing, parts[1])
-		case secretNames.MatchString(parts[1]) || strings.HasPrefix(parts[1], "keyring:"):
+		case secretNames().MatchString(parts[1]) || strings.HasPrefix(parts[1], "keyring:"):
 			x.redactor.Add(parts[1], value)
 		}
 		return value
@@ -209,7 +209,7 @@ func (x *expansion) text(text string) string {
 // value is text for a variable or header, whose name may say that it is a secret.
 func (x *expansion) value(name, value string) string {
 	value = x.text(value)
-	if secretNames.MatchString(name) {
+	if secretNames().MatchString(name) {
 		x.redactor.Add(x.server+" "+name, value)
 		if _, token, ok := strings.Cut(value, " "); ok { // Bearer …
 			x.redactor.Add(x.server+" "+name, token)

@@ -31,7 +31,7 @@ func (c *Client) Tools(catalog *mcp.Catalog) []tool.Tool {
 	}
 	if catalog.Resources {
 		for _, t := range []resources{{c, true}, {c, false}} {
-			if _, taken := catalog.Tool(t.Spec().Name); !taken {
+			if _, taken := catalog.Tool(tool.Brief(t).Name); !taken {
 				tools = append(tools, t)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/agentls/agentls/agentcore/event"
@@ -25,13 +26,20 @@ type row[T any] interface {
 	fields() []field
 }
 
-// table is how one row type lies in the database.
-type table struct {
+// table is how one row type lies in the database. Its statements are written when one is first needed: most runs use
+// few tables.
+type table func() statements
+
+type statements struct {
 	insert, query string
 }
 
-// newTable writes the statements for the row type T. Key is the conflict target of the insertion.
+// newTable returns the table of the row type T. Key is the conflict target of the insertion.
 func newTable[T any, P row[T]](name, key string) table {
+	return sync.OnceValue(func() statements { return newStatements[T, P](name, key) })
+}
+
+func newStatements[T any, P row[T]](name, key string) statements {
 	var columns, marks, updates []string
 	for _, f := range P(new(T)).fields() {
 		columns = append(columns, f.column)
@@ -44,7 +52,7 @@ func newTable[T any, P row[T]](name, key string) table {
 		updates = append(updates, f.column+" = excluded."+f.column)
 	}
 	list := strings.Join(columns, ", ")
-	return table{
+	return statements{
 		insert: fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s) ON CONFLICT (%s) DO UPDATE SET %s",
 			name, list, strings.Join(marks, ", "), key, strings.Join(updates, ", ")),
 		query: fmt.Sprintf("SELECT %s FROM %s ", list, name),
@@ -73,7 +81,7 @@ type querier interface {
 
 // selectRows reads the rows of a table; rest is what follows "SELECT … FROM table".
 func selectRows[T any, P row[T]](ctx context.Context, q querier, t table, rest string, args ...any) ([]T, error) {
-	rows, err := q.QueryContext(ctx, t.query+rest, args...)
+	rows, err := q.QueryContext(ctx, t().query+rest, args...)
 	if err != nil {
 		return nil, err
 	}

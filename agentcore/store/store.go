@@ -90,7 +90,7 @@ type Store struct {
 type reader struct {
 	path    string
 	readers *sql.DB
-	fixed   statements // of readers
+	fixed   preparedQueries // of readers
 	owner   *owner
 	// suspect is set when SQLite reported damage: the next Open then checks the file.
 	suspect atomic.Bool

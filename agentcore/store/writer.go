@@ -433,7 +433,7 @@ func (w *writer) applyTodos(list *TodoList) error {
 }
 
 func (w *writer) insert(t table, what, id string, fields []field) error {
-	if err := w.exec(t.insert, places(fields)...); err != nil {
+	if err := w.exec(t().insert, places(fields)...); err != nil {
 		return fmt.Errorf("store %s %s: %w", what, id, err)
 	}
 	return nil

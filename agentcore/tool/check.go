@@ -75,7 +75,7 @@ type (
 func shapeOf(tool Tool) (string, *shape, error) {
 	if own, ok := tool.(interface{ checked() *shape }); ok {
 		s := own.checked()
-		return tool.Spec().Name, s, nil
+		return Brief(tool).Name, s, nil
 	}
 	spec := tool.Spec()
 	s := &shape{schema: &jsonschema.Schema{}, raw: spec.Schema}

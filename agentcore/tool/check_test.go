@@ -3,6 +3,7 @@ package tool
 import (
 	"bytes"
 	"encoding/json"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -320,6 +321,33 @@ func FuzzCheck(f *testing.F) {
 			t.Fatalf("Check(%q) = %q, checked again %q, %v", raw, got, again, err)
 		}
 	})
+}
+
+// TestBrief tells tools apart without their schemas, which only a request needs, and has what judges calls made ready
+// by the first call.
+func TestBrief(t *testing.T) {
+	type unschemed struct{ C chan int }
+	if got := Brief(New(Definition[unschemed, any]{Name: "x"})); got.Name != "x" || got.Schema != nil {
+		t.Errorf("%+v", got)
+	}
+	for _, tool := range Builtin() {
+		want := tool.Spec()
+		want.Schema = nil
+		if got := Brief(tool); !reflect.DeepEqual(got, want) {
+			t.Errorf("%+v, want %+v", got, want)
+		}
+	}
+	type arguments struct{ Path string }
+	own := New(Definition[arguments, any]{Name: "y"}).(*defined[arguments, any])
+	if own.Spec(); own.inferred().resolved != nil {
+		t.Error("what judges calls was made ready for a request")
+	}
+	if _, err := Check(own, json.RawMessage(`{"Path":"a"}`)); err != nil || own.inferred().resolved == nil {
+		t.Errorf("a call is not judged: %v", err)
+	}
+	if got := Brief(foreign(`{}`)); got.Name != "foreign" || got.Schema != nil {
+		t.Errorf("%+v", got)
+	}
 }
 
 // BenchmarkNew is what the tools cost at the program's start; BenchmarkSpec what they cost at first use.

@@ -15,13 +15,13 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/lazyregexp"
 )
 
 // parseGo returns the syntax errors of the file, of each line the first that the parser met, as the compiler does. With
@@ -275,7 +275,7 @@ func (v *vet) path(printed string) string {
 
 // position reads "path:line:column".
 func (v *vet) position(text string) (path string, row, column int, ok bool) {
-	parts := goPlace.FindStringSubmatch(text)
+	parts := goPlace().FindStringSubmatch(text)
 	if parts == nil {
 		return "", 0, 0, false
 	}
@@ -285,8 +285,8 @@ func (v *vet) position(text string) (path string, row, column int, ok bool) {
 }
 
 var (
-	goPlace = regexp.MustCompile(`^(.+?\.go):(\d+)(?::(\d+))?$`)
-	goError = regexp.MustCompile(`(?m)^(?:vet: )?(.+?\.go:\d+(?::\d+)?): (.*)$`)
+	goPlace = lazyregexp.New(`^(.+?\.go):(\d+)(?::(\d+))?$`)
+	goError = lazyregexp.New(`(?m)^(?:vet: )?(.+?\.go:\d+(?::\d+)?): (.*)$`)
 )
 
 // vetFinding is one entry of `go vet -json`: package → analyzer → findings.
@@ -356,7 +356,7 @@ func (v *vet) finding(analyzer string, f vetFinding) (Diagnostic, bool) {
 // errors reads the compiler's messages about this file.
 func (v *vet) errors(text string) []Diagnostic {
 	var list []Diagnostic
-	for _, parts := range goError.FindAllStringSubmatch(text, -1) {
+	for _, parts := range goError().FindAllStringSubmatch(text, -1) {
 		path, row, column, ok := v.position(strings.TrimSpace(parts[1]))
 		if !ok || path != v.file.Path {
 			continue

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -15,14 +14,15 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/lazyregexp"
 )
 
 // commented are JSON files that their programs read with comments and trailing commas.
-var commented = regexp.MustCompile(
+var commented = lazyregexp.New(
 	`(?i)^([tj]sconfig.*|devcontainer|settings|launch|tasks|keybindings|extensions|\.eslintrc|\.babelrc|api-extractor|renovate|turbo|deno|biome|pyrightconfig)\.json$`)
 
 func jsonSyntax(_ context.Context, s *subject) ([]Diagnostic, error) {
-	if commented.MatchString(filepath.Base(s.file.Path)) || strings.TrimSpace(s.file.Text) == "" {
+	if commented().MatchString(filepath.Base(s.file.Path)) || strings.TrimSpace(s.file.Text) == "" {
 		return nil, errNotApplicable
 	}
 	decoder := json.NewDecoder(strings.NewReader(s.file.Text))
@@ -66,7 +66,7 @@ func tomlSyntax(_ context.Context, s *subject) ([]Diagnostic, error) {
 	return []Diagnostic{s.diagnostic("toml", event.SeverityError, s.spanAt(parse.Position.Start), message)}, nil
 }
 
-var yamlLine = regexp.MustCompile(`^yaml: (?:unmarshal errors:\s*)?(?:line (\d+): )?(.*)`)
+var yamlLine = lazyregexp.New(`^yaml: (?:unmarshal errors:\s*)?(?:line (\d+): )?(.*)`)
 
 func yamlSyntax(_ context.Context, s *subject) ([]Diagnostic, error) {
 	if strings.Contains(s.file.Text, "{{") || strings.Contains(s.file.Text, "{%") {
@@ -83,7 +83,7 @@ func yamlSyntax(_ context.Context, s *subject) ([]Diagnostic, error) {
 		}
 		if err != nil {
 			row, message := 1, err.Error()
-			if parts := yamlLine.FindStringSubmatch(message); parts != nil {
+			if parts := yamlLine().FindStringSubmatch(message); parts != nil {
 				message = parts[2]
 				if n, err := strconv.Atoi(parts[1]); err == nil {
 					row = n
@@ -141,9 +141,9 @@ func pythonSyntax(ctx context.Context, s *subject) ([]Diagnostic, error) {
 }
 
 var (
-	nodePlace  = regexp.MustCompile(`(?m)^\[stdin\]:(\d+)\r?\n(.*)\r?\n( *)\^`)
-	nodeError  = regexp.MustCompile(`(?m)^SyntaxError: (.*)$`)
-	moduleLine = regexp.MustCompile(`(?m)^\s*(import\b[^(.]|export\b)`)
+	nodePlace  = lazyregexp.New(`(?m)^\[stdin\]:(\d+)\r?\n(.*)\r?\n( *)\^`)
+	nodeError  = lazyregexp.New(`(?m)^SyntaxError: (.*)$`)
+	moduleLine = lazyregexp.New(`(?m)^\s*(import\b[^(.]|export\b)`)
 )
 
 func nodeSyntax(ctx context.Context, s *subject) ([]Diagnostic, error) {
@@ -157,7 +157,7 @@ func nodeSyntax(ctx context.Context, s *subject) ([]Diagnostic, error) {
 		kinds = []string{"module"}
 	case strings.HasSuffix(s.file.Path, ".cjs"):
 		kinds = []string{"commonjs"}
-	case moduleLine.MatchString(s.file.Text):
+	case moduleLine().MatchString(s.file.Text):
 		kinds = []string{"module", "commonjs"}
 	}
 	var first []Diagnostic
@@ -169,7 +169,7 @@ func nodeSyntax(ctx context.Context, s *subject) ([]Diagnostic, error) {
 		if out.status == 0 {
 			return nil, nil
 		}
-		message := nodeError.FindStringSubmatch(out.stderr)
+		message := nodeError().FindStringSubmatch(out.stderr)
 		if message == nil {
 			return nil, fmt.Errorf("it ended with status %d: %s", out.status, firstLine(out.stderr))
 		}
@@ -180,7 +180,7 @@ func nodeSyntax(ctx context.Context, s *subject) ([]Diagnostic, error) {
 		}
 		if first == nil {
 			span := s.at(1, 1, false)
-			if place := nodePlace.FindStringSubmatch(out.stderr); place != nil {
+			if place := nodePlace().FindStringSubmatch(out.stderr); place != nil {
 				if row, err := strconv.Atoi(place[1]); err == nil {
 					span = s.at(row, len(place[3])+1, true)
 				}

@@ -54,13 +54,15 @@ type Definition[A, F any] struct {
 // costs nothing; a type that no schema can be inferred from panics then, as a mistake of the programmer.
 func New[A, F any](d Definition[A, F]) Tool {
 	t := &defined[A, F]{Definition: d}
-	t.shape = sync.OnceValue(t.infer)
+	t.inferred = sync.OnceValue(t.infer)
+	t.shape = sync.OnceValue(t.ready)
 	return t
 }
 
 type defined[A, F any] struct {
 	Definition[A, F]
-	shape func() *shape
+	// inferred is what models are shown, shape what calls are judged by: most runs call few of their tools.
+	inferred, shape func() *shape
 }
 
 // shape is a schema in the form that Check works with.
@@ -75,6 +77,7 @@ type shape struct {
 	spellings map[*jsonschema.Schema]map[string]string
 }
 
+// infer makes a shape without what only calls need.
 func (t *defined[A, F]) infer() *shape {
 	schema, err := jsonschema.For[A](nil)
 	if err != nil {
@@ -85,7 +88,14 @@ func (t *defined[A, F]) infer() *shape {
 	if s.raw, err = json.Marshal(shown(schema, reflect.TypeFor[A]())); err != nil {
 		panic(fmt.Sprintf("encode the schema of the tool %s: %v", t.Name, err))
 	}
-	if s.resolved, err = schema.Resolve(nil); err != nil {
+	return s
+}
+
+// ready adds what calls need.
+func (t *defined[A, F]) ready() *shape {
+	s := t.inferred()
+	var err error
+	if s.resolved, err = s.schema.Resolve(nil); err != nil {
 		panic(fmt.Sprintf("resolve the schema of the tool %s: %v", t.Name, err))
 	}
 	if s.example, err = encode(t.Example); err != nil {
@@ -178,10 +188,27 @@ func tagList(field reflect.StructField, tag string) iter.Seq[string] {
 
 // Spec implements Tool.
 func (t *defined[A, F]) Spec() Spec {
+	s := t.brief()
+	s.Schema = t.inferred().raw
+	return s
+}
+
+func (t *defined[A, F]) brief() Spec {
 	return Spec{
-		Name: t.Name, Description: t.Description, Schema: t.shape().raw, Effect: t.Effect, With: t.With, Needs: t.Needs,
+		Name: t.Name, Description: t.Description, Effect: t.Effect, With: t.With, Needs: t.Needs,
 		Subject: t.Subject, User: t.User, Plan: t.Plan, Private: t.Private,
 	}
+}
+
+// Brief is the tool's Spec without the schema, which is inferred on its first use: who only tells tools apart shall not
+// have all of them inferred.
+func Brief(t Tool) Spec {
+	if own, ok := t.(interface{ brief() Spec }); ok {
+		return own.brief()
+	}
+	s := t.Spec()
+	s.Schema = nil
+	return s
 }
 
 // titleLimit is in characters.

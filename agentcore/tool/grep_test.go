@@ -42,7 +42,7 @@ func searching(t testing.TB, dir string) readingHost {
 }
 
 // modules are real repositories, as the module cache has them: the last one is the largest.
-var modules = []string{"github.com/openai/openai-go/v3", "mvdan.cc/sh/v3", "golang.org/x/tools"}
+var modules = []string{"github.com/modelcontextprotocol/go-sdk", "mvdan.cc/sh/v3", "golang.org/x/tools"}
 
 // moduleDir is the folder of a module that this one needs, in the module cache.
 func moduleDir(t testing.TB, path string) string {

@@ -2,10 +2,11 @@ package tool
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/agentls/agentls/agentcore/lazyregexp"
 )
 
 // The format of a patch: an envelope of "*** Begin Patch" and "*** End Patch" around one section for each file. A
@@ -179,8 +180,8 @@ func isSection(kind marker, _ string) bool {
 }
 
 var (
-	hereDocument  = regexp.MustCompile(`<<-?\s*['"]?([A-Za-z_]+)['"]?`)
-	unifiedHeader = regexp.MustCompile(`^@@+\s*-(\d+)(?:,(\d+))?\s+\+(\d+)(?:,(\d+))?\s*(?:@@|$)`)
+	hereDocument  = lazyregexp.New(`<<-?\s*['"]?([A-Za-z_]+)['"]?`)
+	unifiedHeader = lazyregexp.New(`^@@+\s*-(\d+)(?:,(\d+))?\s+\+(\d+)(?:,(\d+))?\s*(?:@@|$)`)
 )
 
 // unwrap takes away what models put around a patch: a shell's here-document, a Markdown fence, and the words
@@ -202,7 +203,7 @@ func (p *patchParser) unwrap() bool {
 	}
 	closing := []string{}
 	for _, before := range p.lines[:begin] {
-		if found := hereDocument.FindStringSubmatch(before); found != nil {
+		if found := hereDocument().FindStringSubmatch(before); found != nil {
 			closing = append(closing, found[1])
 		}
 		if strings.HasPrefix(strings.TrimSpace(before), "```") {
@@ -434,7 +435,7 @@ func (p *patchParser) end(section *fileSection, c *chunk) {
 
 // header reads an "@@" line.
 func (c *chunk) header(line string) {
-	if found := unifiedHeader.FindStringSubmatch(line); found != nil {
+	if found := unifiedHeader().FindStringSubmatch(line); found != nil {
 		c.hintOld = 1
 		if found[2] != "" {
 			c.hintOld = number(found[2])

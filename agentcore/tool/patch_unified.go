@@ -169,7 +169,7 @@ func diffName(text, prefix string) string {
 type counts struct{ old, new int }
 
 func readCounts(line string) counts {
-	found := unifiedHeader.FindStringSubmatch(line)
+	found := unifiedHeader().FindStringSubmatch(line)
 	if found == nil {
 		return counts{}
 	}

@@ -4,10 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"html"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/agentls/agentls/agentcore/lazyregexp"
 )
 
 // reading is one way to read old and new.
@@ -44,11 +45,11 @@ func readings(old, new string) []reading {
 }
 
 // numberedLine is a line as read and other tools show it: behind its number.
-var numberedLine = regexp.MustCompile(`^ *(\d+)(?:\t|→| \|(?: |$)|\||:)`)
+var numberedLine = lazyregexp.New(`^ *(\d+)(?:\t|→| \|(?: |$)|\||:)`)
 
 // numberOf returns the number in front of a line, -1 without one, and the line without it.
 func numberOf(text string) (int, string) {
-	found := numberedLine.FindStringSubmatch(text)
+	found := numberedLine().FindStringSubmatch(text)
 	if found == nil {
 		return -1, text
 	}
@@ -151,7 +152,7 @@ func blanksBehind(lines []string) int {
 }
 
 // elision is a line that stands for others, perhaps as a comment.
-var elision = regexp.MustCompile(`^\s*(//|#|--|/\*|<!--)?\s*(\.\.\.|…)\s*(\*/|-->)?\s*$`)
+var elision = lazyregexp.New(`^\s*(//|#|--|/\*|<!--)?\s*(\.\.\.|…)\s*(\*/|-->)?\s*$`)
 
 // pieces cuts a text at lines that stand for others.
 func pieces(text string) []string {
@@ -159,7 +160,7 @@ func pieces(text string) []string {
 	var out strings.Builder
 	lines := contents(text)
 	for i, s := range lines {
-		if elision.MatchString(s) {
+		if elision().MatchString(s) {
 			list = append(list, out.String())
 			out.Reset()
 			continue

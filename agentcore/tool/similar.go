@@ -38,7 +38,7 @@ func (p *place) nearest() string {
 		return twice
 	}
 	var out strings.Builder
-	if !slices.ContainsFunc(p.old, func(s string) bool { return !blank(s) && !numberedLine.MatchString(s) }) &&
+	if !slices.ContainsFunc(p.old, func(s string) bool { return !blank(s) && !numberedLine().MatchString(s) }) &&
 		!allBlank(p.old) {
 		out.WriteString("; it seems to hold the line numbers that read shows: leave them out")
 	}

@@ -72,6 +72,8 @@ type Set struct {
 
 	mu    sync.Mutex
 	tools []tool.Tool // in the order in which models see them
+	// shelved are tools of MCP servers that no request lists: one of the tools finds them.
+	shelved []tool.Tool
 	// spared are what it might use but for its one turn, the background or lack of trust; patterns, too.
 	spared []string
 }
@@ -81,7 +83,7 @@ func New(o Options) *Set {
 	s := &Set{Options: o, lacks: map[string][]string{}}
 	s.subagents, s.unlisted = s.findSubagents()
 	for _, t := range o.Order {
-		switch spec := t.Spec(); {
+		switch spec := tool.Brief(t); {
 		case !s.mightUse(spec):
 		case !s.allows(spec):
 			s.spared = append(s.spared, spec.Name)
@@ -101,11 +103,19 @@ func (s *Set) Tools() []tool.Tool {
 	return slices.Clip(s.tools)
 }
 
-// Add offers tools of MCP servers, too.
-func (s *Set) Add(more []tool.Tool) {
+// Add offers tools of MCP servers, too: those that are listed, and those that are only found by one of them.
+func (s *Set) Add(listed, shelved []tool.Tool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.tools = append(s.tools, more...)
+	s.tools = append(s.tools, listed...)
+	s.shelved = append(s.shelved, shelved...)
+}
+
+// Usable are the tools that a call may be of: those that the run is offered, and those that it can find.
+func (s *Set) Usable() []tool.Tool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Concat(s.tools, s.shelved)
 }
 
 // Names are the tools that the run has, and those that it might use but for its one turn, the background or lack of
@@ -114,8 +124,8 @@ func (s *Set) Names() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	names := []string{}
-	for _, t := range s.tools {
-		names = append(names, t.Spec().Name)
+	for _, t := range slices.Concat(s.tools, s.shelved) {
+		names = append(names, tool.Brief(t).Name)
 	}
 	return append(names, s.spared...)
 }
@@ -125,8 +135,8 @@ func (s *Set) Named(name string) tool.Tool {
 	if t := s.Builtin[name]; t != nil {
 		return t
 	}
-	tools := s.Tools()
-	if i := slices.IndexFunc(tools, func(t tool.Tool) bool { return t.Spec().Name == name }); i >= 0 {
+	tools := s.Usable()
+	if i := slices.IndexFunc(tools, func(t tool.Tool) bool { return tool.Brief(t).Name == name }); i >= 0 {
 		return tools[i]
 	}
 	return nil
@@ -144,7 +154,7 @@ const (
 // be asked for where nobody is asked. The run notes the name, to be told of it.
 func (s *Set) KeepsBack(spec tool.Spec) bool {
 	if owner := s.Builtin[spec.With]; owner != nil {
-		return s.KeepsBack(owner.Spec())
+		return s.KeepsBack(tool.Brief(owner))
 	}
 	why := DeniedByRules
 	if s.Parent != nil {
@@ -165,7 +175,7 @@ func (s *Set) KeepsBack(spec tool.Spec) bool {
 // WhyWithheld is why the run is not offered a tool that it would have otherwise, or "".
 func (s *Set) WhyWithheld(name string) string {
 	if t := s.Builtin[name]; t != nil {
-		name = ownerOf(t.Spec())
+		name = ownerOf(tool.Brief(t))
 	}
 	for _, kept := range s.withheld {
 		if name == kept.Name {
@@ -192,7 +202,7 @@ func (s *Set) needsSomebody(name string) bool {
 	if t == nil {
 		return true
 	}
-	switch spec := t.Spec(); spec.Effect {
+	switch spec := tool.Brief(t); spec.Effect {
 	case tool.Delegates, tool.Asks, tool.Acts:
 		return true
 	default:
@@ -207,7 +217,7 @@ func GoesWithPlanning(spec tool.Spec) bool { return spec.Effect <= tool.Fetches 
 // Definitions of other tools name the tool among all that there are there.
 func (s *Set) plansForParent(name string) bool {
 	plans := s.Definition.Mode == agent.Planning || s.Definition.PermissionMode == string(permission.Plan)
-	return plans && s.Builtin[name].Spec().Plan && slices.Contains(s.Definition.Tools, name)
+	return plans && tool.Brief(s.Builtin[name]).Plan && slices.Contains(s.Definition.Tools, name)
 }
 
 // ownerOf is the tool that another one comes and goes with, each other tool itself.
@@ -223,17 +233,17 @@ func (s *Set) mightUse(spec tool.Spec) bool {
 	switch {
 	case s.Builtin[name] == nil:
 		return false
-	case s.Parent != nil && s.Builtin[name].Spec().User && !s.plansForParent(name):
+	case s.Parent != nil && tool.Brief(s.Builtin[name]).User && !s.plansForParent(name):
 		return false
 	case !s.Definition.Allows(name) && !slices.Contains(s.Granted, name):
 		return false
-	case s.Definition.Mode == agent.Planning && !GoesWithPlanning(s.Builtin[name].Spec()):
+	case s.Definition.Mode == agent.Planning && !GoesWithPlanning(tool.Brief(s.Builtin[name])):
 		return false
 	case s.Bound &&
 		!slices.Contains(s.Former, spec.Name) && !slices.Contains(s.Granted, name):
 		return false // what was a child has no other tools than it had, but for those that the user gives it now
 	}
-	switch owner := s.Builtin[name].Spec(); owner.Needs {
+	switch owner := tool.Brief(s.Builtin[name]); owner.Needs {
 	case tool.Subagents:
 		return len(s.subagents)+len(s.unlisted) > 0
 	case tool.Naming:
@@ -252,7 +262,7 @@ func (s *Set) OnlySubmits() bool { return s.Reports && s.OnlyTurn }
 
 // Offers reports whether there is a tool of that canonical name that the run may use.
 func (s *Set) Offers(name string) bool {
-	return slices.ContainsFunc(s.Tools(), func(t tool.Tool) bool { return t.Spec().Name == name })
+	return slices.ContainsFunc(s.Usable(), func(t tool.Tool) bool { return tool.Brief(t).Name == name })
 }
 
 // Offered returns the tools of the run as a model sees them, in stable order. delegation is what the description of the
@@ -305,12 +315,12 @@ func (s *Set) Starts(d *agent.Definition) bool {
 // here"; empty for another tool or reason.
 func (s *Set) WhyNoTasks(name string) string {
 	t := s.Builtin[name]
-	if t == nil || t.Spec().Effect != tool.Delegates {
+	if t == nil || tool.Brief(t).Effect != tool.Delegates {
 		return ""
 	}
 	named := s.Definition.SubagentsAt(s.Depth)
 	switch {
-	case !s.Definition.Allows(ownerOf(t.Spec())) || named != nil && len(named) == 0:
+	case !s.Definition.Allows(ownerOf(tool.Brief(t))) || named != nil && len(named) == 0:
 		return ""
 	case s.Depth >= s.Config.MaxDepth:
 		return fmt.Sprintf(", since the depth limit of delegation is reached (max_depth = %d): do it yourself",
@@ -352,7 +362,7 @@ func (s *Set) onlyReads(d *agent.Definition) bool {
 		len(s.Config.MCP)+len(d.MCPServers) > 0 && acts(external) {
 		return false
 	}
-	return !slices.ContainsFunc(s.Order, func(t tool.Tool) bool { return acts(t.Spec()) })
+	return !slices.ContainsFunc(s.Order, func(t tool.Tool) bool { return acts(tool.Brief(t)) })
 }
 
 // idles reports whether an agent, started by the run, would have none of the tools that it is there for. One whose mode
@@ -370,9 +380,9 @@ func (s *Set) idles(d *agent.Definition) bool {
 	for _, name := range d.Tools {
 		t := s.Builtin[name]
 		switch {
-		case mcpname.Is(name), t != nil && t.Spec().Needs == tool.Subagents:
+		case mcpname.Is(name), t != nil && tool.Brief(t).Needs == tool.Subagents:
 			idle = false // that is known once it runs
-		case t != nil && child.allows(t.Spec()) && !child.KeepsBack(t.Spec()):
+		case t != nil && child.allows(tool.Brief(t)) && !child.KeepsBack(tool.Brief(t)):
 			idle = false
 		}
 	}

@@ -1,6 +1,6 @@
 package main
 
-import "regexp"
+import "github.com/agentls/agentls/agentcore/lazyregexp"
 
 // The colours are SGR parameters (ECMA-48 8.3.117).
 const (
@@ -26,7 +26,7 @@ func painter(color bool) func(sgr, text string) string {
 	}
 }
 
-var escape = regexp.MustCompile("\x1b\\[[0-9;]*m")
+var escape = lazyregexp.New("\x1b\\[[0-9;]*m")
 
 // bare is a text without its colours.
-func bare(text string) string { return escape.ReplaceAllString(text, "") }
+func bare(text string) string { return escape().ReplaceAllString(text, "") }

@@ -3,11 +3,11 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/lazyregexp"
 )
 
 // deniedReport is a call that was denied, or an edit by a command that was left out, in the output of `--format json`.
@@ -83,14 +83,14 @@ func (r *result) refusal(folder string, trusted bool) error {
 }
 
 // byDefinition finds in the reason of a denial the rule of a definition: its own, or the named set that it has.
-var byDefinition = regexp.MustCompile(`deny .+? \((?:agent ([a-z0-9-]+)|built-in [a-z]+)\)`)
+var byDefinition = lazyregexp.New(`deny .+? \((?:agent ([a-z0-9-]+)|built-in [a-z]+)\)`)
 
 // hintOf says where the rules stand that denied calls: no rule of a configuration lifts a deny of a definition.
 func hintOf(calls []deniedReport) string {
 	var definitions []string
 	others := false
 	for _, d := range calls {
-		found := byDefinition.FindStringSubmatch(d.Reason)
+		found := byDefinition().FindStringSubmatch(d.Reason)
 		if found == nil {
 			others = true
 			continue

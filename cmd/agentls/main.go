@@ -12,6 +12,8 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime"
+	"runtime/debug"
 	"sync"
 	"syscall"
 
@@ -22,6 +24,7 @@ import (
 
 func main() {
 	sandbox.Dispatch()
+	deferCollection()
 	p, err := system()
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "agentls: %v\n", err)
@@ -31,6 +34,17 @@ func main() {
 	code := p.run(ctx)
 	stop()
 	os.Exit(code)
+}
+
+// deferCollection has the first garbage collection begin once the heap has 16 MiB instead of 4: a process needs about
+// that much until its first request is out, and its collection would only compete with an editor that starts beside it.
+// From the first on they go on as ever. What the user sets in the environment holds.
+func deferCollection() {
+	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
+		return
+	}
+	usual := debug.SetGCPercent(400)
+	runtime.AddCleanup(new([64]byte), func(usual int) { debug.SetGCPercent(usual) }, usual)
 }
 
 // system is the command line as the operating system started it.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"io"
 	"os"
 	"runtime"
@@ -13,6 +14,7 @@ import (
 	"github.com/agentls/agentls/agentcore/crash"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/provider"
+	"github.com/agentls/agentls/agentcore/sandbox"
 	"github.com/agentls/agentls/agentcore/secret"
 )
 
@@ -25,6 +27,8 @@ type process struct {
 
 	// openModel makes models; nil means the engine's own wires.
 	openModel func(provider.Choice) (model.Model, error)
+	// probe finds out which sandbox the machine offers; nil means the machine's own.
+	probe func(ctx context.Context, stateDir string, tell func(sandbox.Level)) sandbox.Report
 	// crash is called at the points that tests end the process at; nil is for everybody else.
 	crash crash.Hook
 }

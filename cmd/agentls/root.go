@@ -40,6 +40,7 @@ func (p *process) run(ctx context.Context) int {
 func rootCommand(p *process) *cobra.Command {
 	cobra.EnableCommandSorting = false
 	s := &settings{}
+	var printsVersion bool
 	root := &cobra.Command{
 		Use:   "agentls",
 		Short: "A language server for AI agents",
@@ -49,7 +50,7 @@ see "agentls doctor" for what it found.`,
 		SilenceErrors: true, SilenceUsage: true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 		Args: func(c *cobra.Command, args []string) error {
-			if len(args) == 0 {
+			if len(args) == 0 || printsVersion {
 				return nil
 			}
 			return usage("there is no command %q%s; see `agentls --help`", args[0], didYouMean(args[0], names(c)))
@@ -58,11 +59,14 @@ see "agentls doctor" for what it found.`,
 	root.PersistentFlags().StringArrayVar(&s.set, "set", nil,
 		"set a configuration `key=value` for this call, as in config.toml (repeatable)")
 	root.SetFlagErrorFunc(flagError)
-	root.Version = build() // makes cobra offer --version and -v
-	root.SetVersionTemplate("agentls {{.Version}}\n")
+	// cobra's own flag would need a template, and templates have the linker keep every exported method.
+	root.Flags().BoolVarP(&printsVersion, "version", "v", false, "version for agentls")
 	serve := serveCommand(p, s)
 	editorFlags(root)
 	root.RunE = func(c *cobra.Command, args []string) error {
+		if printsVersion {
+			return p.printVersion()
+		}
 		if p.stdinTerminal {
 			return c.Help()
 		}

@@ -16,7 +16,7 @@ var schemas = []struct {
 	text       func() ([]byte, error)
 }{
 	{"protocol", "the JSON Schema of the custom methods", given(schema.Agent)},
-	{"document", "the custom methods, for people", given([]byte(schema.Protocol))},
+	{"document", "the custom methods, for people", func() ([]byte, error) { return []byte(schema.Protocol), nil }},
 	{"config", "the JSON Schema of config.toml", config.Schema},
 	{"definition", "the JSON Schema of a definition's frontmatter", given(schema.Definition)},
 	{"agents", "the JSON Schema of files with several definitions", given(schema.Agents)},

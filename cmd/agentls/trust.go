@@ -20,7 +20,6 @@ import (
 	"github.com/agentls/agentls/agentcore/authority"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/permission"
-	"github.com/agentls/agentls/agentcore/store"
 )
 
 // trustReport is the output of `agentls trust --json`.
@@ -258,19 +257,31 @@ func trustPage(t authority.FolderTrust) string {
 
 // readTrust tells how far the user trusts a folder, without making a state folder for that.
 func (p *process) readTrust(ctx context.Context, dirs config.Dirs, folder string) (t authority.FolderTrust, err error) {
-	file := filepath.Join(dirs.State, "agentls.db")
-	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
-		return authority.UnknownTrust(ctx, folder)
+	t, state, err := p.openTrust(ctx, dirs, agentcore.Options{StateDir: dirs.State, Crash: p.crash}, folder)
+	if state != nil {
+		err = errors.Join(err, state.Close(context.WithoutCancel(ctx)))
 	}
-	s, err := store.Open(ctx, file, store.Options{Crash: p.crash})
+	return t, err
+}
+
+// openTrust is readTrust that leaves the state open, for an engine with the options or somebody else to close; it is
+// nil where there is none yet, or it cannot be opened.
+func (p *process) openTrust(ctx context.Context, dirs config.Dirs, o agentcore.Options,
+	folder string,
+) (authority.FolderTrust, *agentcore.State, error) {
+	if _, err := os.Stat(filepath.Join(dirs.State, "agentls.db")); errors.Is(err, fs.ErrNotExist) {
+		t, err := authority.UnknownTrust(ctx, folder)
+		return t, nil, err
+	}
+	state, err := agentcore.OpenState(ctx, o)
 	if err != nil {
-		return authority.FolderTrust{}, fmt.Errorf("open the state in %s: %w", dirs.State, err)
+		return authority.FolderTrust{}, nil, err
 	}
-	if r := s.Recovery(); r != nil { // who opens it next finds a sound one
-		fmt.Fprintln(p.stderr, "agentls:", r)
+	if text := state.Repaired(); text != "" { // who opens it next finds a sound one
+		fmt.Fprintln(p.stderr, "agentls:", text)
 	}
-	defer func() { err = errors.Join(err, s.Close(context.WithoutCancel(ctx))) }()
-	return authority.ReadTrust(ctx, s, folder)
+	t, err := state.FolderTrust(ctx, folder)
+	return t, state, err
 }
 
 // loadFolder reads the configuration for a workspace folder, with the folder's own where the user trusts it. Where that
@@ -278,11 +289,19 @@ func (p *process) readTrust(ctx context.Context, dirs config.Dirs, folder string
 func (p *process) loadFolder(ctx context.Context, s *settings,
 	root string,
 ) (*config.Config, []config.Problem, config.Dirs, authority.FolderTrust, error) {
+	return p.loadTrusting(s, root, func(dirs config.Dirs) (authority.FolderTrust, error) {
+		return p.readTrust(ctx, dirs, root)
+	})
+}
+
+// loadTrusting is loadFolder with the one who knows how far the folder is trusted.
+func (p *process) loadTrusting(s *settings, root string, trust func(config.Dirs) (authority.FolderTrust, error),
+) (*config.Config, []config.Problem, config.Dirs, authority.FolderTrust, error) {
 	dirs, err := config.FindDirs(p.getenv, p.home)
 	if err != nil {
 		return nil, nil, dirs, authority.FolderTrust{}, &exitError{exitUsage, err}
 	}
-	t, failed := p.readTrust(ctx, dirs, root)
+	t, failed := trust(dirs)
 	if failed != nil {
 		t.Standing = permission.Unknown
 	}

@@ -40,8 +40,9 @@ func versionCommand(o *console) *cobra.Command {
 		Use:   "version",
 		Short: "Print the version",
 		Args:  exactly(0),
-		RunE: func(*cobra.Command, []string) error {
-			return o.print("agentls " + build() + "\n")
-		},
+		RunE:  func(*cobra.Command, []string) error { return o.printVersion() },
 	}
 }
+
+// printVersion prints the name and the build.
+func (o *console) printVersion() error { return o.print("agentls " + build() + "\n") }

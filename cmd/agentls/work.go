@@ -7,17 +7,23 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/authority"
+	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/feed"
+	"github.com/agentls/agentls/agentcore/run"
+	"github.com/agentls/agentls/agentcore/sandbox"
 	"github.com/agentls/agentls/agentcore/skill"
 	"github.com/agentls/agentls/agentcore/workspace"
 )
@@ -103,7 +109,7 @@ type job struct {
 }
 
 // work has an agent do a job and prints the result.
-func (p *process) work(ctx context.Context, f *workFlags, j job) error {
+func (p *process) work(ctx context.Context, f *workFlags, j job) (err error) {
 	if err := f.check(); err != nil {
 		return err
 	}
@@ -115,7 +121,29 @@ func (p *process) work(ctx context.Context, f *workFlags, j job) error {
 	if err != nil {
 		return err
 	}
-	cfg, problems, dirs, trust, err := p.loadFolder(ctx, f.settings, root.Path)
+	var options agentcore.Options
+	var tried trial
+	defer tried.end()
+	cfg, problems, dirs, trust, err := p.loadTrusting(f.settings, root.Path,
+		func(dirs config.Dirs) (t authority.FolderTrust, err error) {
+			own, _, _, err := p.load(f.settings)
+			if err == nil && (j.agent == "" || j.agent == own.DefaultAgent) && made(dirs.State) {
+				tried.begin(ctx, p, own, dirs) // the default agent most likely may start commands
+			}
+			options = p.engineOptions(nil, dirs, nil)
+			options.Name = "the command line"
+			t, options.State, err = p.openTrust(ctx, dirs, options, root.Path)
+			return t, err
+		})
+	opened := options.State
+	defer func() {
+		if opened == nil {
+			return
+		}
+		if failed := opened.Close(context.WithoutCancel(ctx)); failed != nil {
+			err = errors.Join(err, failed)
+		}
+	}()
 	if err != nil {
 		return err
 	}
@@ -125,6 +153,9 @@ func (p *process) work(ctx context.Context, f *workFlags, j job) error {
 	agents, err := p.agents(ctx, cfg, dirs, projects...)
 	if err != nil {
 		return err
+	}
+	if d, err := agents.Find(cmp.Or(j.agent, cfg.DefaultAgent)); err == nil && d.Allows("bash") {
+		tried.begin(ctx, p, cfg, dirs)
 	}
 	view, err := openView(root, paths, text, slices.Index(j.files, "-"))
 	if err != nil {
@@ -140,13 +171,15 @@ func (p *process) work(ctx context.Context, f *workFlags, j job) error {
 			return &exitError{exitUsage, err}
 		}
 	}
-	options := p.engineOptions(cfg, dirs, agents)
-	options.Name, options.Skills, options.UserConfig = "the command line", skills, dirs.File
+	options.Config, options.Agents, options.Skills, options.UserConfig = cfg, agents, skills, dirs.File
+	options.Sandbox, options.SandboxLevel = tried.report, tried.level
+	repairTold := opened != nil
+	opened = nil // the engine's
 	engine, err := agentcore.Open(ctx, options)
 	if err != nil {
 		return fmt.Errorf("%w; make the state folder %s usable, or name another in AGENTLS_STATE", err, dirs.State)
 	}
-	if text := engine.Repaired(); text != "" {
+	if text := engine.Repaired(); text != "" && !repairTold {
 		if _, err := fmt.Fprintln(p.stderr, "agentls:", text); err != nil {
 			return err
 		}
@@ -162,6 +195,47 @@ func (p *process) work(ctx context.Context, f *workFlags, j job) error {
 		err = errors.Join(err, closed)
 	}
 	return err
+}
+
+// made reports whether a folder is there.
+func made(folder string) bool {
+	info, err := os.Stat(folder)
+	return err == nil && info.IsDir()
+}
+
+// trial finds out which sandbox the machine offers, beside what else there is to do before a run begins: the run's
+// prompt says what its commands see and reach. The zero value has not begun.
+type trial struct {
+	// report waits for what was found, and level for the level of that; nil where the trial has not begun.
+	report func() sandbox.Report
+	level  func() sandbox.Level
+	cancel context.CancelFunc
+}
+
+// begin starts the trial, unless it has begun or the user wants no sandbox.
+func (t *trial) begin(ctx context.Context, p *process, cfg *config.Config, dirs config.Dirs) {
+	if t.report != nil || cfg.Sandbox == config.SandboxOff {
+		return
+	}
+	probe := p.probe
+	if probe == nil {
+		probe = sandbox.Try
+	}
+	ctx, t.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	told := make(chan sandbox.Level, 1)
+	t.level = sync.OnceValue(func() sandbox.Level { return <-told })
+	t.report = sync.OnceValue(func() sandbox.Report {
+		return probe(ctx, run.SandboxDir(dirs.State), func(l sandbox.Level) { told <- l })
+	})
+	go t.report()
+}
+
+// end ends what was begun, and waits for it.
+func (t *trial) end() {
+	if t.report != nil {
+		t.cancel()
+		t.report()
+	}
 }
 
 // openView opens the workspace of some files; the one at a place has the text from standard input, if there is any.

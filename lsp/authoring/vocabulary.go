@@ -41,7 +41,7 @@ func (v *Vocabulary) words(kind string) []word {
 		list = append(list, word{"*", "all tools", ""})
 		described := map[string]string{}
 		for _, t := range tool.Builtin() {
-			described[t.Spec().Name] = t.Spec().Description
+			described[tool.Brief(t).Name] = tool.Brief(t).Description
 		}
 		for name := range tool.Names() {
 			w := word{name, "tool", described[name]}

@@ -8,8 +8,9 @@
 package comment
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/agentls/agentls/agentcore/lazyregexp"
 )
 
 // Request is a comment that asks for something.
@@ -45,7 +46,7 @@ func Requests(language, path, text string) []Request {
 }
 
 // asks is a comment's text that is a request.
-var asks = regexp.MustCompile(`^agent(?:@([A-Za-z0-9][\w-]*))?:(\s*)(\S(?s:.*))$`)
+var asks = lazyregexp.New(`^agent(?:@([A-Za-z0-9][\w-]*))?:(\s*)(\S(?s:.*))$`)
 
 // requestAt reads the request that the first comment begins; used is how many comments it takes, 0 for none.
 func requestAt(text string, comments []span) (r Request, used int) {
@@ -61,7 +62,7 @@ func requestAt(text string, comments []span) (r Request, used int) {
 		lines = append(lines, last.lines(text)...)
 		used++
 	}
-	parts := asks.FindStringSubmatch(joined(lines))
+	parts := asks().FindStringSubmatch(joined(lines))
 	if parts == nil || parts[2] == "" && strings.HasPrefix(parts[3], "//") { // an address
 		return r, 0
 	}
@@ -81,7 +82,7 @@ func continues(text string, first, last, next span) bool {
 		return false
 	}
 	lines := next.lines(text)
-	if len(lines) == 0 || asks.MatchString(lines[0]) {
+	if len(lines) == 0 || asks().MatchString(lines[0]) {
 		return false
 	}
 	// "//go:generate", "#!" and "/// docs" are something else below "// agent: …".
@@ -91,7 +92,7 @@ func continues(text string, first, last, next span) bool {
 func spaced(body string) bool { return body != "" && (body[0] == ' ' || body[0] == '\t') }
 
 // item is the beginning of a line that starts anew in prose: of a list, or code.
-var item = regexp.MustCompile(`^(?:[-*+] |\d+[.)] |` + "```" + `)`)
+var item = lazyregexp.New(`^(?:[-*+] |\d+[.)] |` + "```" + `)`)
 
 // joined makes one text of the lines of a comment. An empty one is a blank line.
 func joined(lines []string) string {
@@ -99,7 +100,7 @@ func joined(lines []string) string {
 	for i, line := range lines {
 		switch {
 		case i == 0:
-		case line == "" || lines[i-1] == "" || item.MatchString(line):
+		case line == "" || lines[i-1] == "" || item().MatchString(line):
 			b.WriteByte('\n')
 		default:
 			b.WriteByte(' ')

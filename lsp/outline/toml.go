@@ -1,8 +1,9 @@
 package outline
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/agentls/agentls/agentcore/lazyregexp"
 )
 
 // TOML outlines a text in TOML v1.0.0.
@@ -138,7 +139,7 @@ func (t *toml) pair(start, end int, table []string, number int) (pos int, ok boo
 }
 
 // begins is a line that cannot be a part of a list: somebody has not closed it yet.
-var begins = regexp.MustCompile(`^[ \t]*([\w.-]+[ \t]*=|\[\[?[ \t]*[A-Za-z_][\w. -]*\][ \t\]]*\r?(\n|$))`)
+var begins = lazyregexp.New(`^[ \t]*([\w.-]+[ \t]*=|\[\[?[ \t]*[A-Za-z_][\w. -]*\][ \t\]]*\r?(\n|$))`)
 
 // value reads a value and returns where it ends.
 func (t *toml) value(pos int, path []string) int {
@@ -192,7 +193,7 @@ func (t *toml) list(pos int, path []string) int {
 		case c == ']':
 			return pos + 1
 		case c == '\n':
-			if begins.MatchString(t.Text[pos+1:]) {
+			if begins().MatchString(t.Text[pos+1:]) {
 				return pos
 			}
 			pos++
@@ -221,7 +222,7 @@ func (t *toml) inline(pos int, path []string) int {
 	t.region(Key, pos, pos, path, number)
 	for pos < len(t.Text) && t.Text[pos] != '}' {
 		switch c := t.Text[pos]; {
-		case c == '\n' && begins.MatchString(t.Text[pos+1:]):
+		case c == '\n' && begins().MatchString(t.Text[pos+1:]):
 			t.regions[at].End = pos
 			return pos
 		case strings.IndexByte(" \t\r\n,", c) >= 0:

@@ -58,9 +58,11 @@ func Program(t testing.TB, dir string) string {
 	return path
 }
 
-// Handler serves a good server over HTTP. Its sessions end with the test, also those whose client has not said goodbye.
-func Handler(t testing.TB) http.Handler {
-	good := Good()
+// Handler serves a good server over HTTP, as HandlerOf does.
+func Handler(t testing.TB) http.Handler { return HandlerOf(t, Good()) }
+
+// HandlerOf serves a server over HTTP. Its sessions end with the test, also those whose client has not said goodbye.
+func HandlerOf(t testing.TB, good *mcp.Server) http.Handler {
 	t.Cleanup(func() {
 		for session := range good.Sessions() {
 			_ = session.Close() // it is over in any case
@@ -85,6 +87,21 @@ type echoArguments struct {
 
 type fileArguments struct {
 	Path string `json:"path"`
+}
+
+// Many is a server with a number of tools whose definitions are as long as those of real ones: tool_000 and so on. Each
+// says its name and what it was given.
+func Many(n int) *mcp.Server {
+	s := mcp.NewServer(&mcp.Implementation{Name: "many", Version: "1.0"}, nil)
+	for i := range n {
+		name := fmt.Sprintf("tool_%03d", i)
+		about := fmt.Sprintf("Does what number %d does: %s", i, strings.Repeat("it looks at what it is given. ", 8))
+		mcp.AddTool(s, &mcp.Tool{Name: name, Description: about},
+			func(_ context.Context, _ *mcp.CallToolRequest, in echoArguments) (*mcp.CallToolResult, any, error) {
+				return said(name + ": " + in.Text), nil, nil
+			})
+	}
+	return s
 }
 
 type none struct{}

@@ -3,10 +3,9 @@ package anthropic
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
-
-	sdk "github.com/anthropics/anthropic-sdk-go"
 
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/model/internal/transport"
@@ -17,9 +16,43 @@ type answer struct {
 	begun  bool // anything of a message has come
 	blocks []*block
 	usage  model.Usage
-	stop   sdk.StopReason
-	// event is decoded into again and again: the SDK's union has 5 KiB.
-	event sdk.MessageStreamEventUnion
+	stop   string // why it ended, in the vendor's words
+}
+
+// streamed is what is read of an event of the stream ("Streaming messages": Event types): one type for all.
+type streamed struct {
+	Type    string `json:"type"`
+	Index   int64  `json:"index"`
+	Message struct {
+		Usage tokens `json:"usage"`
+	} `json:"message"`
+	ContentBlock struct {
+		Type      string          `json:"type"`
+		ID        string          `json:"id"`
+		Name      string          `json:"name"`
+		Text      string          `json:"text"`
+		Thinking  string          `json:"thinking"`
+		Signature string          `json:"signature"`
+		Data      string          `json:"data"`
+		Input     json.RawMessage `json:"input"`
+	} `json:"content_block"`
+	Delta struct {
+		Type        string `json:"type"`
+		Text        string `json:"text"`
+		Thinking    string `json:"thinking"`
+		Signature   string `json:"signature"`
+		PartialJSON string `json:"partial_json"`
+		StopReason  string `json:"stop_reason"`
+	} `json:"delta"`
+	Usage tokens `json:"usage"`
+}
+
+// tokens are the counts that are known so far.
+type tokens struct {
+	Input   int64 `json:"input_tokens"`
+	Created int64 `json:"cache_creation_input_tokens"`
+	Read    int64 `json:"cache_read_input_tokens"`
+	Output  int64 `json:"output_tokens"`
 }
 
 // block is a content block while it arrives.
@@ -39,26 +72,25 @@ func (a *answer) add(data []byte) (event model.Event, ended bool, err error) {
 	if len(data) == 0 {
 		return nil, false, nil
 	}
-	a.event = sdk.MessageStreamEventUnion{}
-	e := &a.event
-	if err := json.Unmarshal(data, e); err != nil {
+	var e streamed
+	err = json.Unmarshal(data, &e)
+	var wrongType *json.UnmarshalTypeError // of a member, which then counts as absent
+	if err != nil && (!errors.As(err, &wrongType) || wrongType.Field == "") {
 		return nil, false, fmt.Errorf("read an event: %w", err)
 	}
 	switch e.Type {
 	case "message_start":
 		a.begun = true
-		a.count(e.Message.Usage.InputTokens, e.Message.Usage.CacheCreationInputTokens,
-			e.Message.Usage.CacheReadInputTokens, e.Message.Usage.OutputTokens)
+		a.count(&e.Message.Usage)
 	case "content_block_start":
-		return a.start(e), false, nil
+		return a.start(&e), false, nil
 	case "content_block_delta":
-		return a.delta(e), false, nil
+		return a.delta(&e), false, nil
 	case "message_delta":
 		if e.Delta.StopReason != "" {
 			a.stop = e.Delta.StopReason
 		}
-		a.count(e.Usage.InputTokens, e.Usage.CacheCreationInputTokens, e.Usage.CacheReadInputTokens,
-			e.Usage.OutputTokens)
+		a.count(&e.Usage)
 	case "message_stop":
 		return nil, true, nil
 	case "error":
@@ -72,15 +104,15 @@ func (a *answer) add(data []byte) (event model.Event, ended bool, err error) {
 }
 
 // count takes token counts over. They are cumulative, and 0 where an event does not repeat them.
-func (a *answer) count(input, created, read, output int64) {
-	if input+created > 0 {
-		a.usage.Input, a.usage.Written = input+created, created
+func (a *answer) count(t *tokens) {
+	if t.Input+t.Created > 0 {
+		a.usage.Input, a.usage.Written = t.Input+t.Created, t.Created
 	}
-	a.usage.Cached = max(a.usage.Cached, read)
-	a.usage.Output = max(a.usage.Output, output)
+	a.usage.Cached = max(a.usage.Cached, t.Read)
+	a.usage.Output = max(a.usage.Output, t.Output)
 }
 
-func (a *answer) start(e *sdk.MessageStreamEventUnion) model.Event {
+func (a *answer) start(e *streamed) model.Event {
 	b := &block{index: e.Index, kind: e.ContentBlock.Type, id: e.ContentBlock.ID, name: e.ContentBlock.Name}
 	b.signature, b.sealed = e.ContentBlock.Signature, e.ContentBlock.Data
 	a.begun = true
@@ -97,13 +129,13 @@ func (a *answer) start(e *sdk.MessageStreamEventUnion) model.Event {
 			return model.ReasoningDelta{Text: e.ContentBlock.Thinking}
 		}
 	case "tool_use":
-		b.whole = e.ContentBlock.JSON.Input.Raw()
+		b.whole = string(e.ContentBlock.Input)
 		return model.CallDelta{Name: b.name}
 	}
 	return nil
 }
 
-func (a *answer) delta(e *sdk.MessageStreamEventUnion) model.Event {
+func (a *answer) delta(e *streamed) model.Event {
 	b := a.block(e.Index, e.Delta.Type)
 	switch e.Delta.Type {
 	case "text_delta":
@@ -164,9 +196,9 @@ func (a *answer) done() model.Done {
 		}
 	}
 	switch a.stop {
-	case sdk.StopReasonMaxTokens, "model_context_window_exceeded":
+	case "max_tokens", "model_context_window_exceeded":
 		done.Stop = model.StopLength
-	case sdk.StopReasonRefusal:
+	case "refusal":
 		done.Stop = model.StopRefused
 	default:
 		done.Stop = model.StopEnd

@@ -1,18 +1,16 @@
-// Package anthropic speaks the Anthropic Messages API, streamed, through the vendor's SDK.
+// Package anthropic speaks the Anthropic Messages API, streamed, over net/http. The vendor's SDK is not used: its types
+// of all that the vendor offers add 7 MB to the binary, and are made ready at each start.
 // Source: the "Messages" and "Streaming messages" pages of the Claude API documentation, version 2023-06-01.
 package anthropic
 
 import (
 	"cmp"
 	"context"
+	"io"
 	"iter"
 	"net/http"
 	"strings"
 	"time"
-
-	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/option"
-	"github.com/anthropics/anthropic-sdk-go/packages/ssestream"
 
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/model/internal/transport"
@@ -31,9 +29,9 @@ type Options = transport.Options
 // claude is a model behind the Messages API. It is never changed after New.
 type claude struct {
 	transport.Endpoint
+	url       string
 	model     string
 	maxTokens int
-	service   sdk.MessageService
 	encodings transport.Encodings
 	frames    transport.Frames
 }
@@ -44,25 +42,12 @@ func New(options Options) model.Model {
 	options.BaseURL = strings.TrimSuffix(strings.TrimRight(options.BaseURL, "/"), "/v1")
 	at := transport.Vendor{
 		Name: "anthropic", URL: VendorURL, KeyVariable: "ANTHROPIC_API_KEY", KeyHeader: "x-api-key",
-		Form: " without /v1", Resets: resets,
+		Header: http.Header{"Accept": {"application/json"}, "Anthropic-Version": {"2023-06-01"}},
+		Form:   " without /v1", Resets: resets,
 	}.Endpoint(options)
-	set := []option.RequestOption{
-		option.WithMaxRetries(0),
-		option.WithBaseURL(at.Base + "/"),
-		option.WithHTTPClient(at.Client),
-		option.WithoutOpenTelemetry(),
-		option.WithHeader("User-Agent", "agentls"),
-	}
-	if options.Key != "" {
-		set = append(set, option.WithAPIKey(options.Key))
-	}
-	for name, value := range options.Headers {
-		set = append(set, option.WithHeader(name, value))
-	}
-	// The service is made by itself: the SDK's client would take keys, headers and profiles from the environment.
 	return &claude{
-		Endpoint: at, model: options.Model, maxTokens: cmp.Or(options.MaxTokens, defaultMaxTokens),
-		service: sdk.NewMessageService(set...),
+		Endpoint: at, url: at.At("v1/messages"), model: options.Model,
+		maxTokens: cmp.Or(options.MaxTokens, defaultMaxTokens),
 	}
 }
 
@@ -73,27 +58,23 @@ func (c *claude) Stream(ctx context.Context, request *model.Request) iter.Seq2[m
 		if err != nil {
 			return err
 		}
-		frame := c.frames.Of(request)
-		var params sdk.MessageNewParams
-		if !frame.Known() {
-			params = c.params(request)
-		}
-		var response *http.Response
-		stream := c.service.NewStreaming(x.Context, params,
-			option.WithMiddleware(x.Splicing("messages", frame, said)), option.WithResponseInto(&response))
-		if err := stream.Err(); err != nil {
+		response, err := x.Post(&c.Endpoint, c.url, "messages", c.frames.Of(request), said,
+			func() any { return c.params(request) })
+		if err != nil {
 			return err
 		}
-		return read(x, ssestream.NewDecoder(response), yield)
+		return read(x, response.Body, yield)
 	})
 }
 
-// read turns the vendor's events into ours. The SDK's own stream type is not used for it: it drops events
-// without a name, which compatible servers send.
-func read(x *transport.Exchange, decoder ssestream.Decoder, yield func(model.Event, error) bool) error {
+// read turns the vendor's events into ours. The names of events do not count: compatible servers send none.
+func read(x *transport.Exchange, answered io.Reader, yield func(model.Event, error) bool) error {
 	var answer answer
-	for decoder.Next() {
-		event, ended, err := answer.add(decoder.Event().Data)
+	for data, err := range transport.Events(answered) {
+		if err != nil {
+			return err
+		}
+		event, ended, err := answer.add(data)
 		switch {
 		case err != nil:
 			return err
@@ -106,7 +87,7 @@ func read(x *transport.Exchange, decoder ssestream.Decoder, yield func(model.Eve
 			return nil
 		}
 	}
-	return cmp.Or[error](decoder.Err(), x.Cut("message_stop"))
+	return x.Cut("message_stop")
 }
 
 // resets reads when the exhausted ones of the vendor's rate limits are full again: the headers

@@ -16,7 +16,7 @@ import (
 	"github.com/agentls/agentls/agentcore/model/internal/conformance"
 )
 
-// TestMain puts into the environment what the SDK would like to use, and a proxy that nothing listens at: every
+// TestMain puts into the environment what the vendor's SDK would use, and a proxy that nothing listens at: every
 // test then shows that none of it matters.
 func TestMain(m *testing.M) {
 	for name, value := range map[string]string{
@@ -133,6 +133,19 @@ func TestStops(t *testing.T) {
 	a := conformance.Ask(t, wire().New(server.URL, server.Client, 0), conformance.Request())
 	if a.Done.Stop != model.StopCalls || string(a.Done.Message.Calls()[0].Arguments) != `{"whole":true}` {
 		t.Errorf("a call in one piece: %+v", a.Done)
+	}
+}
+
+// TestMembersOfOtherTypes reads events in which members have other types than the vendor's: these count as absent.
+func TestMembersOfOtherTypes(t *testing.T) {
+	stream := strings.NewReplacer(`"index":1`, `"index":1,"delta":{"text":7}`, `"output_tokens":89`, `"output_tokens":"89"`).
+		Replace(message("end_turn", contentBlock(0, `{"type":"text","text":null}`, `{"type":"text_delta","text":"hi"}`),
+			contentBlock(1, `{"type":"tool_use","id":["x"],"name":"read","input":[1]}`)))
+	server := conformance.Serve(t, conformance.SSE(stream, 0))
+	a := conformance.Ask(t, wire().New(server.URL, server.Client, 0), conformance.Request())
+	if a.Err != nil || a.Text != "hi" || a.Done.Usage.Output != 1 || len(a.Done.Message.Calls()) != 1 ||
+		string(a.Done.Message.Calls()[0].Arguments) != "[1]" {
+		t.Errorf("%+v, %v", a.Done, a.Err)
 	}
 }
 

@@ -1,86 +1,126 @@
 package anthropic
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
 
-	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/packages/param"
-
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/model/internal/transport"
 )
 
+// body is the request body of Messages.
+type body struct {
+	MaxTokens   int        `json:"max_tokens"`
+	Messages    []content  `json:"messages"` // empty: see messages
+	Model       string     `json:"model"`
+	Temperature *float64   `json:"temperature,omitempty"`
+	Metadata    metadata   `json:"metadata,omitzero"`
+	System      []content  `json:"system,omitempty"`
+	ToolChoice  toolChoice `json:"tool_choice,omitzero"`
+	Tools       []tool     `json:"tools,omitempty"`
+	Stream      bool       `json:"stream"`
+}
+
+type metadata struct {
+	UserID string `json:"user_id"`
+}
+
+type toolChoice struct {
+	Type string `json:"type"`
+}
+
+type tool struct {
+	InputSchema  json.RawMessage `json:"input_schema"`
+	Name         string          `json:"name"`
+	CacheControl *marker         `json:"cache_control,omitempty"`
+	Description  string          `json:"description,omitempty"`
+}
+
+// content is a content block of one of the types text, thinking, redacted_thinking, tool_use, tool_result and image.
+type content struct {
+	ToolUseID    string          `json:"tool_use_id,omitempty"`
+	ID           string          `json:"id,omitempty"`
+	Signature    string          `json:"signature,omitempty"`
+	Thinking     *string         `json:"thinking,omitempty"`
+	Data         string          `json:"data,omitempty"`
+	Input        json.RawMessage `json:"input,omitempty"`
+	Name         string          `json:"name,omitempty"`
+	IsError      bool            `json:"is_error,omitempty"`
+	Source       *source         `json:"source,omitempty"`
+	Text         string          `json:"text,omitempty"`
+	CacheControl *marker         `json:"cache_control,omitempty"`
+	Content      []content       `json:"content,omitempty"`
+	Type         string          `json:"type"`
+}
+
+// source is an image in base64.
+type source struct {
+	Data      string `json:"data"`
+	MediaType string `json:"media_type"`
+	Type      string `json:"type"`
+}
+
+// marker has the vendor keep what stands before it ("Prompt caching" page).
+type marker struct {
+	Type string `json:"type"`
+}
+
+var ephemeral = &marker{"ephemeral"}
+
 // params makes the request body without its messages. Cache markers (at most four are allowed) stand behind the system
 // prompt, the last tool and the last message, and where the last message of the former request ended: the vendor looks
 // back only 20 blocks from a marker, which a turn with many parallel calls exceeds.
-func (c *claude) params(request *model.Request) sdk.MessageNewParams {
-	params := sdk.MessageNewParams{
-		Model:     sdk.Model(c.model),
-		MaxTokens: int64(cmp.Or(request.MaxTokens, c.maxTokens)),
-		Messages:  []sdk.MessageParam{}, // see messages
+func (c *claude) params(request *model.Request) *body {
+	params := &body{
+		MaxTokens: cmp.Or(request.MaxTokens, c.maxTokens), Messages: []content{}, Model: c.model,
+		Temperature: request.Temperature, Metadata: metadata{request.Run}, Stream: true,
 	}
 	if request.System != "" {
-		params.System = []sdk.TextBlockParam{{Text: request.System, CacheControl: sdk.NewCacheControlEphemeralParam()}}
+		params.System = []content{{Text: request.System, CacheControl: ephemeral, Type: "text"}}
 	}
-	if request.Temperature != nil {
-		params.Temperature = param.NewOpt(*request.Temperature)
-	}
-	if request.Run != "" {
-		params.Metadata = sdk.MetadataParam{UserID: param.NewOpt(request.Run)}
-	}
-	for i, tool := range request.Tools {
-		schema := tool.Schema
-		if len(schema) == 0 {
-			schema = json.RawMessage(`{"type":"object"}`)
-		}
-		t := sdk.ToolParam{
-			Name:        tool.Name,
-			InputSchema: param.Override[sdk.ToolInputSchemaParam](schema),
-		}
-		if tool.Description != "" {
-			t.Description = param.NewOpt(tool.Description)
+	for i, offered := range request.Tools {
+		t := tool{InputSchema: offered.Schema, Name: offered.Name, Description: offered.Description}
+		if len(t.InputSchema) == 0 {
+			t.InputSchema = json.RawMessage(`{"type":"object"}`)
 		}
 		if i == len(request.Tools)-1 {
-			t.CacheControl = sdk.NewCacheControlEphemeralParam()
+			t.CacheControl = ephemeral
 		}
-		params.Tools = append(params.Tools, sdk.ToolUnionParam{OfTool: &t})
+		params.Tools = append(params.Tools, t)
 	}
 	if request.NoCalls && len(request.Tools) > 0 { // the vendor refuses a choice among no tools
-		none := sdk.NewToolChoiceNoneParam()
-		params.ToolChoice = sdk.ToolChoiceUnionParam{OfNone: &none}
+		params.ToolChoice.Type = "none"
 	}
 	return params
 }
 
-// mark puts a cache marker on the last block, if that can carry one.
-func mark(blocks []sdk.ContentBlockParamUnion) bool {
+// mark puts a cache marker on the last block, if that can carry one: thinking cannot.
+func mark(blocks []content) bool {
 	if len(blocks) == 0 {
 		return false
 	}
-	marker := blocks[len(blocks)-1].GetCacheControl()
-	if marker == nil {
+	last := &blocks[len(blocks)-1]
+	if last.Type == "thinking" || last.Type == "redacted_thinking" {
 		return false
 	}
-	*marker = sdk.NewCacheControlEphemeralParam()
+	last.CacheControl = ephemeral
 	return true
 }
 
 // roleOf is who says a message to the vendor: tool results are the user's.
-func roleOf(message *model.Message) sdk.MessageParamRole {
+func roleOf(message *model.Message) string {
 	if message.Role == model.RoleAssistant {
-		return sdk.MessageParamRoleAssistant
+		return "assistant"
 	}
-	return sdk.MessageParamRoleUser
+	return "user"
 }
 
 // between is what stands in front of the blocks of a message: neighbours of one role are one message of the vendor's,
 // whose roles must alternate.
 func between(before, after *model.Message) string {
-	head := `{"role":"` + string(roleOf(after)) + `","content":[`
+	head := `{"role":"` + roleOf(after) + `","content":[`
 	switch {
 	case before == nil:
 		return head
@@ -99,7 +139,7 @@ func (c *claude) messages(conversation []model.Message) (transport.Conversation,
 	}
 	// From the end: the last of our messages in each of the vendor's.
 	var pieces [][]byte
-	end, marked, later := -1, 0, sdk.MessageParamRole("")
+	end, marked, later := -1, 0, ""
 	for i := len(conversation) - 1; i >= 0 && marked < 2; i-- {
 		from, to := said.Span(i)
 		if from == to {
@@ -111,7 +151,7 @@ func (c *claude) messages(conversation []model.Message) (transport.Conversation,
 		role := roleOf(&conversation[i])
 		last := role != later
 		later = role
-		if !last || role != sdk.MessageParamRoleUser {
+		if !last || role != "user" {
 			continue
 		}
 		if content := blocks(conversation[i].Parts); mark(content) {
@@ -135,49 +175,39 @@ func (c *claude) messages(conversation []model.Message) (transport.Conversation,
 }
 
 // encode returns blocks as JSON, with commas between them.
-func encode(content []sdk.ContentBlockParamUnion) ([]byte, error) {
-	list := make([][]byte, len(content))
-	for i, block := range content {
-		var err error
-		if list[i], err = block.MarshalJSON(); err != nil {
-			return nil, err
-		}
-	}
-	return bytes.Join(list, []byte(",")), nil
-}
+func encode(blocks []content) ([]byte, error) { return transport.EncodeAll(blocks) }
 
-func blocks(parts []model.Part) []sdk.ContentBlockParamUnion {
-	out := make([]sdk.ContentBlockParamUnion, 0, len(parts))
+// blocks turns the parts of a message into content blocks.
+func blocks(parts []model.Part) []content {
+	out := make([]content, 0, len(parts))
 	for _, part := range parts {
 		switch part := part.(type) {
 		case model.Text:
 			if strings.TrimSpace(part.Text) != "" { // the vendor refuses blank text
-				out = append(out, sdk.NewTextBlock(part.Text))
+				out = append(out, content{Text: part.Text, Type: "text"})
 			}
 		case model.Reasoning:
 			switch {
 			case part.Redacted != "":
-				out = append(out, sdk.NewRedactedThinkingBlock(part.Redacted))
+				out = append(out, content{Data: part.Redacted, Type: "redacted_thinking"})
 			// Without its seal, or with another vendor's, it is refused. Ours are base64, the others begin with a name
 			// and a colon.
 			case part.Signature != "" && !strings.Contains(part.Signature, ":"):
-				out = append(out, sdk.NewThinkingBlock(part.Signature, part.Text))
+				out = append(out, content{Signature: part.Signature, Thinking: &part.Text, Type: "thinking"})
 			}
 		case model.Call:
-			out = append(out, sdk.NewToolUseBlock(part.ID, model.Object(part.Arguments), part.Name))
+			out = append(out,
+				content{ID: part.ID, Input: model.Object(part.Arguments), Name: part.Name, Type: "tool_use"})
 		case model.Result:
-			result := sdk.ToolResultBlockParam{ToolUseID: part.ID}
-			if part.Error {
-				result.IsError = param.NewOpt(true)
-			}
+			result := content{ToolUseID: part.ID, IsError: part.Error, Type: "tool_result"}
 			if part.Text != "" {
-				result.Content = []sdk.ToolResultBlockParamContentUnion{{OfText: &sdk.TextBlockParam{Text: part.Text}}}
+				result.Content = []content{{Text: part.Text, Type: "text"}}
 			}
 			for _, image := range part.Images {
-				block := sdk.NewImageBlockBase64(image.MediaType, image.Base64())
-				result.Content = append(result.Content, sdk.ToolResultBlockParamContentUnion{OfImage: block.OfImage})
+				shown := &source{Data: image.Base64(), MediaType: image.MediaType, Type: "base64"}
+				result.Content = append(result.Content, content{Source: shown, Type: "image"})
 			}
-			out = append(out, sdk.ContentBlockParamUnion{OfToolResult: &result})
+			out = append(out, result)
 		}
 	}
 	return out

@@ -8,7 +8,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"iter"
 	"net/http"
@@ -35,7 +34,6 @@ type Options = transport.Options
 type gemini struct {
 	transport.Endpoint
 	url       string
-	header    http.Header
 	maxTokens int
 	thinks    bool // it can be asked for its thoughts
 	checks    bool // it wants its signatures back
@@ -48,27 +46,16 @@ type gemini struct {
 func New(options Options) model.Model {
 	at := transport.Vendor{
 		Name: "gemini", URL: VendorURL, KeyVariable: "GEMINI_API_KEY", KeyHeader: "x-goog-api-key",
-		Form: " without /v1beta",
+		Header: http.Header{"Accept": {"text/event-stream"}}, Form: " without /v1beta",
 	}.Endpoint(options)
 	major, minor := version(options.Model)
-	g := &gemini{
-		Endpoint: at,
-		url:      address(at.Base, options.Model),
-		header: http.Header{
-			"Content-Type": {"application/json"}, "Accept": {"text/event-stream"},
-			"User-Agent": {"agentls"},
-		},
+	return &gemini{
+		Endpoint:  at,
+		url:       address(at.Base, options.Model),
 		maxTokens: options.MaxTokens,
 		thinks:    thinks(options.Model, major, minor),
 		checks:    major >= 3,
 	}
-	if options.Key != "" {
-		g.header.Set("X-Goog-Api-Key", options.Key)
-	}
-	for name, value := range options.Headers {
-		g.header.Set(name, value)
-	}
-	return g
 }
 
 // address returns where a model streams its answers.
@@ -111,33 +98,17 @@ func thinks(id string, major, minor int) bool {
 // Stream sends the request and yields the answer.
 func (g *gemini) Stream(ctx context.Context, request *model.Request) iter.Seq2[model.Event, error] {
 	return g.Endpoint.Stream(ctx, nil, func(x *transport.Exchange, yield func(model.Event, error) bool) error {
-		response, err := g.send(x, request)
+		said, err := g.encodings.Join(request.Messages, g.encode, transport.Commas)
+		if err != nil {
+			return err
+		}
+		response, err := x.Post(&g.Endpoint, g.url, "contents", g.frames.Of(request), said,
+			func() any { return g.params(request) })
 		if err != nil {
 			return err
 		}
 		return read(x, response, yield)
 	})
-}
-
-// send sends the request. The answer's body is the exchange's to close.
-func (g *gemini) send(x *transport.Exchange, request *model.Request) (*http.Response, error) {
-	said, err := g.encodings.Join(request.Messages, g.encode, transport.Commas)
-	if err != nil {
-		return nil, err
-	}
-	frame := g.frames.Of(request)
-	var body []byte
-	if !frame.Known() {
-		if body, err = json.Marshal(g.params(request)); err != nil {
-			return nil, fmt.Errorf("encode the request: %w", err)
-		}
-	}
-	post, err := http.NewRequestWithContext(x.Context, http.MethodPost, g.url, bytes.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	post.Header = g.header.Clone()
-	return x.Splicing("contents", frame, said)(post, g.Client.Do)
 }
 
 // read turns the vendor's responses into our events. No event says that the answer has ended: the stream ends, after

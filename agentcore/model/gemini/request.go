@@ -1,14 +1,13 @@
 package gemini
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/model/internal/transport"
 )
 
 // body is the request body of streamGenerateContent ("Generating content": Request body). What is the same from turn to
@@ -134,13 +133,7 @@ func (g *gemini) encode(message model.Message) ([]byte, error) {
 	if len(c.Parts) == 0 {
 		return nil, nil
 	}
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false) // code is full of what it would write as six bytes
-	if err := encoder.Encode(c); err != nil {
-		return nil, fmt.Errorf("encode a content: %w", err)
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+	return transport.Encode(c)
 }
 
 // parts turns the parts of a message into the vendor's. Thoughts themselves need not be sent back, but their signatures

@@ -7,7 +7,6 @@ import (
 )
 
 // chunk is what is read of a chunk of the stream ("The chat completion chunk object" in the API reference).
-// The SDK's type keeps the source of every member, which costs four times the time and memory per token.
 type chunk struct {
 	Choices []choice        `json:"choices"`
 	Usage   tokens          `json:"usage"`

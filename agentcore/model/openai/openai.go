@@ -1,5 +1,6 @@
-// Package openai speaks OpenAI's Chat Completions and Responses, streamed, through the vendor's SDK, with the vendor
-// and with the many servers that are compatible with it more or less.
+// Package openai speaks OpenAI's Chat Completions and Responses, streamed, over net/http, with the vendor and with the
+// many servers that are compatible with it more or less. The vendor's SDK is not used: its types of all that the vendor
+// offers add 18 MB to the binary, and are made ready at each start.
 // Source: "Chat Completions", "Responses" and the "Streaming events" of both in the OpenAI API reference.
 package openai
 
@@ -7,16 +8,13 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"io"
 	"iter"
 	"net/http"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
-
-	sdk "github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
-	"github.com/openai/openai-go/v3/packages/ssestream"
 
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/model/internal/transport"
@@ -34,6 +32,7 @@ type Options = transport.Options
 // endpoint is what a model of both interfaces is behind. It is never changed after it was made.
 type endpoint struct {
 	transport.Endpoint // its own server, the vendor's, is strict about newer parameters
+	url                string
 	model              string
 	maxTokens          int
 }
@@ -41,9 +40,8 @@ type endpoint struct {
 // chat is a model behind Chat Completions. What it learns of the server is all that changes after New.
 type chat struct {
 	endpoint
-	completions sdk.ChatCompletionService
-	encodings   transport.Encodings
-	frames      transport.Frames
+	encodings transport.Encodings
+	frames    transport.Frames
 	// wantsReasoning: the vendor refuses conversations that lack the reasoning of their answers.
 	wantsReasoning bool
 	// takesReasoning: the server has sent reasoning_content, and so takes it back.
@@ -57,33 +55,21 @@ var wantReasoning = []string{"//api.deepseek.com", "//api.moonshot."}
 // New makes a model behind Chat Completions. It sends nothing; what is wrong with the options is the error of each
 // Stream. The model is safe for concurrent use.
 func New(options Options) model.Model {
-	at, set := connect(options)
-	// The service is made by itself: the SDK's client would take keys, organisation and headers from the environment.
-	c := &chat{endpoint: at, completions: sdk.NewChatCompletionService(set...)}
+	c := &chat{endpoint: connect(options, "chat/completions")}
 	c.wantsReasoning = slices.ContainsFunc(wantReasoning,
 		func(host string) bool { return strings.Contains(options.BaseURL, host) })
 	return c
 }
 
-// connect returns the endpoint that the options name, and what the SDK is told of it.
-func connect(options Options) (endpoint, []option.RequestOption) {
+// connect returns the endpoint that the options name, at a path below the base URL.
+func connect(options Options, path string) endpoint {
 	at := transport.Vendor{
-		Name: "openai", URL: VendorURL, KeyVariable: "OPENAI_API_KEY", KeyHeader: "api-key",
-		Form: ", usually with /v1 at its end", Resets: resets,
+		Name: "openai", URL: VendorURL, KeyVariable: "OPENAI_API_KEY", KeyHeader: "Authorization", KeyScheme: "Bearer ",
+		OtherKeyHeader: "api-key", // of Azure
+		Header:         http.Header{"Accept": {"application/json"}},
+		Form:           ", usually with /v1 at its end", Resets: resets,
 	}.Endpoint(options)
-	set := []option.RequestOption{
-		option.WithMaxRetries(0),
-		option.WithBaseURL(at.Base + "/"),
-		option.WithHTTPClient(at.Client),
-		option.WithHeader("User-Agent", "agentls"),
-	}
-	if options.Key != "" {
-		set = append(set, option.WithAPIKey(options.Key))
-	}
-	for name, value := range options.Headers {
-		set = append(set, option.WithHeader(name, value))
-	}
-	return endpoint{Endpoint: at, model: options.Model, maxTokens: options.MaxTokens}, set
+	return endpoint{Endpoint: at, url: at.At(path), model: options.Model, maxTokens: options.MaxTokens}
 }
 
 // Stream sends the request and yields the answer.
@@ -97,23 +83,16 @@ func (c *chat) Stream(ctx context.Context, request *model.Request) iter.Seq2[mod
 		if err != nil {
 			return err
 		}
-		var params sdk.ChatCompletionNewParams
-		if !frame.Known() {
-			params = c.params(request)
-		}
-		var response *http.Response
-		stream := c.completions.NewStreaming(x.Context, params,
-			option.WithMiddleware(x.Splicing("messages", frame, said)), option.WithResponseInto(&response))
-		if err := stream.Err(); err != nil {
+		response, err := x.Post(&c.Endpoint, c.url, "messages", frame, said, func() any { return c.params(request) })
+		if err != nil {
 			return err
 		}
-		return c.read(x, ssestream.NewDecoder(response), yield)
+		return c.read(x, response.Body, yield)
 	})
 }
 
-// read turns the server's chunks into our events. The SDK's own stream type is not used for it: it takes
-// "error": null in a chunk for an error.
-func (c *chat) read(x *transport.Exchange, decoder ssestream.Decoder, yield func(model.Event, error) bool) error {
+// read turns the server's chunks into our events.
+func (c *chat) read(x *transport.Exchange, answered io.Reader, yield func(model.Event, error) bool) error {
 	var answer answer
 	finish := func() {
 		if answer.answersReasoning && !c.Own {
@@ -121,8 +100,13 @@ func (c *chat) read(x *transport.Exchange, decoder ssestream.Decoder, yield func
 		}
 		x.Finish(answer.done(), yield)
 	}
-	for decoder.Next() {
-		data := bytes.TrimSpace(decoder.Event().Data)
+	var failed error
+	for data, err := range transport.Events(answered) {
+		if err != nil {
+			failed = err
+			break
+		}
+		data = bytes.TrimSpace(data)
 		if string(data) == "[DONE]" {
 			if !answer.complete() && !answer.begun() {
 				return x.Protocol(nil, "the answer holds nothing")
@@ -146,7 +130,7 @@ func (c *chat) read(x *transport.Exchange, decoder ssestream.Decoder, yield func
 		finish() // only [DONE] or the count of tokens is missing
 		return nil
 	}
-	return cmp.Or[error](decoder.Err(), x.Cut("finish_reason"))
+	return cmp.Or[error](failed, x.Cut("finish_reason"))
 }
 
 // resets reads when the exhausted ones of the rate limits are full again: the headers x-ratelimit-remaining-* and

@@ -15,7 +15,7 @@ import (
 	"github.com/agentls/agentls/agentcore/model/internal/conformance"
 )
 
-// TestMain puts into the environment what the SDK would like to use, and a proxy that nothing listens at: every
+// TestMain puts into the environment what the vendor's SDK would use, and a proxy that nothing listens at: every
 // test then shows that none of it matters.
 func TestMain(m *testing.M) {
 	for name, value := range map[string]string{

@@ -1,60 +1,84 @@
 package openai
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
 
-	sdk "github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/packages/param"
-	"github.com/openai/openai-go/v3/shared"
-
 	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/model/internal/transport"
 )
 
-// definition is a tool's with its schema as it was written: the SDK's type would sort its keys.
+// chatBody is the request body of Chat Completions.
+type chatBody struct {
+	Messages            []message     `json:"messages"` // empty: see messages
+	Model               string        `json:"model"`
+	MaxCompletionTokens int           `json:"max_completion_tokens,omitempty"`
+	MaxTokens           int           `json:"max_tokens,omitempty"`
+	PromptCacheKey      string        `json:"prompt_cache_key,omitempty"`
+	Temperature         *float64      `json:"temperature,omitempty"`
+	StreamOptions       streamOptions `json:"stream_options"`
+	ToolChoice          string        `json:"tool_choice,omitempty"`
+	Tools               []chatTool    `json:"tools,omitempty"`
+	Stream              bool          `json:"stream"`
+}
+
+type streamOptions struct {
+	IncludeUsage bool `json:"include_usage"`
+}
+
+type chatTool struct {
+	Function definition `json:"function"`
+	Type     string     `json:"type"`
+}
+
+// definition is a tool's with its schema as it was written.
 type definition struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`
 	Parameters  json.RawMessage `json:"parameters,omitempty"`
 }
 
+// message is one of the system, the user or a tool. Its content is a string or a list of contentPart.
+type message struct {
+	Content    any    `json:"content"`
+	ToolCallID string `json:"tool_call_id,omitempty"`
+	Role       string `json:"role"`
+}
+
+// contentPart is a text or an image.
+type contentPart struct {
+	Text     string    `json:"text,omitempty"`
+	ImageURL *imageURL `json:"image_url,omitempty"`
+	Type     string    `json:"type"`
+}
+
+type imageURL struct {
+	URL string `json:"url"`
+}
+
 // params makes the request body. What only the vendor knows is sent to the vendor alone: some servers
 // refuse parameters that they do not know.
-func (c *chat) params(request *model.Request) sdk.ChatCompletionNewParams {
-	params := sdk.ChatCompletionNewParams{
-		Model:         shared.ChatModel(c.model),
-		Messages:      []sdk.ChatCompletionMessageParamUnion{}, // see Stream
-		StreamOptions: sdk.ChatCompletionStreamOptionsParam{IncludeUsage: param.NewOpt(true)},
+func (c *chat) params(request *model.Request) *chatBody {
+	params := &chatBody{
+		Messages: []message{}, Model: c.model, Temperature: request.Temperature,
+		StreamOptions: streamOptions{IncludeUsage: true}, Stream: true,
 	}
-	if limit := cmp.Or(request.MaxTokens, c.maxTokens); limit > 0 {
-		if c.Own {
-			params.MaxCompletionTokens = param.NewOpt(int64(limit))
-		} else {
-			params.MaxTokens = param.NewOpt(int64(limit))
-		}
+	if limit := max(0, cmp.Or(request.MaxTokens, c.maxTokens)); c.Own {
+		params.MaxCompletionTokens = limit
+	} else {
+		params.MaxTokens = limit
 	}
-	if request.Temperature != nil {
-		params.Temperature = param.NewOpt(*request.Temperature)
-	}
-	if c.Own && request.Run != "" {
-		params.PromptCacheKey = param.NewOpt(request.Run)
+	if c.Own {
+		params.PromptCacheKey = request.Run
 	}
 	for _, tool := range request.Tools {
 		params.Tools = append(params.Tools,
-			sdk.ChatCompletionToolUnionParam{OfFunction: &sdk.ChatCompletionFunctionToolParam{
-				Function: param.Override[shared.FunctionDefinitionParam](definition{
-					tool.Name, tool.Description,
-					tool.Schema,
-				}),
-			}})
+			chatTool{Function: definition{tool.Name, tool.Description, tool.Schema}, Type: "function"})
 	}
 	if request.NoCalls && len(request.Tools) > 0 { // the vendor refuses a choice among no tools
-		params.ToolChoice = sdk.ChatCompletionToolChoiceOptionUnionParam{
-			OfAuto: param.NewOpt(string(sdk.ChatCompletionToolChoiceOptionAutoNone)),
-		}
+		params.ToolChoice = "none"
 	}
 	return params
 }
@@ -64,7 +88,7 @@ func lead(request *model.Request) ([]byte, error) {
 	if request.System == "" {
 		return nil, nil
 	}
-	system, err := sdk.SystemMessage(request.System).MarshalJSON()
+	system, err := transport.Encode(message{Content: request.System, Role: "system"})
 	if err != nil {
 		return nil, fmt.Errorf("encode the system prompt: %w", err)
 	}
@@ -75,24 +99,24 @@ var comma = []byte(",")
 
 // encode turns a message into the vendor's, as JSON: each tool result is one of its own, with commas between them, and
 // prose a plain string, which every server takes. The API has no place for reasoning; see encodeAssistant.
-func (c *chat) encode(message model.Message) ([]byte, error) {
-	switch message.Role {
+func (c *chat) encode(m model.Message) ([]byte, error) {
+	switch m.Role {
 	case model.RoleAssistant:
-		return c.encodeAssistant(message)
+		return c.encodeAssistant(m)
 	case model.RoleTool:
-		return c.encodeResults(message)
+		return c.encodeResults(m)
 	default:
-		return sdk.UserMessage(prose(message)).MarshalJSON()
+		return transport.Encode(message{Content: prose(m), Role: "user"})
 	}
 }
 
 // encodeResults turns the results of tools into the vendor's messages. Those have no place for images: they follow as a
 // message of the user, on the vendor's own server; others may have a model that does not see, and would refuse the
 // request.
-func (c *chat) encodeResults(message model.Message) ([]byte, error) {
-	var list [][]byte
-	var seen []sdk.ChatCompletionContentPartUnionParam
-	for _, part := range message.Parts {
+func (c *chat) encodeResults(m model.Message) ([]byte, error) {
+	var list []message
+	var seen []contentPart
+	for _, part := range m.Parts {
 		result, ok := part.(model.Result)
 		if !ok {
 			continue
@@ -102,25 +126,17 @@ func (c *chat) encodeResults(message model.Message) ([]byte, error) {
 			text += result.Unseen()
 		} else {
 			for _, image := range result.Images {
-				seen = append(seen,
-					sdk.TextContentPart(fmt.Sprintf("The image of the result of %s (%s):", result.Name, result.ID)),
-					sdk.ImageContentPart(sdk.ChatCompletionContentPartImageImageURLParam{URL: image.DataURL()}))
+				title := fmt.Sprintf("The image of the result of %s (%s):", result.Name, result.ID)
+				seen = append(seen, contentPart{Text: title, Type: "text"},
+					contentPart{ImageURL: &imageURL{image.DataURL()}, Type: "image_url"})
 			}
 		}
-		raw, err := sdk.ToolMessage(text, result.ID).MarshalJSON()
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, raw)
+		list = append(list, message{Content: text, ToolCallID: result.ID, Role: "tool"})
 	}
 	if len(seen) > 0 {
-		raw, err := sdk.UserMessage(seen).MarshalJSON()
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, raw)
+		list = append(list, message{Content: seen, Role: "user"})
 	}
-	return bytes.Join(list, comma), nil
+	return transport.EncodeAll(list)
 }
 
 // signedByGoogle stands before Google's signatures in our conversations, so that those of other vendors are never sent.
@@ -174,7 +190,7 @@ func (c *chat) encodeAssistant(message model.Message) ([]byte, error) {
 	if c.wantsReasoning || len(a.ToolCalls) > 0 && c.takesReasoning.Load() {
 		a.ReasoningContent = reasoning
 	}
-	return json.Marshal(a)
+	return transport.Encode(a)
 }
 
 // prose joins the text parts of a message with line breaks.

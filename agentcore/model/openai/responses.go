@@ -5,14 +5,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io"
 	"iter"
-	"net/http"
 	"strings"
 	"sync/atomic"
-
-	"github.com/openai/openai-go/v3/option"
-	"github.com/openai/openai-go/v3/packages/ssestream"
-	"github.com/openai/openai-go/v3/responses"
 
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/model/internal/transport"
@@ -21,7 +17,6 @@ import (
 // responder is a model behind Responses. What it learns of the server is all that changes after NewResponses.
 type responder struct {
 	endpoint
-	service   responses.ResponseService
 	encodings transport.Encodings
 	frames    transport.Frames
 	// unsummed and unsealed: the server has refused summaries of the reasoning (it wants the organisation verified), or
@@ -32,9 +27,7 @@ type responder struct {
 // NewResponses is New for the Responses interface. Nothing is stored by the server: the whole conversation is sent each
 // time, with the model's reasoning as the server has sealed it.
 func NewResponses(options Options) model.Model {
-	at, set := connect(options)
-	// The service is made by itself, as in New.
-	return &responder{endpoint: at, service: responses.NewResponseService(set...)}
+	return &responder{endpoint: connect(options, "responses")}
 }
 
 // Stream sends the request and yields the answer. Where the server refuses what can be left out, it is asked again at
@@ -46,18 +39,12 @@ func (r *responder) Stream(ctx context.Context, request *model.Request) iter.Seq
 			return err
 		}
 		unsummed, unsealed := r.unsummed.Load(), r.unsealed.Load()
-		frame := r.frames.Of(request, unsummed, unsealed)
-		var params responses.ResponseNewParams
-		if !frame.Known() {
-			params = r.params(request, unsummed, unsealed)
-		}
-		var response *http.Response
-		stream := r.service.NewStreaming(x.Context, params,
-			option.WithMiddleware(x.Splicing("input", frame, said)), option.WithResponseInto(&response))
-		if err := stream.Err(); err != nil {
+		response, err := x.Post(&r.Endpoint, r.url, "input", r.frames.Of(request, unsummed, unsealed), said,
+			func() any { return r.params(request, unsummed, unsealed) })
+		if err != nil {
 			return err
 		}
-		return read(x, ssestream.NewDecoder(response), yield)
+		return read(x, response.Body, yield)
 	})
 }
 
@@ -78,10 +65,15 @@ func (r *responder) learns(err error) bool {
 }
 
 // read turns the server's events into ours.
-func read(x *transport.Exchange, decoder ssestream.Decoder, yield func(model.Event, error) bool) error {
+func read(x *transport.Exchange, answered io.Reader, yield func(model.Event, error) bool) error {
 	var output output
-	for decoder.Next() {
-		data := bytes.TrimSpace(decoder.Event().Data)
+	var failed error
+	for data, err := range transport.Events(answered) {
+		if err != nil {
+			failed = err
+			break
+		}
+		data = bytes.TrimSpace(data)
 		if string(data) == "[DONE]" { // the vendor sends none
 			break
 		}
@@ -99,5 +91,5 @@ func read(x *transport.Exchange, decoder ssestream.Decoder, yield func(model.Eve
 			return nil
 		}
 	}
-	return cmp.Or[error](decoder.Err(), x.Cut("response.completed"))
+	return cmp.Or[error](failed, x.Cut("response.completed"))
 }

@@ -1,22 +1,38 @@
 package openai
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"strings"
 
-	"github.com/openai/openai-go/v3/packages/param"
-	"github.com/openai/openai-go/v3/responses"
-	"github.com/openai/openai-go/v3/shared"
-
 	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/model/internal/transport"
 )
 
-// toolParam is a tool of Responses with its schema as it was written. Without strict the server would demand a schema
-// of its own kind.
-type toolParam struct {
+// responsesBody is the request body of Responses.
+type responsesBody struct {
+	Instructions    string          `json:"instructions,omitempty"`
+	MaxOutputTokens int             `json:"max_output_tokens,omitempty"`
+	PromptCacheKey  string          `json:"prompt_cache_key,omitempty"`
+	Store           bool            `json:"store"`
+	Temperature     *float64        `json:"temperature,omitempty"`
+	Include         []string        `json:"include,omitempty"`
+	Input           []item          `json:"input"` // empty: see input
+	Model           string          `json:"model"`
+	Reasoning       reasoning       `json:"reasoning,omitzero"`
+	ToolChoice      string          `json:"tool_choice,omitempty"`
+	Tools           []responsesTool `json:"tools,omitempty"`
+	Stream          bool            `json:"stream"`
+}
+
+// reasoning says how the reasoning is told.
+type reasoning struct {
+	Summary string `json:"summary"`
+}
+
+// responsesTool is a tool of Responses with its schema as it was written. Without strict the server would demand a
+// schema of its own kind.
+type responsesTool struct {
 	Type        string          `json:"type"`
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`
@@ -40,44 +56,31 @@ func (r *responder) reasons() bool {
 
 // params makes the request body without its input, and without what the server has refused: summaries of the reasoning,
 // or that sealed.
-func (r *responder) params(request *model.Request, unsummed, unsealed bool) responses.ResponseNewParams {
-	params := responses.ResponseNewParams{
-		Model: r.model,
-		Input: responses.ResponseNewParamsInputUnion{OfInputItemList: responses.ResponseInputParam{}}, // see Stream
-		Store: param.NewOpt(false),
+func (r *responder) params(request *model.Request, unsummed, unsealed bool) *responsesBody {
+	params := &responsesBody{
+		Instructions: request.System, MaxOutputTokens: max(0, cmp.Or(request.MaxTokens, r.maxTokens)),
+		Temperature: request.Temperature, Input: []item{}, Model: r.model, Stream: true,
 	}
-	if request.System != "" {
-		params.Instructions = param.NewOpt(request.System)
-	}
-	if limit := cmp.Or(request.MaxTokens, r.maxTokens); limit > 0 {
-		params.MaxOutputTokens = param.NewOpt(int64(limit))
-	}
-	if request.Temperature != nil {
-		params.Temperature = param.NewOpt(*request.Temperature)
-	}
-	if r.Own && request.Run != "" {
-		params.PromptCacheKey = param.NewOpt(request.Run)
+	if r.Own {
+		params.PromptCacheKey = request.Run
 	}
 	if r.reasons() && !unsealed {
-		params.Include = []responses.ResponseIncludable{responses.ResponseIncludableReasoningEncryptedContent}
+		params.Include = []string{"reasoning.encrypted_content"}
 	}
 	if r.reasons() && !unsummed {
-		params.Reasoning.Summary = shared.ReasoningSummaryAuto
+		params.Reasoning.Summary = "auto"
 	}
 	for _, tool := range request.Tools {
 		schema := tool.Schema
 		if len(schema) == 0 {
 			schema = json.RawMessage(`{"type":"object","properties":{}}`)
 		}
-		params.Tools = append(params.Tools, responses.ToolUnionParam{
-			OfFunction: new(param.Override[responses.FunctionToolParam](toolParam{
-				Type: "function", Name: tool.Name,
-				Description: tool.Description, Parameters: schema,
-			})),
+		params.Tools = append(params.Tools, responsesTool{
+			Type: "function", Name: tool.Name, Description: tool.Description, Parameters: schema,
 		})
 	}
 	if request.NoCalls && len(request.Tools) > 0 {
-		params.ToolChoice.OfToolChoiceMode = param.NewOpt(responses.ToolChoiceOptionsNone)
+		params.ToolChoice = "none"
 	}
 	return params
 }
@@ -110,15 +113,7 @@ type summary struct {
 
 // encodeItems turns a message into items, as JSON with commas between them.
 func encodeItems(message model.Message) ([]byte, error) {
-	var list [][]byte
-	for _, item := range items(message) {
-		raw, err := json.Marshal(item)
-		if err != nil {
-			return nil, fmt.Errorf("encode an item: %w", err)
-		}
-		list = append(list, raw)
-	}
-	return bytes.Join(list, comma), nil
+	return transport.EncodeAll(items(message))
 }
 
 // items turns a message into items. Reasoning goes back as the server has sealed it, and only before the text or call

@@ -47,7 +47,7 @@ func (h *Host) Call(ctx context.Context, name, arguments string) (tool.Result, e
 		return tool.Result{}, fmt.Errorf("no tool is called %q", name)
 	}
 	for _, t := range tool.Builtin() {
-		if t.Spec().Name != canonical {
+		if tool.Brief(t).Name != canonical {
 			continue
 		}
 		call, err := tool.Parse(t, json.RawMessage(arguments), nil)

@@ -1,6 +1,8 @@
 package transport
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"sync"
@@ -9,7 +11,7 @@ import (
 )
 
 // Encodings keep the JSON of the messages of a conversation, one behind the other, so that a request costs what is new
-// in it and not the turns behind it: an SDK would encode all of them each time. The zero value is ready. It may be used
+// in it and not the turns behind it. The zero value is ready. It may be used
 // from any goroutine; requests of several conversations only make it forget.
 type Encodings struct {
 	mu   sync.Mutex
@@ -152,4 +154,28 @@ func (c *Conversation) called(id string) bool {
 	return slices.ContainsFunc(c.kept, func(e encoding) bool { // another conversation came between
 		return slices.ContainsFunc(e.message.Calls(), func(call model.Call) bool { return call.ID == id })
 	})
+}
+
+// Encode returns the JSON of a value. What JSON does not demand stays as it is: code is full of characters that
+// json.Marshal would write as six bytes, for pages of HTML.
+func Encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// EncodeAll returns the JSON of values with commas between them.
+func EncodeAll[T any](list []T) ([]byte, error) {
+	pieces := make([][]byte, len(list))
+	for i, v := range list {
+		var err error
+		if pieces[i], err = Encode(v); err != nil {
+			return nil, err
+		}
+	}
+	return bytes.Join(pieces, comma), nil
 }

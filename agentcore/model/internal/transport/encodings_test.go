@@ -2,6 +2,7 @@ package transport
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -114,11 +115,8 @@ func TestFrames(t *testing.T) {
 	}
 	var frames Frames
 	learn := func(request *model.Request, learned ...bool) {
-		sent, err := http.NewRequest(http.MethodPost, "http://127.0.0.1/", strings.NewReader(`{"messages":[]}`))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := frames.Of(request, learned...).splice(sent, "messages", nil); err != nil {
+		rest := func() any { return json.RawMessage(`{"messages":[]}`) }
+		if _, err := frames.Of(request, learned...).around("messages", nil, rest); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -170,15 +168,17 @@ func TestFrames(t *testing.T) {
 
 // TestSplice reads a request to which messages were added, twice, by buffers of several sizes.
 func TestSplice(t *testing.T) {
-	const before, after = `{"model":"m","messages":[`, `],"tools":[{"text":"\"messages\":[]","messages":[]}]}`
-	request, err := http.NewRequest(http.MethodPost, "http://127.0.0.1/", strings.NewReader(before+after))
+	const before, after = `{"model":"m","first":[{"messages":[]}],"messages":[`, `],"tools":[{"text":"\"messages\":[]","messages":[]}]}`
+	pieces, err := new(Frame).around("messages", [][]byte{[]byte(`{"a":1}`), []byte(","), nil, []byte(`{"b":2}`)},
+		func() any { return json.RawMessage(before + after) })
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := new(Frame).splice(request, "messages",
-		[][]byte{[]byte(`{"a":1}`), []byte(","), nil, []byte(`{"b":2}`)}); err != nil {
+	request, err := http.NewRequest(http.MethodPost, "http://127.0.0.1/", nil)
+	if err != nil {
 		t.Fatal(err)
 	}
+	setBody(request, pieces)
 	const want = before + `{"a":1},{"b":2}` + after
 	for size := 1; size <= len(want)+1; size++ {
 		body, err := request.GetBody()
@@ -191,10 +191,10 @@ func TestSplice(t *testing.T) {
 			t.Errorf("%d bytes at once: %s, %v; the length is %d", size, got.String(), err, request.ContentLength)
 		}
 	}
-	if request, err = http.NewRequest(http.MethodPost, "http://127.0.0.1/", strings.NewReader(`{}`)); err != nil {
-		t.Fatal(err)
-	}
-	if err := new(Frame).splice(request, "messages", nil); !errors.Is(err, errNoPlace) {
-		t.Errorf("the error is %v", err)
+	for _, body := range []string{`{}`, `{"messages":[1]}`, `{"tools":[{"messages":[]}]}`, `[]`} {
+		_, err := new(Frame).around("messages", nil, func() any { return json.RawMessage(body) })
+		if !errors.Is(err, errNoPlace) {
+			t.Errorf("%s: the error is %v", body, err)
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -39,10 +40,13 @@ type Options struct {
 type Vendor struct {
 	// Name and URL are the provider's name and the base URL where the options give none.
 	Name, URL string
-	// KeyVariable is the variable of the environment that has the vendor's key, KeyHeader what the key is sent in.
-	KeyVariable, KeyHeader string
+	// KeyVariable is the variable of the environment that has the vendor's key, KeyHeader what the key is sent in,
+	// behind KeyScheme. OtherKeyHeader is one that the options may have in its place.
+	KeyVariable, KeyHeader, KeyScheme, OtherKeyHeader string
 	// Form says what a base URL looks like, such as "without /v1".
 	Form string
+	// Header is what each request carries besides what those of all wires do.
+	Header http.Header
 	// Resets reads the vendor's own headers for how long to wait after a rate limit; nil for none.
 	Resets func(header http.Header, now time.Time) time.Duration
 }
@@ -55,6 +59,8 @@ type Endpoint struct {
 	// Own tells that it is the vendor's own server.
 	Own    bool
 	Client *http.Client
+	// Header is what each request carries.
+	Header http.Header
 	broken *model.Error // why no request can be sent, if so
 }
 
@@ -63,6 +69,7 @@ func (v Vendor) Endpoint(o Options) Endpoint {
 	provider := cmp.Or(o.Name, v.Name)
 	e := Endpoint{Base: strings.TrimRight(cmp.Or(o.BaseURL, v.URL), "/"), Client: newClient(o.HTTPClient)}
 	e.Own = e.Base == v.URL
+	e.Header = v.header(&o)
 	e.Upstream = Upstream{
 		name: provider + "/" + o.Model, secrets: secrets(o.Key, o.Headers), idle: o.IdleTimeout,
 		keyHint: keyHint(provider, v.Name, v.KeyVariable), resets: v.Resets,
@@ -71,7 +78,7 @@ func (v Vendor) Endpoint(o Options) Endpoint {
 	if err := checkBase(e.Base); err != nil {
 		e.broken = e.refuse(model.ErrInvalid, err.Error(), err)
 		e.broken.Hint = e.urlHint
-	} else if o.Key == "" && e.Own && !authorises(o.Headers, v.KeyHeader) {
+	} else if o.Key == "" && e.Own && !authorises(o.Headers, v.KeyHeader, v.OtherKeyHeader) {
 		e.broken = e.refuse(model.ErrAuth, "there is no key", nil)
 	}
 	return e
@@ -151,14 +158,43 @@ func secrets(key string, headers map[string]string) []string {
 	return secrets
 }
 
-// authorises reports whether the headers hold an Authorization, or the vendor's own header for the key.
-func authorises(headers map[string]string, own string) bool {
+// authorises reports whether the headers hold an Authorization, or one of the vendor's own headers for the key.
+func authorises(headers map[string]string, own ...string) bool {
 	for name := range headers {
-		if strings.EqualFold(name, "Authorization") || strings.EqualFold(name, own) {
+		if strings.EqualFold(name, "Authorization") ||
+			slices.ContainsFunc(own, func(known string) bool { return strings.EqualFold(name, known) }) {
 			return true
 		}
 	}
 	return false
+}
+
+// header returns what each request to the vendor carries. The configured headers win.
+func (v *Vendor) header(o *Options) http.Header {
+	header := http.Header{"Content-Type": {"application/json"}, "User-Agent": {"agentls"}}
+	for name, values := range v.Header {
+		header[name] = values
+	}
+	if o.Key != "" {
+		header.Set(v.KeyHeader, v.KeyScheme+o.Key)
+	}
+	for name, value := range o.Headers {
+		header.Set(name, value)
+	}
+	return header
+}
+
+// At returns the address of a path below the base URL. A query of the base URL is left out.
+func (e *Endpoint) At(path string) string {
+	base, err := url.Parse(e.Base)
+	if err != nil {
+		return "" // nothing is sent: see checkBase
+	}
+	below := url.URL{Path: base.Path + "/" + path}
+	if base.RawPath != "" {
+		below.RawPath = base.RawPath + "/" + path
+	}
+	return base.ResolveReference(&below).String()
 }
 
 // keyHint says where the key of a provider comes from: a vendor's own is in the vendor's variable unless the

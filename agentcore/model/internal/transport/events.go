@@ -11,9 +11,9 @@ import (
 // maxLine bounds a line of an event stream, in bytes.
 const maxLine = 32 << 20
 
-// Events reads the data of server-sent events (WHATWG HTML, section 9.2.6), for wires without an SDK. What stands
-// before the end of the stream without an empty line behind it is no event. The data is the consumer's until it asks
-// for the next. The error is bufio.ErrTooLong for a line above 32 MiB, or that of the reader.
+// Events reads the data of server-sent events (WHATWG HTML, section 9.2.6). What stands before the end of the stream
+// without an empty line behind it is no event. The data is the consumer's until it asks for the next. The error is
+// bufio.ErrTooLong for a line above 32 MiB, or that of the reader.
 func Events(r io.Reader) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		lines := bufio.NewScanner(r)

@@ -11,7 +11,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,6 +19,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/agentls/agentls/agentcore/lazyregexp"
 	"github.com/agentls/agentls/agentcore/model"
 )
 
@@ -100,11 +100,11 @@ func delayIn(details json.RawMessage) time.Duration {
 
 // said matches a time to wait in the words of a refusal, which is all that an error within a stream has: "Please try
 // again in 1.898s." (OpenAI), "Please retry in 34.07s." (Google).
-var said = regexp.MustCompile(`(?i)\b(?:try again|retry) in ((?:\d+(?:\.\d+)?(?:ms|h|m|s))+)`)
+var said = lazyregexp.New(`(?i)\b(?:try again|retry) in ((?:\d+(?:\.\d+)?(?:ms|h|m|s))+)`)
 
 // delaySaid finds the time to wait in the text of a fault.
 func delaySaid(message string) time.Duration {
-	found := said.FindStringSubmatch(message)
+	found := said().FindStringSubmatch(message)
 	if found == nil {
 		return 0
 	}
@@ -128,22 +128,22 @@ func plain(raw json.RawMessage) string {
 }
 
 // overflow matches what vendors and servers say when a conversation is too long for the model.
-var overflow = regexp.MustCompile(
+var overflow = lazyregexp.New(
 	`(?i)context[_ -]length[_ -]exceeded|maximum context length|prompt is too long|exceeds? (the )?(model'?s? )?(maximum |available )?context|` +
 		`exceed_context_size|context (window|size|limit) (is )?exceed|longer than the model'?s context|input (is )?too long|too many (input )?tokens|reduce the length of (the|your) (messages|prompt|input)|` +
 		`exceeds the maximum number of (input )?tokens|token count .* exceeds the maximum|request_too_large`)
 
 // billing matches a refusal for want of money, which no waiting helps.
-var billing = regexp.MustCompile(
+var billing = lazyregexp.New(
 	`(?i)insufficient_quota|insufficient[_ ]balance|credit balance is too low|exceeded your current quota|billing_error|billing_hard_limit`)
 
 // badKey matches a refusal of the key with the status of a bad request, as Google sends it.
-var badKey = regexp.MustCompile(`API_KEY_INVALID|API key not valid|API key expired`)
+var badKey = lazyregexp.New(`API_KEY_INVALID|API key not valid|API key expired`)
 
 // unpaid reports whether the fault is want of money. Google says the same words of quotas for each minute, by the type
 // RESOURCE_EXHAUSTED.
 func (f Fault) unpaid() bool {
-	return f.Type != "RESOURCE_EXHAUSTED" && billing.MatchString(f.Type+" "+f.Code+" "+f.Message)
+	return f.Type != "RESOURCE_EXHAUSTED" && billing().MatchString(f.Type+" "+f.Code+" "+f.Message)
 }
 
 // Sort finds the kind of a failure. status is the HTTP status, or 0 for an error inside a stream.
@@ -157,9 +157,9 @@ func (f Fault) Sort(status int) model.ErrorKind {
 		return model.ErrContext
 	case f.unpaid():
 		return model.ErrAuth
-	case status == http.StatusBadRequest && badKey.MatchString(said):
+	case status == http.StatusBadRequest && badKey().MatchString(said):
 		return model.ErrAuth
-	case (status == 0 || status == 400 || status == 422 || status == 500) && overflow.MatchString(said):
+	case (status == 0 || status == 400 || status == 422 || status == 500) && overflow().MatchString(said):
 		return model.ErrContext
 	}
 	switch status {
@@ -306,8 +306,8 @@ func (x *Exchange) notAStream(response *http.Response, kind string) error {
 }
 
 var (
-	title = regexp.MustCompile(`(?is)<title[^>]*>(.*?)</title>`)
-	tag   = regexp.MustCompile(`(?s)<[^>]*>`)
+	title = lazyregexp.New(`(?is)<title[^>]*>(.*?)</title>`)
+	tag   = lazyregexp.New(`(?s)<[^>]*>`)
 )
 
 // page returns what an answer that is no known JSON says: the title of an HTML page, or the text.
@@ -315,10 +315,10 @@ func page(raw []byte) string {
 	if !bytes.HasPrefix(bytes.TrimSpace(raw), []byte("<")) {
 		return string(bytes.TrimSpace(raw))
 	}
-	if found := title.FindSubmatch(raw); found != nil {
+	if found := title().FindSubmatch(raw); found != nil {
 		return "an HTML page, " + strings.TrimSpace(string(found[1]))
 	}
-	return "an HTML page, " + strings.Join(strings.Fields(string(tag.ReplaceAll(raw, []byte(" ")))), " ")
+	return "an HTML page, " + strings.Join(strings.Fields(string(tag().ReplaceAll(raw, []byte(" ")))), " ")
 }
 
 // looksLikeStream reports whether an answer begins as server-sent events do, or has not got so far that

@@ -2,8 +2,8 @@ package transport
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -72,17 +72,23 @@ func alike(a, b *model.Request) bool {
 // errNoPlace: the request is encoded in another way than a frame knows.
 var errNoPlace = errors.New("the request has no empty list of messages")
 
-// splice makes the messages, as pieces of JSON, and what is around them the body of a request. Unless the frame is
-// known, the request was encoded with an empty list of messages in the member of that name.
-func (f *Frame) splice(request *http.Request, member string, messages [][]byte) error {
-	if err := f.learn(request, member); err != nil {
-		return err
+// around returns a request as pieces of JSON: the messages, and what is around them. Unless the frame is known, rest
+// makes a value with an empty list of messages in the member of that name.
+func (f *Frame) around(member string, messages [][]byte, rest func() any) ([][]byte, error) {
+	if !f.Known() {
+		if err := f.learn(member, rest()); err != nil {
+			return nil, err
+		}
 	}
 	pieces := [][]byte{f.before, f.lead}
 	if len(f.lead) > 0 && len(messages) > 0 && len(messages[0]) > 0 {
 		pieces = append(pieces, comma)
 	}
-	pieces = append(append(pieces, messages...), f.after)
+	return append(append(pieces, messages...), f.after), nil
+}
+
+// setBody makes pieces the body of a request.
+func setBody(request *http.Request, pieces [][]byte) {
 	request.ContentLength = 0
 	for _, piece := range pieces {
 		request.ContentLength += int64(len(piece))
@@ -91,35 +97,50 @@ func (f *Frame) splice(request *http.Request, member string, messages [][]byte) 
 		left := slices.Clone(pieces)
 		return io.NopCloser(&chain{left}), nil
 	}
-	var err error
-	request.Body, err = request.GetBody()
-	return err
+	request.Body = io.NopCloser(&chain{slices.Clone(pieces)})
 }
 
 var comma = []byte(",")
 
-// learn takes the frame out of the body of a request, unless it is known.
-func (f *Frame) learn(request *http.Request, member string) error {
-	body, err := io.ReadAll(request.Body)
-	if err := errors.Join(err, request.Body.Close()); err != nil {
-		return fmt.Errorf("read the request's own body: %w", err)
+// learn takes the frame out of a request without messages.
+func (f *Frame) learn(member string, rest any) error {
+	body, err := Encode(rest)
+	if err != nil {
+		return err
 	}
-	if f.Known() {
-		return nil
-	}
-	// Within a string the quotes would be escaped, and the SDKs write this member before the tools with their schemas.
-	empty := `"` + member + `":[]`
-	at := bytes.Index(body, []byte(empty))
-	if at < 0 {
+	at, found := emptyList(body, member)
+	if !found {
 		return errNoPlace
 	}
-	at += len(empty) - 1
 	// What is kept is kept for each run that is alive: no more of it than there is.
 	f.before, f.after, f.lead = bytes.Clone(body[:at]), bytes.Clone(body[at:]), bytes.Clone(f.lead)
 	if f.keep != nil {
 		f.keep(f)
 	}
 	return nil
+}
+
+// emptyList finds the empty list that is the member of an object, and returns the place within it. Schemas of tools may
+// have such members, too.
+func emptyList(object []byte, member string) (at int, found bool) {
+	decoder := json.NewDecoder(bytes.NewReader(object))
+	if open, err := decoder.Token(); err != nil || open != json.Delim('{') {
+		return 0, false
+	}
+	for decoder.More() {
+		name, err := decoder.Token()
+		if err != nil {
+			return 0, false
+		}
+		var value json.RawMessage
+		if err := decoder.Decode(&value); err != nil {
+			return 0, false
+		}
+		if name == member {
+			return int(decoder.InputOffset()) - 1, string(value) == "[]"
+		}
+	}
+	return 0, false
 }
 
 // chain reads pieces one behind the other, filling what it is given: many small messages make few writes.

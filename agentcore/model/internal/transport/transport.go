@@ -67,12 +67,23 @@ func (u *Upstream) begin(ctx context.Context) *Exchange {
 	return x
 }
 
-// send is the middleware for a vendor's SDK. It sends the request, turns every answer that is no stream
-// into a *model.Error, and watches the body.
-func (x *Exchange) send(request *http.Request,
-	next func(*http.Request) (*http.Response, error),
+// Post sends a request to address with the endpoint's header. Its body is the conversation within the frame, which rest
+// makes where it is not known: a value whose JSON has an empty list in the member for the messages. An answer that is no
+// stream becomes a *model.Error. The body of one that is belongs to the exchange, which watches and closes it.
+func (x *Exchange) Post(to *Endpoint, address, member string, frame *Frame, said Conversation, rest func() any,
 ) (*http.Response, error) {
-	response, err := next(request)
+	x.said = said
+	pieces, err := frame.around(member, said.Pieces, rest)
+	if err != nil {
+		return nil, fmt.Errorf("encode the request: %w", err)
+	}
+	request, err := http.NewRequestWithContext(x.Context, http.MethodPost, address, nil)
+	if err != nil {
+		return nil, err
+	}
+	request.Header = to.Header.Clone()
+	setBody(request, pieces)
+	response, err := to.Client.Do(request)
 	if err != nil {
 		return nil, err
 	}
@@ -86,20 +97,6 @@ func (x *Exchange) send(request *http.Request,
 		return nil, x.notAStream(response, kind)
 	}
 	return response, nil
-}
-
-// Splicing is the middleware for a vendor's SDK that puts the conversation into a request, and sends it. The request
-// was encoded with an empty list of messages in the member of that name, unless the frame is known: then nothing of it
-// counts but its headers.
-func (x *Exchange) Splicing(member string, frame *Frame, said Conversation) func(*http.Request,
-	func(*http.Request) (*http.Response, error)) (*http.Response, error) {
-	x.said = said
-	return func(r *http.Request, next func(*http.Request) (*http.Response, error)) (*http.Response, error) {
-		if err := frame.splice(r, member, said.Pieces); err != nil {
-			return nil, err
-		}
-		return x.send(r, next)
-	}
 }
 
 // Hurry shortens how long the server may send nothing from here on.

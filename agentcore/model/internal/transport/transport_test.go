@@ -102,3 +102,48 @@ func TestKeyHint(t *testing.T) {
 		}
 	}
 }
+
+// TestAddress has the addresses that requests go to: below the base URL, and at no other host.
+func TestAddress(t *testing.T) {
+	for base, want := range map[string]string{
+		"":                    "https://v.example/v1/a/b",
+		"http://h":            "http://h/a/b",
+		"http://h/":           "http://h/a/b",
+		"http://h:1/v1//":     "http://h:1/v1/a/b",
+		"http://h/v1?k=1#f":   "http://h/v1/a/b",
+		"http://h//other//v1": "http://h//other//v1/a/b",
+		"http://h/x%2Fy/v1":   "http://h/x%2Fy/v1/a/b",
+		"http://h/ü:z":        "http://h/%C3%BC:z/a/b",
+		"http://h/x/../v1":    "http://h/v1/a/b",
+		"http://h/%":          "",
+	} {
+		at := Vendor{URL: "https://v.example/v1"}.Endpoint(Options{BaseURL: base})
+		if got := at.At("a/b"); got != want {
+			t.Errorf("%s: %s, want %s", base, got, want)
+		}
+	}
+}
+
+// TestHeader has what requests carry: the configured headers win.
+func TestHeader(t *testing.T) {
+	vendor := Vendor{
+		KeyHeader: "Authorization", KeyScheme: "Bearer ", Header: http.Header{"Accept": {"a/b"}, "X-Version": {"1"}},
+	}
+	for want, o := range map[string]Options{
+		"a/b|application/json|agentls||1":         {},
+		"a/b|application/json|agentls|Bearer k|1": {Key: "k"},
+		"c/d|application/json|u|Basic x|2": {
+			Key:     "k",
+			Headers: map[string]string{"authorization": "Basic x", "user-agent": "u", "ACCEPT": "c/d", "x-version": "2"},
+		},
+	} {
+		var got []string
+		header := vendor.Endpoint(o).Header
+		for _, name := range []string{"Accept", "Content-Type", "User-Agent", "Authorization", "X-Version"} {
+			got = append(got, strings.Join(header[name], "+"))
+		}
+		if strings.Join(got, "|") != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

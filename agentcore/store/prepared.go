@@ -6,16 +6,16 @@ import (
 	"sync"
 )
 
-// statements are the readers' queries, prepared at their first use. Only queries with a fixed text may go through it,
+// preparedQueries are the readers' queries, prepared at their first use. Only queries with a fixed text may go through it,
 // since each is kept until the database is closed. Its methods may be called from any goroutine.
-type statements struct {
+type preparedQueries struct {
 	db   *sql.DB
 	mu   sync.Mutex
 	kept map[string]*sql.Stmt
 }
 
 // QueryContext implements querier. The rows are the caller's to close.
-func (s *statements) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+func (s *preparedQueries) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	prepared, err := s.prepared(ctx, query)
 	if err != nil {
 		return nil, err
@@ -23,7 +23,7 @@ func (s *statements) QueryContext(ctx context.Context, query string, args ...any
 	return prepared.QueryContext(ctx, args...)
 }
 
-func (s *statements) prepared(ctx context.Context, query string) (*sql.Stmt, error) {
+func (s *preparedQueries) prepared(ctx context.Context, query string) (*sql.Stmt, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if known := s.kept[query]; known != nil {
