@@ -50,7 +50,7 @@ type Options struct {
 	// it over, and closes it, also where Open fails.
 	State *State
 	// Sandbox returns what the machine offers to keep commands apart, where somebody is finding that out already, and
-	// SandboxLevel its level, which is known earlier; nil means that it is found out when a run first asks.
+	// SandboxLevel its level where that is known earlier; nil means that it is found out when a run first asks.
 	Sandbox      func() sandbox.Report
 	SandboxLevel func() sandbox.Level
 	// Config is the first configuration; SetConfig replaces it.
@@ -263,9 +263,6 @@ func prepare(o *Options) (*Engine, error) {
 		StateDir: stateDir, KeysFile: o.KeysFile, UserFile: o.UserConfig, Redactor: o.Redactor,
 		Machine: slot.NewMachine(filepath.Join(stateDir, "slots"),
 			func() int { return e.Config().MaxChildrenPerMachine }),
-	}
-	if e.process.SandboxLevel == nil {
-		e.process.SandboxLevel = func() sandbox.Level { return e.process.Sandbox().Level }
 	}
 	if e.process.Sandbox == nil {
 		e.process.Sandbox = sync.OnceValue(func() sandbox.Report {

@@ -65,7 +65,7 @@ type Process struct {
 	Decisions    *authority.Decisions
 	Machine      *slot.Machine         // the slots of all processes on this state folder
 	Sandbox      func() sandbox.Report // what the machine offers
-	SandboxLevel func() sandbox.Level  // that of Sandbox, which may be known earlier
+	SandboxLevel func() sandbox.Level  // that of Sandbox where it is known earlier, else nil
 	Checking     chan struct{}         // held by the checkers that run in sandboxes
 	Outputs      Outputs
 	StateDir     string // absolute

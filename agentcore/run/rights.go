@@ -70,7 +70,11 @@ func (p *Process) sandboxLevel(cfg *config.Config) permission.Level {
 	if cfg.Sandbox == config.SandboxOff {
 		return permission.None
 	}
-	switch p.SandboxLevel() {
+	level := p.SandboxLevel
+	if level == nil {
+		level = func() sandbox.Level { return p.Sandbox().Level }
+	}
+	switch level() {
 	case sandbox.None:
 		return permission.None
 	case sandbox.Full, sandbox.Bubblewrap:
