@@ -63,8 +63,8 @@ func TestUserTypesWhileACommandRuns(t *testing.T) {
 	}
 }
 
-// TestSandboxIsOpenedAhead: while the arguments of a command are on their way, its sandbox is opened; the end of the run
-// clears it away, also where the command never comes.
+// TestSandboxIsOpenedAhead: while the arguments of a command are on their way, its sandbox is opened; the end of the
+// run clears it away, also where the command never comes.
 func TestSandboxIsOpenedAhead(t *testing.T) {
 	w := newTrusted(t, map[string]string{"a.txt": "a\n"},
 		script.Turn{Answer: []script.Step{bash("true"), script.Gate("arguments")}},

@@ -50,7 +50,7 @@ type Options struct {
 	// it over, and closes it, also where Open fails.
 	State *State
 	// Sandbox returns what the machine offers to keep commands apart, where somebody is finding that out already, and
-	// SandboxLevel its level, which is known earlier; nil means that it is found out when a run first asks.
+	// SandboxLevel its level where that is known earlier; nil means that it is found out when a run first asks.
 	Sandbox      func() sandbox.Report
 	SandboxLevel func() sandbox.Level
 	// Config is the first configuration; SetConfig replaces it.
@@ -269,9 +269,6 @@ func prepare(o *Options) (*Engine, error) {
 		boxes.Report = sync.OnceValue(func() sandbox.Report {
 			return sandbox.Probe(root, run.SandboxDir(stateDir)) // which takes a moment
 		})
-	}
-	if boxes.Level == nil {
-		boxes.Level = func() sandbox.Level { return e.process.Sandboxes.Report().Level }
 	}
 	e.local = &provider.LocalServers{Client: e.process.Client, Getenv: keys.Get}
 	for _, t := range o.Tools {

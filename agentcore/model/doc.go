@@ -17,9 +17,9 @@
 //
 // # The conversation on the wire
 //
-// Each message is encoded once. The wires keep the JSON of the messages as one growing text, and that of what is around
-// it for the requests that differ in their messages alone (model/internal/transport), so that turn 2,000 costs what turn
-// 2 does.
+// Each message is encoded once. The wires keep the JSON of the messages as one growing text, and that of what is
+// around it for the requests that differ in their messages alone (model/internal/transport), so that turn 2,000 costs
+// what turn 2 does.
 //
 // Sealed reasoning says whose it is. Thought signatures (Gemini, also behind Chat Completions) and encrypted reasoning
 // (Responses) are a [Reasoning] whose signature begins with the vendor's name and a colon; without a text it belongs to

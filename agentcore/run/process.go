@@ -79,7 +79,7 @@ type Process struct {
 type Sandboxes struct {
 	// Report is what the machine offers; its first call takes a moment.
 	Report func() sandbox.Report
-	// Level is that of the Report, which may be known earlier.
+	// Level is that of the Report, where it is known earlier, else nil.
 	Level func() sandbox.Level
 	// Trees are what is known of workspace folders.
 	Trees *sandbox.Trees

@@ -70,7 +70,11 @@ func (p *Process) sandboxLevel(cfg *config.Config) permission.Level {
 	if cfg.Sandbox == config.SandboxOff {
 		return permission.None
 	}
-	switch p.Sandboxes.Level() {
+	level := p.Sandboxes.Level
+	if level == nil {
+		level = func() sandbox.Level { return p.Sandboxes.Report().Level }
+	}
+	switch level() {
 	case sandbox.None:
 		return permission.None
 	case sandbox.Full, sandbox.Bubblewrap:

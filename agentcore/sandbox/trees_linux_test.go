@@ -36,8 +36,8 @@ func (t *Trees) asked(ws string) beneath.Calls {
 	return s.tree.below.Calls()
 }
 
-// TestTreesAreShared: what one box has read of a folder no other reads again, but what has come meanwhile is hidden from
-// its commands, also where the folder itself was replaced.
+// TestTreesAreShared: what one box has read of a folder no other reads again, but what has come meanwhile is hidden
+// from its commands, also where the folder itself was replaced.
 func TestTreesAreShared(t *testing.T) {
 	var trees Trees
 	ws := filepath.Join(t.TempDir(), "work")

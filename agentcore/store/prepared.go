@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// preparedQueries are the readers' queries, prepared at their first use. Only queries with a fixed text may go through it,
-// since each is kept until the database is closed. Its methods may be called from any goroutine.
+// preparedQueries are the readers' queries, prepared at their first use. Only queries with a fixed text may go through
+// it, since each is kept until the database is closed. Its methods may be called from any goroutine.
 type preparedQueries struct {
 	db   *sql.DB
 	mu   sync.Mutex

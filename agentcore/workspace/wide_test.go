@@ -178,8 +178,8 @@ func TestSavingCostsWhatChanged(t *testing.T) {
 	}
 }
 
-// TestExpectedNames: what may be below a path, and what differs from a name in letter case alone, is known of every path
-// that was added or renamed, as a walk over all of them finds it.
+// TestExpectedNames: what may be below a path, and what differs from a name in letter case alone, is known of every
+// path that was added or renamed, as a walk over all of them finds it.
 func TestExpectedNames(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var e expected

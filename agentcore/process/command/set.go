@@ -71,8 +71,8 @@ func (s *Set) Box(ctx context.Context) (*sandbox.Box, error) {
 	return box, nil
 }
 
-// Ahead opens the box, and looks at the workspace for a command that is about to come. It does not wait. What fails, the
-// command will tell.
+// Ahead opens the box, and looks at the workspace for a command that is about to come. It does not wait. What fails,
+// the command will tell.
 func (s *Set) Ahead() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -67,9 +67,10 @@ func (u *Upstream) begin(ctx context.Context) *Exchange {
 	return x
 }
 
-// Post sends a request to address with the endpoint's header. Its body is the conversation within the frame, which rest
-// makes where it is not known: a value whose JSON has an empty list in the member for the messages. An answer that is no
-// stream becomes a *model.Error. The body of one that is belongs to the exchange, which watches and closes it.
+// Post sends a request to address with the endpoint's header. Its body is the conversation within the frame, which
+// rest makes where it is not known: a value whose JSON has an empty list in the member for the messages. An answer
+// that is no stream becomes a *model.Error. The body of one that is belongs to the exchange, which watches and closes
+// it.
 func (x *Exchange) Post(to *Endpoint, address, member string, frame *Frame, said Conversation, rest func() any,
 ) (*http.Response, error) {
 	x.said = said
