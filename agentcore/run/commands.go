@@ -53,9 +53,9 @@ func newCommands(r *Run) *command.Set {
 	}
 	return command.New(command.Sandbox{
 		ID: r.id, Off: r.config.Sandbox == config.SandboxOff, Report: p.Sandboxes.Report,
-		StateDir: SandboxDir(p.StateDir), OutputDir: p.Outputs.Dir, Hidden: hidden, Home: authority.UserHome(), Tools: r.hooks.programs,
-		Network: r.config.SandboxNetwork, Allowed: r.config.NetworkAllow, View: r.session.View, Redactor: p.Redactor,
-		Trees: p.Sandboxes.Trees,
+		StateDir: SandboxDir(p.StateDir), OutputDir: p.Outputs.Dir, Hidden: hidden, Home: authority.UserHome(),
+		Tools: r.hooks.programs, Network: r.config.SandboxNetwork, Allowed: r.config.NetworkAllow, View: r.session.View,
+		Redactor: p.Redactor, Trees: p.Sandboxes.Trees,
 	}, func(judge *workspace.Judge, path string) error { return r.gate.editable(judge, path, false) })
 }
 
