@@ -228,13 +228,3 @@ func (r *runReader) Waiting(ctx context.Context, runs []event.RunID) ([]event.Se
 	}
 	return list, r.explain("find the edits that wait", rows.Err())
 }
-
-// boundHunks removes the oldest settled hunks of a proposal.
-func (w *writer) boundHunks(b HunkBound) error {
-	err := w.exec(`DELETE FROM hunk WHERE id IN (SELECT id FROM hunk WHERE proposal = ? AND state NOT IN ('open', 'conflict')
-		ORDER BY updated DESC, id DESC LIMIT -1 OFFSET ?)`, b.Proposal, max(b.Keep, 0))
-	if err != nil {
-		return fmt.Errorf("remove old hunks of proposal %s: %w", b.Proposal, err)
-	}
-	return nil
-}

@@ -105,83 +105,6 @@ func (c *Commit) finish(err error) {
 	close(c.done)
 }
 
-// job is a batch in the queue, or some other transaction of the store's own.
-type job struct {
-	commit *Commit
-	batch  Batch
-	// bodies are the encoded events; empty for a transient one.
-	bodies []json.RawMessage
-	// own is the store's own transaction; it runs alone. What it returns is published like a batch's.
-	own func(*writer) ([]event.Event, error)
-	// after runs when own is committed.
-	after func(*writer)
-	// size is about the number of bytes that the job keeps in memory.
-	size int
-	// patient jobs may wait a moment for others.
-	patient bool
-}
-
-// The queue's bounds. Submit blocks while one of them is reached; a single batch may be larger.
-const (
-	maxQueued      = 1 << 14
-	maxQueuedBytes = 64 << 20
-)
-
-// Submit queues a batch for the writer and returns at once; it does not wait for the disk. Batches
-// are committed in the order of Submit, several in one transaction where they come fast: what comes in each turn of a
-// run waits up to 3 ms for more, unless somebody waits for its commit. Back
-// pressure: Submit blocks while 16,384 batches or 64 MiB wait, and the writer always gets on: it gives
-// up a transaction that stays locked after Options.BusyTimeout. After Close the commit fails with
-// ErrClosed. Any goroutine may call it, except the callback Options.Committed, which must not block.
-//
-// Transient events ([event.Transient]) are not stored; they are published in their place with the
-// number of the last stored event. A batch of them alone causes no transaction.
-func (s *Store) Submit(b Batch) *Commit { return s.submit(b, true) }
-
-// SubmitNow is Submit without the back pressure, for goroutines that must not wait for the disk. Its callers
-// bound by other means how much they submit.
-func (s *Store) SubmitNow(b Batch) *Commit { return s.submit(b, false) }
-
-func (s *Store) submit(b Batch, wait bool) *Commit {
-	b = redacted(b, s.options.Redact)
-	j := &job{commit: &Commit{done: make(chan struct{}), queue: s.queue}, batch: b, size: b.size()}
-	j.batch.Events = slices.Clone(b.Events)
-	j.batch.ToolCalls = slices.Clone(b.ToolCalls)
-	for i := range j.batch.ToolCalls {
-		j.batch.ToolCalls[i].Output = cutMiddle(b.ToolCalls[i].Output, MaxOutput)
-	}
-	j.bodies = make([]json.RawMessage, len(b.Events))
-	now := time.Now()
-	for i := range j.batch.Events {
-		e := &j.batch.Events[i]
-		if e.Body == nil {
-			j.commit.finish(fmt.Errorf("store an event of session %s: it has no body", e.Session))
-			return j.commit
-		}
-		if e.Time.IsZero() {
-			e.Time = now
-		}
-		// What is published equals what is read back later.
-		e.Time = time.UnixMicro(e.Time.UnixMicro()).UTC()
-		if event.Transient(e.Body) {
-			continue
-		}
-		body, err := event.EncodeBody(e.Body)
-		if err == nil && len(body) == 0 {
-			err = fmt.Errorf("the %s event has no text", e.Body.EventType())
-		}
-		if err != nil {
-			j.commit.finish(fmt.Errorf("store an event of session %s: %w", e.Session, err))
-			return j.commit
-		}
-		j.bodies[i] = body
-		j.size += len(body)
-	}
-	j.patient = j.batch.patient()
-	s.queue.push(j, wait)
-	return j.commit
-}
-
 // size is about the number of bytes in a batch; only what can be large is counted.
 func (b *Batch) size() int {
 	const perRow = 256
@@ -230,4 +153,21 @@ func (b *Batch) empty(bodies []json.RawMessage) bool {
 		len(b.HunksBounded) + len(b.Todos) +
 		len(b.Asks) + len(b.Grants) + len(b.TrustRemoved) + len(b.Trusted) + len(b.AgentsRemoved) + len(b.Agents)
 	return rows == 0 && !slices.ContainsFunc(bodies, func(body json.RawMessage) bool { return body != nil })
+}
+
+// patient reports whether a batch holds nothing but what comes in each turn of a run, so that it may wait a moment for
+// what shares its transaction. Whoever waits for the commit ends that.
+func (b *Batch) patient() bool {
+	rest := *b
+	rest.Messages, rest.ToolCalls, rest.Usages, rest.Events = nil, nil, nil, nil
+	if b.Committed != nil || !rest.empty(nil) {
+		return false
+	}
+	return !slices.ContainsFunc(b.Events, func(e NewEvent) bool {
+		switch e.Body.(type) {
+		case event.TurnStarted, event.MessageCommitted, event.ToolCallStarted, event.ToolCallFinished:
+			return false
+		}
+		return !event.Transient(e.Body)
+	})
 }

@@ -1,8 +1,6 @@
 package store
 
 import (
-	"slices"
-
 	"github.com/agentls/agentls/agentcore/event"
 )
 
@@ -100,21 +98,4 @@ func (l *latest) usage(u *RunUsage) *RunUsage {
 		return nil
 	}
 	return &later.RunUsage
-}
-
-// patient reports whether a batch holds nothing but what comes in each turn of a run, so that it may wait a moment for
-// what shares its transaction. Whoever waits for the commit ends that.
-func (b *Batch) patient() bool {
-	rest := *b
-	rest.Messages, rest.ToolCalls, rest.Usages, rest.Events = nil, nil, nil, nil
-	if b.Committed != nil || !rest.empty(nil) {
-		return false
-	}
-	return !slices.ContainsFunc(b.Events, func(e NewEvent) bool {
-		switch e.Body.(type) {
-		case event.TurnStarted, event.MessageCommitted, event.ToolCallStarted, event.ToolCallFinished:
-			return false
-		}
-		return !event.Transient(e.Body)
-	})
 }

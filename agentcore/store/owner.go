@@ -209,64 +209,6 @@ func (r *reader) Owner(ctx context.Context, session event.SessionID) (Owner, err
 	return owner, nil
 }
 
-// TakeInterrupted returns the runs at the top that were cut off with their process in sessions on any of the folders,
-// oldest first, once: whoever gets them tells the user, and no other process, nor a later one, gets them again. Those
-// that were resumed since are not among them. Sessions of living processes are left alone, and such as MarkInterrupted
-// has not seen yet.
-func (s *Store) TakeInterrupted(ctx context.Context, roots []string) ([]Run, error) {
-	var taken []Run
-	take := func(w *writer) ([]event.Event, error) {
-		var err error
-		taken, err = w.takeInterrupted(roots)
-		return nil, err
-	}
-	if err := s.submitOwn(take, nil).Wait(ctx); err != nil {
-		return nil, err // the writer may still be at it
-	}
-	return taken, nil
-}
-
-// takeInterrupted closes the sessions that are open although their process has ended: that they are is what says that
-// nobody was told.
-func (w *writer) takeInterrupted(roots []string) ([]Run, error) {
-	ctx := context.Background() // as in every statement of the writer
-	folder := ownerFolder(w.store.path)
-	alive := map[string]bool{w.store.owner.id: true, "": false}
-	var runs []Run
-	for _, root := range roots {
-		open, err := selectRows[ownedSession](ctx, w.conn, ownedTable,
-			`WHERE state = 'open' AND EXISTS (SELECT 1 FROM json_each(session.roots) WHERE value = ?) AND NOT EXISTS (
-			SELECT 1 FROM run WHERE status IN ('pending', 'running', 'waiting') AND run.session = session.id) ORDER BY created, id`, root)
-		if err != nil {
-			return nil, fmt.Errorf("read which sessions are open: %w", err)
-		}
-		for _, session := range open {
-			lives, known := alive[session.owner]
-			if !known {
-				if lives, err = folder.alive(session.owner); err != nil {
-					return nil, err
-				}
-				alive[session.owner] = lives
-			}
-			if lives {
-				continue
-			}
-			if err := w.exec("UPDATE session SET state = 'closed', owner = NULL WHERE id = ?", session.ID); err != nil {
-				return nil, fmt.Errorf("close session %s: %w", session.ID, err)
-			}
-			left, err := selectRows[Run](ctx, w.conn, runTable,
-				`WHERE session = ? AND parent_run IS NULL AND status = 'interrupted' AND NOT EXISTS (
-				SELECT 1 FROM run AS later WHERE later.chain = run.chain AND later.parent_run IS NULL AND later.id <> run.id AND later.created > run.created)
-				ORDER BY created, id`, session.ID)
-			if err != nil {
-				return nil, fmt.Errorf("read the interrupted runs of session %s: %w", session.ID, err)
-			}
-			runs = append(runs, left...)
-		}
-	}
-	return runs, nil
-}
-
 // Resumable reports whether a run has a conversation to go on with.
 func (r *runReader) Resumable(ctx context.Context, run event.RunID) (bool, error) {
 	var has bool

@@ -1,10 +1,19 @@
 package store
 
 import (
+	"encoding/json"
 	"strings"
 	"sync"
 	"time"
 	"unicode/utf8"
+
+	"github.com/agentls/agentls/agentcore/event"
+)
+
+// The queue's bounds. Submit blocks while one of them is reached; a single batch may be larger.
+const (
+	maxQueued      = 1 << 14
+	maxQueuedBytes = 64 << 20
 )
 
 // queue holds the jobs between Submit and the writer, in order. It owns its state by its lock.
@@ -133,4 +142,20 @@ func cutMiddle(text string, limit int) string {
 	}
 	// Cloned so that the long text can be freed.
 	return strings.Clone(text[:head] + mark + text[tail:])
+}
+
+// job is a batch in the queue, or some other transaction of the store's own.
+type job struct {
+	commit *Commit
+	batch  Batch
+	// bodies are the encoded events; empty for a transient one.
+	bodies []json.RawMessage
+	// own is the store's own transaction; it runs alone. What it returns is published like a batch's.
+	own func(*writer) ([]event.Event, error)
+	// after runs when own is committed.
+	after func(*writer)
+	// size is about the number of bytes that the job keeps in memory.
+	size int
+	// patient jobs may wait a moment for others.
+	patient bool
 }

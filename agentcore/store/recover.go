@@ -332,15 +332,6 @@ func texts(ctx context.Context, q querier, query string, args ...any) ([]string,
 	return all, rows.Err()
 }
 
-func removeAll(names ...string) error {
-	for _, name := range names {
-		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	return nil
-}
-
 // copyFile copies a file to a new one that only the user may read.
 func copyFile(from, to string) (err error) {
 	in, err := os.Open(from)

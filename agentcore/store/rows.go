@@ -542,3 +542,113 @@ func (h *Hunk) fields() []field {
 		{"updated", micros{&h.Updated}},
 	}
 }
+
+// InterruptedReason is the reason of a run that MarkInterrupted found.
+const InterruptedReason = "the agentls process that it ran in has ended"
+
+// RunUsage is what a stored run has used by now. Counts are stored only where they are larger, since several children
+// may report what their parent has used.
+type RunUsage struct {
+	Run   event.RunID
+	Turns int
+	// Usage includes the run's children, Own does not.
+	Usage, Own event.Usage
+}
+
+// AskState is what became of a question for permission.
+type AskState string
+
+// The states of an ask.
+const (
+	AskOpen     AskState = "open"
+	AskAnswered AskState = "answered"
+	// AskExpired: nobody answered in time, or the run ended first.
+	AskExpired AskState = "expired"
+)
+
+// Ask is a question for permission and its answer.
+type Ask struct {
+	ID        event.AskID
+	Session   event.SessionID
+	Run       event.RunID
+	Call      event.CallID
+	Tool      string
+	Title     string
+	Arguments json.RawMessage
+	State     AskState
+	// Decision is "allow" or "deny", empty while the ask is open. Scope is the scope of the answer.
+	Decision, Scope, Reason string
+	// Resolved is zero while the ask is open.
+	Opened, Deadline, Resolved time.Time
+}
+
+func (a *Ask) fields() []field {
+	return []field{
+		{"id", &a.ID},
+		{"session", &a.Session},
+		{"run", &a.Run},
+		{"call", optional(&a.Call)},
+		{"tool", &a.Tool},
+		{"title", &a.Title},
+		{"arguments", jsonText{&a.Arguments}},
+		{"state", &a.State},
+		{"decision", &a.Decision},
+		{"scope", &a.Scope},
+		{"reason", &a.Reason},
+		{"opened", micros{&a.Opened}},
+		{"deadline", micros{&a.Deadline}},
+		{"resolved", micros{&a.Resolved}},
+	}
+}
+
+// Grant is a remembered answer. Which of Session, Run and Root is set follows from its scope: "run", "session" or
+// "project".
+type Grant struct {
+	ID       event.GrantID
+	Scope    string
+	Session  event.SessionID
+	Run      event.RunID
+	Root     string // absolute
+	Tool     string
+	Pattern  string
+	Decision string // allow, deny
+	Created  time.Time
+	// Expires is zero for a grant that does not expire. Revoked is zero for one that was not taken back.
+	Expires, Revoked time.Time
+}
+
+func (g *Grant) fields() []field {
+	return []field{
+		{"id", &g.ID},
+		{"scope", &g.Scope},
+		{"session", optional(&g.Session)},
+		{"run", optional(&g.Run)},
+		{"root", optional(&g.Root)},
+		{"tool", &g.Tool},
+		{"pattern", &g.Pattern},
+		{"decision", &g.Decision},
+		{"created", creation{micros{&g.Created}}},
+		{"revoked", micros{&g.Revoked}},
+		{"expires", micros{&g.Expires}},
+	}
+}
+
+// Trusted is one file that the user trusts in a workspace folder, as it was then. The row with an empty Path is the
+// decision on the folder.
+type Trusted struct {
+	Root     string // absolute
+	Path     string // relative to Root, with slashes
+	Hash     string
+	Decision string // trusted, untrusted
+	Decided  time.Time
+}
+
+func (t *Trusted) fields() []field {
+	return []field{
+		{"root", &t.Root},
+		{"path", &t.Path},
+		{"hash", &t.Hash},
+		{"decision", &t.Decision},
+		{"decided", micros{&t.Decided}},
+	}
+}

@@ -2,44 +2,17 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
-
-	"modernc.org/sqlite"
 
 	"github.com/agentls/agentls/agentcore/crash"
 	"github.com/agentls/agentls/agentcore/event"
-)
-
-// The errors that a caller may want to tell apart. What is returned wraps them with what was tried.
-var (
-	// ErrClosed: the store was closed before the batch was committed.
-	ErrClosed = errors.New("the store is closed")
-	// ErrNotFound: there is no row of that id.
-	ErrNotFound = errors.New("not found")
-	// ErrNewer: the file was written by a newer agentls.
-	ErrNewer = errors.New("the file was written by a newer version of agentls")
-	// ErrDamaged: SQLite found the file damaged.
-	ErrDamaged = errors.New("the file is damaged")
-	// ErrLocked: another process held the file for longer than Options.BusyTimeout.
-	ErrLocked = errors.New("another process has locked the file")
-	// ErrInUse: the session is open in another process.
-	ErrInUse = errors.New("another agentls process has it open")
-	// ErrGone: the file was deleted, or another one put in its place, while it was open.
-	ErrGone = errors.New("the file is gone")
-	// ErrDisk: the system refused to read or write the file.
-	ErrDisk = errors.New("the disk refused")
-	// ErrFull: there was no room for the batch.
-	ErrFull = errors.New("the disk is full")
 )
 
 // Options are what Open needs beside the path. The zero value works.
@@ -85,19 +58,6 @@ type Store struct {
 	closing  sync.Once
 	closeErr error // set by closing
 }
-
-// reader reads what is stored.
-type reader struct {
-	path    string
-	readers *sql.DB
-	fixed   preparedQueries // of readers
-	owner   *owner
-	// suspect is set when SQLite reported damage: the next Open then checks the file.
-	suspect atomic.Bool
-}
-
-// runReader reads what is stored of runs: they, their messages and calls, and what they used.
-type runReader struct{ *reader }
 
 // Open opens the store at path, and makes the file (0600) and its folder (0700) if there is none. It
 // brings an older schema up to date, after a copy of the file was put beside it; a newer one is refused
@@ -210,37 +170,6 @@ func (s *Store) replace(ctx context.Context, damage error, living int,
 	return s.connect(ctx, false, steps)
 }
 
-// makeFile makes an empty file if there is none, so that the file is never readable to others.
-func makeFile(path string) error {
-	if err := finishRecovery(path); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	if !info.Mode().IsRegular() {
-		return fmt.Errorf("%s is not a regular file", path)
-	}
-	if info.Mode().Perm()&0o077 != 0 {
-		return f.Chmod(0o600)
-	}
-	return nil
-}
-
-// connection is the one connection of a database that is never used by two goroutines.
-type connection struct {
-	db *sql.DB
-	*sql.Conn
-}
-
-func (c *connection) close() error { return errors.Join(c.Conn.Close(), c.db.Close()) }
-
 // connect opens the writer's connection, checks the file if asked to, and migrates it.
 func (s *Store) connect(ctx context.Context, check bool, steps []migration) (*connection, error) {
 	conn, err := dial(ctx, s.path, s.options.BusyTimeout, writing)
@@ -257,69 +186,6 @@ func (s *Store) connect(ctx context.Context, check bool, steps []migration) (*co
 		return nil, errors.Join(err, conn.close())
 	}
 	return conn, nil
-}
-
-// dial opens a database with a single connection.
-func dial(ctx context.Context, path string, busy time.Duration, use access) (*connection, error) {
-	db, err := openDatabase(path, busy, use)
-	if err != nil {
-		return nil, err
-	}
-	db.SetMaxOpenConns(1)
-	conn, err := db.Conn(ctx)
-	if err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	return &connection{db, conn}, nil
-}
-
-// access says what a connection is for.
-type access int
-
-const (
-	writing access = iota
-	reading
-	// salvaging reads a damaged file: with the schema writable SQLite opens one that is shorter than its
-	// header says, and goes on where a definition makes no sense (btree.c, lockBtree). Nothing is written.
-	salvaging
-)
-
-// openDatabase prepares a pool; nothing is opened before its first use.
-func openDatabase(path string, busy time.Duration, use access) (*sql.DB, error) {
-	query := url.Values{
-		"_busy_timeout": {fmt.Sprint(busy.Milliseconds())},
-		"_dqs":          {"0"},
-		"_pragma":       {"trusted_schema(0)"},
-	}
-	switch use {
-	case writing:
-		query.Set("_txlock", "immediate")
-		query.Set("_defensive", "1")
-		query["_pragma"] = []string{
-			"journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "secure_delete(1)", "trusted_schema(0)",
-		}
-		if info, err := os.Stat(path); err == nil && info.Size() == 0 {
-			// A file with tables keeps the mode that it has (sqlite.org/pragma.html, auto_vacuum), and would only be
-			// written to.
-			query["_pragma"] = append([]string{"auto_vacuum(incremental)"}, query["_pragma"]...)
-		}
-	case reading:
-		query.Set("_query_only", "1")
-		query.Set("_defensive", "1")
-	case salvaging:
-		query.Set("_query_only", "1")
-		query["_pragma"] = []string{"writable_schema(1)", "trusted_schema(0)"}
-	}
-	connector, err := sqlite.NewConnector(event.FileURI(path) + "?" + query.Encode())
-	if err != nil {
-		return nil, err
-	}
-	db := sql.OpenDB(connector)
-	if use == reading {
-		db.SetMaxOpenConns(4)
-		db.SetMaxIdleConns(4)
-	}
-	return db, nil
 }
 
 // Recovery returns what Open did with a damaged file, nil if it was sound.

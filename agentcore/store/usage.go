@@ -12,15 +12,6 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 )
 
-// RunUsage is what a stored run has used by now. Counts are stored only where they are larger, since several children
-// may report what their parent has used.
-type RunUsage struct {
-	Run   event.RunID
-	Turns int
-	// Usage includes the run's children, Own does not.
-	Usage, Own event.Usage
-}
-
 const storeUsage = `UPDATE run SET turns = max(turns, ?2),
 	input_tokens = max(input_tokens, ?3), output_tokens = max(output_tokens, ?4), cached_tokens = max(cached_tokens, ?5),
 	cost = CASE WHEN cost IS NULL OR ?6 IS NULL THEN NULL ELSE max(cost, ?6) END,

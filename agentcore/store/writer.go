@@ -6,13 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
-	"syscall"
 	"time"
-
-	"modernc.org/sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/agentls/agentls/agentcore/crash"
 	"github.com/agentls/agentls/agentcore/event"
@@ -494,59 +489,12 @@ func (w *writer) wipe(busy time.Duration) {
 	}
 }
 
-// explain turns SQLite's error into one that says what to do, and notes damage.
-func (r *reader) explain(what string, err error) error {
-	if err == nil {
-		return nil
+// boundHunks removes the oldest settled hunks of a proposal.
+func (w *writer) boundHunks(b HunkBound) error {
+	err := w.exec(`DELETE FROM hunk WHERE id IN (SELECT id FROM hunk WHERE proposal = ? AND state NOT IN ('open', 'conflict')
+		ORDER BY updated DESC, id DESC LIMIT -1 OFFSET ?)`, b.Proposal, max(b.Keep, 0))
+	if err != nil {
+		return fmt.Errorf("remove old hunks of proposal %s: %w", b.Proposal, err)
 	}
-	if isDamage(err) && !r.suspect.Swap(true) {
-		if marked := ownerFolder(r.path).markDamage(); marked != nil {
-			err = errors.Join(err, marked)
-		}
-	}
-	if errors.Is(err, ErrGone) {
-		return fmt.Errorf(
-			"%s: %w: %s was deleted or replaced while agentls used it, and nothing is saved any more: restart "+
-				"agentls, it begins a new one: %w", what, ErrGone, r.path, err)
-	}
-	code := sqliteCode(err)
-	if code == 0 && isDamage(err) {
-		code = sqlite3.SQLITE_CORRUPT // what a check found
-	}
-	if code == sqlite3.SQLITE_CORRUPT || code == sqlite3.SQLITE_NOTADB {
-		return fmt.Errorf("%s: %w (%s): start agentls again, it repairs the file then: %w", what,
-			ErrDamaged, r.path, err)
-	}
-	return refused(what, r.path, err)
-}
-
-// refused says what the system or another process refused, and what to do.
-func refused(what, path string, err error) error {
-	dir := filepath.Dir(path)
-	switch code := sqliteCode(err); {
-	case code == sqlite3.SQLITE_FULL, errors.Is(err, syscall.ENOSPC):
-		return fmt.Errorf("%s: %w: free some space in %s: %w", what, ErrFull, dir, err)
-	case code == sqlite3.SQLITE_IOERR: // also where a quota or a limit of file sizes is reached
-		return fmt.Errorf("%s: %w: see whether the disk of %s is full, over a quota or failing: %w", what,
-			ErrDisk, dir, err)
-	case code == sqlite3.SQLITE_READONLY, code == sqlite3.SQLITE_CANTOPEN:
-		return fmt.Errorf("%s: %w: make %s writable: %w", what, ErrDisk, dir, err)
-	case code == sqlite3.SQLITE_BUSY, code == sqlite3.SQLITE_LOCKED:
-		return fmt.Errorf("%s: %w (%s): end what else uses it, or try again: %w", what, ErrLocked, path, err)
-	}
-	return fmt.Errorf("%s in %s: %w", what, path, err)
-}
-
-// sqliteCode returns the primary result code in err (sqlite.org/rescode.html), 0 if there is none.
-func sqliteCode(err error) int {
-	var e *sqlite.Error
-	if errors.As(err, &e) {
-		return e.Code() & 0xff
-	}
-	return 0
-}
-
-func isDamage(err error) bool {
-	code := sqliteCode(err)
-	return errors.Is(err, ErrDamaged) || code == sqlite3.SQLITE_CORRUPT || code == sqlite3.SQLITE_NOTADB
+	return nil
 }
