@@ -136,7 +136,8 @@ func BenchmarkWideServed(b *testing.B) {
 				}
 				d.finish(d.start("trust", "--yes"))
 				p := d.peer("serve")
-				started := decode[struct{ Session, Run string }](b, p.call("agent/run", `{"agent":"coder","prompt":"Work."}`))
+				started := decode[struct{ Session, Run string }](b,
+					p.call("agent/run", `{"agent":"coder","prompt":"Work."}`))
 				p.call("agent/subscribe", fmt.Sprintf(`{"session":%q,"since":0}`, started.Session))
 				p.call("agent/wait", fmt.Sprintf(`{"run":%q}`, started.Run))
 				ended := time.Now()
