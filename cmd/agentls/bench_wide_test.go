@@ -121,8 +121,8 @@ func BenchmarkWideTurn(b *testing.B) {
 	}
 }
 
-// BenchmarkWideServed is BenchmarkWideTurn with a call a file in a server, whose editor is shown what was proposed. shown
-// is from the end of the run until a request behind all of that is answered.
+// BenchmarkWideServed is BenchmarkWideTurn with a call a file in a server, whose editor is shown what was proposed. It
+// reports, too, how long a request behind all of that waits for its answer once the run has ended.
 func BenchmarkWideServed(b *testing.B) {
 	for _, files := range []int{100, 200, 400, 800} {
 		b.Run(fmt.Sprintf("hunks=%d", 10*files), func(b *testing.B) {
