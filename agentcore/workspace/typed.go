@@ -20,6 +20,13 @@ func (a *anchor) now() *text {
 	return a.text
 }
 
+// of notes that the lines refer to the text of an open document, if they do. The lock is held.
+func (a *anchor) of(b *Buffer) {
+	if a.now() == b.whole() {
+		a.typed.buffer = b
+	}
+}
+
 // follow moves marks along an edit of the open document. It reports false where more than marks is tied to the file, or
 // where the edit is none of the text that the lines refer to: then the whole texts are to be compared. The lock is
 // held.

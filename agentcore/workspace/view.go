@@ -220,7 +220,7 @@ func (v *View) SetBuffer(path string, b *Buffer, version int32) {
 		}
 		if seq := v.clock.Add(1); opened || !v.follow(a, b, seq) {
 			v.move(a, b.whole(), seq)
-			a.typed.buffer = b
+			a.of(b)
 		}
 	}
 	v.mu.Unlock()
@@ -421,7 +421,7 @@ func (v *View) sync(a *anchor, c content) {
 		if shown := doc.buffer.whole(); a.now() != shown {
 			v.move(a, shown, v.clock.Add(1))
 		}
-		a.typed.buffer = doc.buffer
+		a.of(doc.buffer)
 		return
 	}
 	if c.open || c.seq < a.seq {

@@ -140,6 +140,39 @@ func BenchmarkWideTurn(b *testing.B) {
 	}
 }
 
+// BenchmarkWideServed is BenchmarkWideTurn with a call a file in a server, whose editor is shown what was proposed. It
+// reports, too, how long a request behind all of that waits for its answer once the run has ended.
+func BenchmarkWideServed(b *testing.B) {
+	for _, files := range []int{100, 200, 400, 800} {
+		b.Run(fmt.Sprintf("hunks=%d", 10*files), func(b *testing.B) {
+			l := &loopback{turns: 2, opening: edits(files, false)}
+			d := wideDesk(b, files, l)
+			var gap, shown, cpu samples
+			for b.Loop() {
+				l.reset()
+				if err := os.RemoveAll(d.state); err != nil { // or the next server would adopt what was proposed
+					b.Fatal(err)
+				}
+				d.finish(d.start("trust", "--yes"))
+				p := d.peer("serve")
+				started := decode[struct{ Session, Run string }](b,
+					p.call("agent/run", `{"agent":"coder","prompt":"Work."}`))
+				p.call("agent/subscribe", fmt.Sprintf(`{"session":%q,"since":0}`, started.Session))
+				p.call("agent/wait", fmt.Sprintf(`{"run":%q}`, started.Run))
+				ended := time.Now()
+				p.call("agent/proposals", fmt.Sprintf(`{"session":%q}`, started.Session))
+				shown = append(shown, time.Since(ended))
+				p.end()
+				gap = append(gap, l.gaps...)
+				cpu = append(cpu, p.cmd.ProcessState.UserTime()+p.cmd.ProcessState.SystemTime())
+			}
+			b.ReportMetric(gap.median(), "ms/request")
+			b.ReportMetric(shown.median(), "ms/shown")
+			b.ReportMetric(cpu.median(), "ms/cpu")
+		})
+	}
+}
+
 // BenchmarkDidChangeLong types in documents of 1 and 5 MB, without and with a finding of the offline rules in them, as
 // fast as the server takes it.
 func BenchmarkDidChangeLong(b *testing.B) {
