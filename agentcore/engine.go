@@ -317,14 +317,6 @@ func (e *Engine) commitFailed(events []store.NewEvent, err error) {
 	}
 }
 
-// damaged tells people that the database was found to be damaged. It runs on the store's goroutine.
-func (e *Engine) damaged(err error) {
-	e.log.AppendUnsaved(event.Event{Time: time.Now().UTC(), Body: event.Notice{
-		Level: event.NoticeError, Message: "the database of agentls is damaged: " + err.Error(),
-		Hint: "restart agentls: it repairs the database then, and keeps the damaged file",
-	}})
-}
-
 // Repaired says, for a person, what Open did with a damaged database; "" if it was sound.
 func (e *Engine) Repaired() string {
 	return repaired(e.store)

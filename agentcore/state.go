@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/agentls/agentls/agentcore/authority"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/feed"
 	"github.com/agentls/agentls/agentcore/store"
 )
 
@@ -57,7 +59,7 @@ func (s *State) use(e *Engine) {
 	defer s.mu.Unlock()
 	s.engine = e
 	if s.damage != nil {
-		e.damaged(s.damage)
+		tellDamage(e.log, s.damage)
 	}
 }
 
@@ -66,8 +68,16 @@ func (s *State) damaged(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.damage = err; s.engine != nil {
-		s.engine.damaged(err)
+		tellDamage(s.engine.log, err)
 	}
+}
+
+// tellDamage tells people that the database was found to be damaged.
+func tellDamage(log *feed.Log, err error) {
+	log.AppendUnsaved(event.Event{Time: time.Now().UTC(), Body: event.Notice{
+		Level: event.NoticeError, Message: "the database of agentls is damaged: " + err.Error(),
+		Hint: "restart agentls: it repairs the database then, and keeps the damaged file",
+	}})
 }
 
 func repaired(s *store.Store) string {

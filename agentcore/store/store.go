@@ -122,7 +122,6 @@ func open(ctx context.Context, path string, options Options, steps []migration) 
 	if !later {
 		owners.forget(dead)
 	}
-
 	if s.readers, err = openDatabase(path, options.BusyTimeout, reading); err != nil {
 		conn.close()
 		return nil, err

@@ -270,6 +270,17 @@ func forEach[R any](rows []R, apply func(*R) error) error {
 	return nil
 }
 
+// forLatest is forEach for rows that later batches of the transaction may replace: latest returns the one to store in
+// the place of a row, or nil for none.
+func forLatest[R any](rows []R, latest func(*R) *R, apply func(*R) error) error {
+	return forEach(rows, func(row *R) error {
+		if row = latest(row); row == nil {
+			return nil
+		}
+		return apply(row)
+	})
+}
+
 // applyRows stores the rows of a batch as they are at the end of its transaction, those before what refers to them.
 func (w *writer) applyRows(b *Batch, last *latest) error {
 	for _, apply := range []func() error{
@@ -279,22 +290,8 @@ func (w *writer) applyRows(b *Batch, last *latest) error {
 				return w.insert(promptTable, "prompt", string(p.ID), p.fields())
 			})
 		},
-		func() error {
-			return forEach(b.Runs, func(r *Run) error {
-				if r = last.run(r); r == nil {
-					return nil
-				}
-				return w.applyRun(r)
-			})
-		},
-		func() error {
-			return forEach(b.Usages, func(used *RunUsage) error {
-				if used = last.usage(used); used == nil {
-					return nil
-				}
-				return w.applyUsage(used)
-			})
-		},
+		func() error { return forLatest(b.Runs, last.run, w.applyRun) },
+		func() error { return forLatest(b.Usages, last.usage, w.applyUsage) },
 		func() error { return forEach(b.Unreads, w.applyUnread) },
 		func() error {
 			return forEach(b.Messages, func(m *Message) error {
@@ -302,10 +299,7 @@ func (w *writer) applyRows(b *Batch, last *latest) error {
 			})
 		},
 		func() error {
-			return forEach(b.ToolCalls, func(c *ToolCall) error {
-				if c = last.call(c); c == nil {
-					return nil
-				}
+			return forLatest(b.ToolCalls, last.call, func(c *ToolCall) error {
 				return w.insert(toolCallTable, "tool call", string(c.ID), c.fields())
 			})
 		},

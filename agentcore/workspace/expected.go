@@ -188,14 +188,15 @@ func foldedSlash(name string) string { return permission.FoldPath(filepath.ToSla
 func (v *View) Expect(names ...string) {
 	for _, name := range names {
 		name = cleanPath(name)
-		v.expect(name, v.places(name))
+		v.expected.addAt(name, v.places(name))
 	}
 }
 
-func (v *View) expect(name string, at []place) {
-	v.expected.add(name)
+// addAt is add for a path whose places are known: the one that it leads to is noted, too.
+func (e *expected) addAt(name string, at []place) {
+	e.add(name)
 	if len(at) > 0 && at[0].inside && at[0].real != filepath.ToSlash(at[0].rel) {
-		v.expected.add(filepath.Join(at[0].root.Path, filepath.FromSlash(at[0].real)))
+		e.add(filepath.Join(at[0].root.Path, filepath.FromSlash(at[0].real)))
 	}
 }
 

@@ -247,7 +247,7 @@ func (j *Judge) writable(name string) error {
 			Hint: "only files inside the workspace folders can be changed",
 		}
 	}
-	v.expect(name, places) // before it is judged, so that of two runs that write at once one sees the other
+	v.expected.addAt(name, places) // before it is judged, so that of two runs that write at once one sees the other
 	if why, ok := j.protected(places); ok {
 		return &FileError{
 			Kind: Protected, Path: name, Detail: "is protected: " + why,

@@ -38,9 +38,13 @@ type Proposal struct {
 	undoable []event.HunkID
 	// visited counts the hunks that were looked at for their ids. Tests look at it, since counts tell how work grows.
 	visited int
-	// untold are changed hunks of which a notice is pending that hands them to Changed, and toldOf their texts.
-	untold []Hunk
-	toldOf []*text
+	untold  untold
+}
+
+// untold are changed hunks of which a notice is pending that hands them to Changed.
+type untold struct {
+	hunks []Hunk
+	texts []*text // of their files
 }
 
 // NewProposal makes an empty proposal. It is ended by [Proposal.Close].
@@ -164,7 +168,7 @@ type located struct {
 // is one walk over all hunks. The lock is held.
 func (s *Proposal) find(ids ...event.HunkID) map[event.HunkID]located {
 	found := wanted(ids)
-	s.eachPile(found, func(a *anchor, p *pile) {
+	eachPile(s, found, func(a *anchor, p *pile) {
 		s.visited += len(p.hunks)
 		for _, h := range p.hunks {
 			if at, ok := found[h.id]; ok && at.hunk == nil {
@@ -178,7 +182,7 @@ func (s *Proposal) find(ids ...event.HunkID) map[event.HunkID]located {
 // findUndos is find for accepted hunks that can be undone, or are in conflict. The lock is held.
 func (s *Proposal) findUndos(ids ...event.HunkID) map[event.HunkID]located {
 	found := wanted(ids)
-	s.eachPile(found, func(a *anchor, p *pile) {
+	eachPile(s, found, func(a *anchor, p *pile) {
 		s.visited += len(p.undos)
 		for _, u := range p.undos {
 			if at, ok := found[u.id]; ok && at.undo == nil {
@@ -198,7 +202,7 @@ func wanted(ids []event.HunkID) map[event.HunkID]located {
 }
 
 // eachPile visits all files with hunks of the proposal, and then takes out what was found nowhere. The lock is held.
-func (s *Proposal) eachPile(found map[event.HunkID]located, visit func(*anchor, *pile)) {
+func eachPile(s *Proposal, found map[event.HunkID]located, visit func(*anchor, *pile)) {
 	for _, a := range s.view.anchors {
 		if p := a.piles[s]; p != nil {
 			visit(a, p)
@@ -293,20 +297,20 @@ func (s *Proposal) publish(a *anchor, p *pile) {
 	if len(changed) == 0 || s.options.Changed == nil {
 		return
 	}
-	if len(s.untold) == 0 {
-		s.view.notices.add(s.tell)
+	if len(s.untold.hunks) == 0 {
+		s.view.notices.add(func() { tell(s) })
 	}
 	for _, h := range changed {
-		s.untold, s.toldOf = append(s.untold, h), append(s.toldOf, a.now())
+		s.untold.hunks, s.untold.texts = append(s.untold.hunks, h), append(s.untold.texts, a.now())
 	}
 }
 
 // tell hands what has changed to Changed. One call for many files keeps its cost that of the files: whoever is told
 // counts all hunks, and stores what it was told at once. It runs without locks.
-func (s *Proposal) tell() {
+func tell(s *Proposal) {
 	s.view.mu.Lock()
-	all, texts := s.untold, s.toldOf
-	s.untold, s.toldOf = nil, nil
+	all, texts := s.untold.hunks, s.untold.texts
+	s.untold = untold{}
 	s.view.mu.Unlock()
 	if s.closed.Load() {
 		return

@@ -259,10 +259,7 @@ func (s *scan[T]) plan(f *scanFolder[T], dir *beneath.Folder, entries []listed, 
 		names.results = append(names.results, found)
 	}
 	for _, e := range entries {
-		path := f.path + string(filepath.Separator) + e.name
-		if strings.HasSuffix(f.path, string(filepath.Separator)) {
-			path = f.path + e.name // the top of a file system
-		}
+		path := entryPath(f.path, e.name)
 		if strings.EqualFold(e.name, ".git") || !s.all && rules.ignored(path, e.dir) {
 			continue
 		}
@@ -299,6 +296,14 @@ func (s *scan[T]) plan(f *scanFolder[T], dir *beneath.Folder, entries []listed, 
 		chunk.names, chunk.links = append(chunk.names, e.name), append(chunk.links, e.link)
 	}
 	return work
+}
+
+// entryPath is the path of an entry of a folder, which may be the top of a file system.
+func entryPath(folder, name string) string {
+	if strings.HasSuffix(folder, string(filepath.Separator)) {
+		return folder + name
+	}
+	return folder + string(filepath.Separator) + name
 }
 
 // listed is one entry of a folder.

@@ -30,7 +30,7 @@ func (a *anchor) of(b *Buffer) {
 // follow moves marks along an edit of the open document. It reports false where more than marks is tied to the file, or
 // where the edit is none of the text that the lines refer to: then the whole texts are to be compared. The lock is
 // held.
-func (v *View) follow(a *anchor, next *Buffer, seq uint64) bool {
+func (a *anchor) follow(v *View, next *Buffer, seq uint64) bool {
 	former := a.typed.buffer
 	if former == nil || !next.edits() || a.closing ||
 		len(a.piles)+len(a.incoming)+len(a.expected) > 0 {

@@ -218,7 +218,7 @@ func (v *View) SetBuffer(path string, b *Buffer, version int32) {
 		if opened {
 			a.save()
 		}
-		if seq := v.clock.Add(1); opened || !v.follow(a, b, seq) {
+		if seq := v.clock.Add(1); opened || !a.follow(v, b, seq) {
 			v.move(a, b.whole(), seq)
 			a.of(b)
 		}
