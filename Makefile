@@ -113,9 +113,12 @@ test:
 	$(MAKE) --no-print-directory probe
 	$(MAKE) --no-print-directory race
 
-# The budgets are of the real command as a process: medians of five. The rest is of single packages.
+# The budgets are of the real command as a process: medians of five, printed as a table and written into doc/ with a plot
+# of each growth. The rest is of single packages.
 bench: build
-	AGENTLS_BIN="$(AGENTLS)" go test -run '^$$' -bench . -benchtime 5x -timeout 30m ./cmd/agentls
+	@.ci/need rg=ripgrep
+	AGENTLS_BIN="$(AGENTLS)" AGENTLS_BENCH_DOC="$(CURDIR)/doc" \
+		go test -run '^$$' -bench . -benchtime 5x -timeout 60m ./cmd/agentls
 	go test -run '^$$' -bench . -benchmem -timeout 30m $$(go list ./... | grep -v /cmd/)
 
 soak:

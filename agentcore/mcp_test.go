@@ -182,7 +182,7 @@ func TestMCPManyTools(t *testing.T) {
 		},
 		script.Turn{
 			Expect: []script.Expect{
-				script.Tools("mcp_search", "mcp_call"), script.NoTools("mcp__srv__tool_042"),
+				script.Tools("tool_search", "tool_call"), script.NoTools("mcp__srv__tool_042"),
 				func(request *model.Request) error {
 					if more := size(request) - listed; more > 1<<10 {
 						return fmt.Errorf("the request has %d bytes more", more)
@@ -190,30 +190,30 @@ func TestMCPManyTools(t *testing.T) {
 					return nil
 				},
 			},
-			Answer: []script.Step{call("mcp_search", `{"query":"tool_042"}`), call("mcp_search", `{"query":"*"}`)},
+			Answer: []script.Step{call("tool_search", `{"query":"tool_042"}`), call("tool_search", `{"query":"*"}`)},
 		},
 		script.Turn{
 			Expect: []script.Expect{
-				script.Result("mcp_search", `mcp__srv__tool_042: Does what number 42 does`),
-				script.Result("mcp_search", `"text":{"description":"what to say","type":"string"}`),
-				script.Result("mcp_search", " mcp__srv__tool_099"),
+				script.Result("tool_search", `mcp__srv__tool_042: Does what number 42 does`),
+				script.Result("tool_search", `"text":{"description":"what to say","type":"string"}`),
+				script.Result("tool_search", " mcp__srv__tool_099"),
 			},
 			Answer: []script.Step{
-				call("mcp_call", `{"tool":"mcp__srv__tool_042","arguments":{"text":"one"}}`),
-				call("mcp_call", `{"tool":"mcp__srv__tool_042","arguments":{"txt":1}}`),
-				call("mcp_call", `{"tool":"mcp__srv__tool_666","arguments":{}}`),
-				call("mcp_call", `{"tool":"bash","arguments":{"command":"true"}}`),
-				call("mcp_call", `{"tool":"mcp__srv__tool_007","arguments":{"text":"denied"}}`),
+				call("tool_call", `{"tool":"mcp__srv__tool_042","arguments":{"text":"one"}}`),
+				call("tool_call", `{"tool":"mcp__srv__tool_042","arguments":{"txt":1}}`),
+				call("tool_call", `{"tool":"mcp__srv__tool_666","arguments":{}}`),
+				call("tool_call", `{"tool":"bash","arguments":{"command":"true"}}`),
+				call("tool_call", `{"tool":"mcp__srv__tool_007","arguments":{"text":"denied"}}`),
 				srv("tool_043", `{"text":"by its name"}`),
 			},
 		},
 		script.Turn{
 			Expect: []script.Expect{
-				script.Result("mcp_call", "tool_042: one"),
-				script.Result("mcp_call", "error: the arguments of mcp__srv__tool_042 are wrong"),
-				script.Result("mcp_call", `error: no MCP server has a tool "mcp__srv__tool_666"; mcp_search finds`),
-				script.Result("mcp_call", `error: no MCP server has a tool "bash"`),
-				script.Result("mcp_call", "denied"),
+				script.Result("tool_call", "tool_042: one"),
+				script.Result("tool_call", "error: the arguments of mcp__srv__tool_042 are wrong"),
+				script.Result("tool_call", `error: no MCP server has a tool "mcp__srv__tool_666"; tool_search finds`),
+				script.Result("tool_call", `error: no MCP server has a tool "bash"`),
+				script.Result("tool_call", "denied"),
 				script.Result("mcp__srv__tool_043", "tool_043: by its name"),
 			},
 			Answer: []script.Step{script.Text("done")},
@@ -233,7 +233,7 @@ func TestMCPManyTools(t *testing.T) {
 	for _, made := range result.ToolCalls {
 		names[made.Name+" "+string(made.Status)]++
 	}
-	if names["mcp__srv__tool_042 ok"] != 1 || names["mcp_call denied"]+names["mcp__srv__tool_007 denied"] != 1 || names["mcp__srv__tool_043 ok"] != 1 {
+	if names["mcp__srv__tool_042 ok"] != 1 || names["tool_call denied"]+names["mcp__srv__tool_007 denied"] != 1 || names["mcp__srv__tool_043 ok"] != 1 {
 		t.Errorf("the calls are %v", names)
 	}
 	w.close()

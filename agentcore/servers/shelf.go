@@ -17,7 +17,7 @@ import (
 const (
 	// maxListed is how long the definitions of the tools of servers may be, together, that each request of a run
 	// carries, in bytes. Of more the run gets two tools instead, to find them and to call them.
-	maxListed = 8 << 10
+	maxListed = 4 << 10
 	// maxFound is how long the definitions may be that one search finds, in bytes; the rest is named only.
 	maxFound = 12 << 10
 	// maxDefined is how many tools one search defines, and maxNamed how many more it names.
@@ -28,8 +28,8 @@ const (
 
 // The tools that a run with many tools of servers has in place of these.
 const (
-	SearchTool = "mcp_search"
-	CallTool   = "mcp_call"
+	SearchTool = "tool_search"
+	CallTool   = "tool_call"
 )
 
 // Shelve returns the tools that each request lists, and those that are only found: all, and none, as long as the
@@ -72,7 +72,7 @@ func searchTool(tools []tool.Tool) tool.Tool {
 
 // Calling are the arguments of [CallTool]: another tool, and its arguments.
 type Calling struct {
-	Tool      string         `json:"tool" jsonschema:"the name, as mcp_search has it"`
+	Tool      string         `json:"tool" jsonschema:"the name, as tool_search has it"`
 	Arguments map[string]any `json:"arguments,omitempty" jsonschema:"those of that tool"`
 }
 
