@@ -95,8 +95,6 @@ func lead(request *model.Request) ([]byte, error) {
 	return system, nil
 }
 
-var comma = []byte(",")
-
 // encode turns a message into the vendor's, as JSON: each tool result is one of its own, with commas between them, and
 // prose a plain string, which every server takes. The API has no place for reasoning; see encodeAssistant.
 func (c *chat) encode(m model.Message) ([]byte, error) {
