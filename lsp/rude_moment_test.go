@@ -41,10 +41,18 @@ func TestRequestsAndNewerText(t *testing.T) {
 	r.replace("a.go", `package one\n\n\n\n// agent: improve it\n`)
 	r.replace("b.go", `package two\n\n\n\nvar b int\n`)
 	r.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":[null]}`, settings.ID))
+	var started []string
 	for _, id := range []int{comment, moved} {
-		if p := r.answered(id); p.Error != nil {
+		p := r.answered(id)
+		if p.Error != nil {
 			t.Errorf("request %d, whose lines have moved: %+v", id, p.Error)
+			continue
 		}
+		var answer struct{ Run string }
+		if err := json.Unmarshal(p.Result, &answer); err != nil || answer.Run == "" {
+			t.Errorf("request %d started %s: %v", id, p.Result, err)
+		}
+		started = append(started, answer.Run)
 	}
 	for _, id := range []int{gone, run} {
 		if p := r.answered(id); p.Error == nil || p.Error.Code != -32801 {
@@ -61,6 +69,12 @@ func TestRequestsAndNewerText(t *testing.T) {
 	r.call("agent/session", fmt.Sprintf(`{"session":%q}`, list.Sessions[0].ID), &session)
 	if !strings.Contains(fmt.Sprint(session.Tree), "b.go:5-5") {
 		t.Errorf("the runs are %+v, want one on b.go:5", session.Tree)
+	}
+	for _, id := range started { // each has asked the model
+		var ended struct{ Status string }
+		if r.call("agent/wait", fmt.Sprintf(`{"run":%q}`, id), &ended); ended.Status != "completed" {
+			t.Errorf("run %s is %+v", id, ended)
+		}
 	}
 	r.quit()
 }
