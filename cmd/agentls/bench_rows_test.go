@@ -135,8 +135,8 @@ func document(dir string, list []row) error {
 		return err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Speed\n\nWritten by `make bench`: medians, on %d cores of %s/%s. A ratio is the measured figure\n"+
-		"over what stands beside it, which the same run measured. A budget with × bounds the ratio.\n\n",
+	fmt.Fprintf(&b, "# Speed\n\nWritten by `make bench`: medians, on %d cores of %s/%s. A ratio is the measured figure "+
+		"over what stands\nbeside it, which the same run measured. A budget with × bounds the ratio.\n\n",
 		runtime.NumCPU(), runtime.GOOS, runtime.GOARCH)
 	table := append([][]string{heads, slices.Repeat([]string{"---"}, len(heads))}, nil...)
 	for _, r := range list {
@@ -146,7 +146,7 @@ func document(dir string, list []row) error {
 		fmt.Fprintf(&b, "| %s |\n", strings.Join(line, " | "))
 	}
 	for work, grown := range growths(list) {
-		name := strings.ReplaceAll(work, " ", "-") + ".svg"
+		name := strings.NewReplacer(" ", "-", ",", "").Replace(work) + ".svg"
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(plot(grown)), 0o644); err != nil {
 			return err
 		}
@@ -215,6 +215,7 @@ func plot(grown []row) string {
 	}
 	fmt.Fprintf(&b, `<text x="%g" y="%g" text-anchor="middle">%s</text>`+"\n", plotLeft+plotInside/2, plotHeight-10,
 		first.things)
+	label := math.Inf(1) // where the last one stands
 	line := func(name, color string, value func(row) float64) {
 		var points []string
 		end := 0.0
@@ -223,11 +224,16 @@ func plot(grown []row) string {
 				points, end = append(points, fmt.Sprintf("%.1f,%.1f", x(r.size), y(v))), y(v)
 			}
 		}
-		if len(points) > 0 {
-			fmt.Fprintf(&b, `<polyline points="%s" fill="none" stroke="%s" stroke-width="2"/>`+
-				`<text x="%g" y="%.1f" fill="%[2]s">%[5]s</text>`+"\n",
-				strings.Join(points, " "), color, plotLeft+plotInside+8, end+4, name)
+		if len(points) == 0 {
+			return
 		}
+		if end += 4; math.Abs(end-label) < 13 {
+			end = label + 13
+		}
+		label = end
+		fmt.Fprintf(&b, `<polyline points="%s" fill="none" stroke="%s" stroke-width="2"/>`+
+			`<text x="%g" y="%.1f" fill="%[2]s">%[5]s</text>`+"\n",
+			strings.Join(points, " "), color, plotLeft+plotInside+8, label, name)
 	}
 	line("agentls", "#06c", func(r row) float64 { return r.figure })
 	line(last.beside, "#888", func(r row) float64 { return r.floor })
