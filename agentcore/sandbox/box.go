@@ -273,7 +273,7 @@ func (b *Box) run(ctx context.Context, c Command, timeout time.Duration) (Result
 	}
 	started := time.Now()
 	b.notes = nil
-	ch, err := b.start(c, b.roots, output)
+	ch, err := b.start(ctx, c, b.roots, output)
 	if err != nil {
 		_, _ = output.close()
 		return Result{}, errors.Join(err, b.reset())

@@ -3,6 +3,7 @@
 package sandbox
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -64,11 +65,11 @@ func (b *Box) newView(root, dir string, asOverlay bool) (shown, error) {
 }
 
 // startBackground starts a command on copies of its own. Its caches lie over those of the box, which go on changing.
-func (b *Box) startBackground(c Command, dir string, roots []folder, output *spool) (child, error) {
+func (b *Box) startBackground(ctx context.Context, c Command, dir string, roots []folder, output *spool) (child, error) {
 	if b.report.Level != Full {
-		return b.start(c, roots, output)
+		return b.start(ctx, c, roots, output)
 	}
-	s, err := b.spec(c, roots)
+	s, err := b.spec(ctx, c, roots)
 	if err != nil {
 		return nil, err
 	}
@@ -87,17 +88,17 @@ func (b *Box) startBackground(c Command, dir string, roots []folder, output *spo
 }
 
 // start starts a command on views that are ready.
-func (b *Box) start(c Command, roots []folder, output *spool) (child, error) {
+func (b *Box) start(ctx context.Context, c Command, roots []folder, output *spool) (child, error) {
 	switch b.report.Level {
 	case Full:
 	case Bubblewrap:
-		return b.startWrapped(c, roots, output)
+		return b.startWrapped(ctx, c, roots, output)
 	case Copy:
 		return b.startAttended(c, roots, output)
 	default:
 		return nil, fmt.Errorf("the level %s cannot run commands", b.report.Level)
 	}
-	s, err := b.spec(c, roots)
+	s, err := b.spec(ctx, c, roots)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +115,7 @@ var hidden = []string{
 }
 
 // spec is the sandbox for a command.
-func (b *Box) spec(c Command, roots []folder) (spec, error) {
+func (b *Box) spec(ctx context.Context, c Command, roots []folder) (spec, error) {
 	argv, err := c.argv()
 	if err != nil {
 		return spec{}, err
@@ -152,7 +153,7 @@ func (b *Box) spec(c Command, roots []folder) (spec, error) {
 		s.Writable = append(s.Writable, l.Target)
 	}
 	for _, f := range roots {
-		if err := b.addRoot(&s, c, f); err != nil {
+		if err := b.addRoot(ctx, &s, c, f); err != nil {
 			return spec{}, err
 		}
 	}
@@ -196,10 +197,10 @@ func (s *spec) furnish(machineHome, dir string) (envHome string, err error) {
 }
 
 // addRoot shows a workspace folder in the sandbox.
-func (b *Box) addRoot(s *spec, c Command, f folder) error {
+func (b *Box) addRoot(ctx context.Context, s *spec, c Command, f folder) error {
 	switch v := f.view.(type) {
 	case *overlayView:
-		secrets, foreign, err := b.trees.known.scan(v.root, v.disk, b.options.Secret)
+		secrets, foreign, err := b.trees.known.scan(ctx, v.root, v.disk, b.options.Secret)
 		if err != nil {
 			return err
 		}
@@ -222,7 +223,7 @@ func (b *Box) addRoot(s *spec, c Command, f folder) error {
 	case *copyView:
 		s.Binds = append(s.Binds, bind{v.dir, f.real, true})
 	case *liveView:
-		secrets, _, err := b.trees.known.scan(v.root, v.disk, b.options.Secret)
+		secrets, _, err := b.trees.known.scan(ctx, v.root, v.disk, b.options.Secret)
 		if err != nil {
 			return err
 		}

@@ -25,11 +25,11 @@ func probe(_ context.Context, _ string, tell func(Level)) Report {
 
 func (b *Box) newView(root, dir string, _ bool) (shown, error) { return b.newCopyView(root, dir, true) }
 
-func (b *Box) start(c Command, roots []folder, output *spool) (child, error) {
+func (b *Box) start(_ context.Context, c Command, roots []folder, output *spool) (child, error) {
 	return b.startBare(c, roots, output)
 }
 
-func (b *Box) startBackground(c Command, _ string, roots []folder, output *spool) (child, error) {
+func (b *Box) startBackground(_ context.Context, c Command, _ string, roots []folder, output *spool) (child, error) {
 	return b.startBare(c, roots, output)
 }
 

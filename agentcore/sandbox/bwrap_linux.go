@@ -3,6 +3,7 @@
 package sandbox
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -109,12 +110,12 @@ func (s *spec) covers() (args []string) {
 }
 
 // startWrapped starts a command in bubblewrap, on views that are copies.
-func (b *Box) startWrapped(c Command, roots []folder, output *spool) (child, error) {
+func (b *Box) startWrapped(ctx context.Context, c Command, roots []folder, output *spool) (child, error) {
 	bwrap, err := findBwrap()
 	if err != nil {
 		return nil, err
 	}
-	s, err := b.spec(c, roots)
+	s, err := b.spec(ctx, c, roots)
 	if err != nil {
 		return nil, err
 	}

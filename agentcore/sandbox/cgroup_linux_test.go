@@ -201,7 +201,7 @@ func (b *Box) launchIn(in *counted, level Level, script string) (*confined, erro
 		}
 		return b.machine.launcher.launch(spec{Bare: true, Argv: argv, Env: env, Dir: dir, Limits: b.options.Limits}, nil, in, nil, b.newSpool())
 	}
-	s, err := b.spec(command, b.roots)
+	s, err := b.spec(b.ctx, command, b.roots)
 	if err != nil {
 		return nil, err
 	}

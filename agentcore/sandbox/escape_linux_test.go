@@ -312,7 +312,7 @@ func testServerKilled(t *testing.T, walls func(*Options)) {
 // TestControlEnds closes the control pipe, which is what the end of the starting process does, and sends no signal.
 func TestControlEnds(t *testing.T) {
 	b, _ := open(t, nil)
-	s, err := b.spec(Command{Script: "sleep 1000; true"}, b.roots)
+	s, err := b.spec(t.Context(), Command{Script: "sleep 1000; true"}, b.roots)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -64,7 +64,7 @@ func (b *Box) background(ctx context.Context, c Command) (p *Process, err error)
 	output := b.newSpool()
 	output.pipe = c.Output
 	started := time.Now()
-	ch, err := b.startBackground(c, dir, roots, output)
+	ch, err := b.startBackground(ctx, c, dir, roots, output)
 	if err != nil {
 		_, _ = output.close()
 		return nil, err

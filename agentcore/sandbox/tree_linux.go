@@ -3,6 +3,7 @@
 package sandbox
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -75,13 +76,13 @@ func (t *tree) close() error {
 }
 
 // scan brings the tree up to date and returns the files that may hold secrets, absolute, and the paths that have an
-// unknown owner or group, relative.
-func (t *tree) scan() (secrets, foreign []string, err error) {
+// unknown owner or group, relative. Where ctx ends before, the next scan goes on with what this one did not look at.
+func (t *tree) scan(ctx context.Context) (secrets, foreign []string, err error) {
 	if t.secret == nil && !t.owners {
 		return nil, nil, nil
 	}
 	t.heed()
-	if err := t.update(unwatched(nil, t.top)); err != nil {
+	if err := t.update(ctx, unwatched(nil, t.top)); err != nil {
 		return nil, nil, err
 	}
 	t.folders = 0
@@ -138,8 +139,8 @@ func unwatched(to []*node, n *node) []*node {
 }
 
 // update brings folders and those below them up to date, on all processors.
-func (t *tree) update(nodes []*node) error {
-	v := visit{tree: t, shared: nodes, workers: runtime.GOMAXPROCS(0)}
+func (t *tree) update(ctx context.Context, nodes []*node) error {
+	v := visit{ctx: ctx, tree: t, shared: nodes, workers: runtime.GOMAXPROCS(0)}
 	v.more = sync.NewCond(&v.mu)
 	var workers beside.Group
 	for range v.workers {
@@ -155,6 +156,7 @@ func (t *tree) update(nodes []*node) error {
 // visit is a call of update at work. Each of its workers has a stack of its own, and shares it with those that have
 // nothing to do.
 type visit struct {
+	ctx     context.Context
 	tree    *tree
 	workers int
 	idle    atomic.Int32
@@ -170,7 +172,11 @@ func (v *visit) work() {
 	for own := v.take(); len(own) > 0; {
 		n := own[len(own)-1]
 		own = own[:len(own)-1]
-		if err := v.tree.look(n); err != nil {
+		err := v.ctx.Err()
+		if err == nil {
+			err = v.tree.look(n)
+		}
+		if err != nil {
 			v.mu.Lock()
 			v.err = err
 			v.mu.Unlock()

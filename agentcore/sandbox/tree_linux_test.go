@@ -53,7 +53,7 @@ func BenchmarkScan(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/first/files=%d", name, files), func(b *testing.B) {
 				for b.Loop() {
 					tr := newTestTree(b, dir, owners)
-					if _, _, err := tr.scan(); err != nil {
+					if _, _, err := tr.scan(b.Context()); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -61,15 +61,15 @@ func BenchmarkScan(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/next/files=%d", name, files), func(b *testing.B) {
 				tr := newTestTree(b, dir, owners)
 				for time.Since(made) < settled+time.Second {
-					if _, _, err := tr.scan(); err != nil {
+					if _, _, err := tr.scan(b.Context()); err != nil {
 						b.Fatal(err)
 					}
 				}
-				if _, _, err := tr.scan(); err != nil {
+				if _, _, err := tr.scan(b.Context()); err != nil {
 					b.Fatal(err)
 				}
 				for b.Loop() {
-					if _, _, err := tr.scan(); err != nil {
+					if _, _, err := tr.scan(b.Context()); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -82,7 +82,7 @@ func BenchmarkScan(b *testing.B) {
 func scanned(t *testing.T, tr *tree) (string, beneath.Calls) {
 	t.Helper()
 	before := tr.below.Calls()
-	secrets, foreign, err := tr.scan()
+	secrets, foreign, err := tr.scan(t.Context())
 	if err != nil || len(foreign) > 0 {
 		t.Fatal(foreign, err)
 	}

@@ -3,6 +3,7 @@
 package sandbox
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -21,20 +22,26 @@ type trees struct {
 
 // sharedTree is the tree of one folder.
 type sharedTree struct {
-	mu   sync.Mutex // held by whoever scans; guards all below
+	turn chan struct{} // is full while somebody scans, who has all below
 	disk *os.Root
 	tree *tree // nil before the first scan
 }
 
-// scan is that of the tree of a folder, which is made where there is none.
-func (t *trees) scan(root string, disk *os.Root, secret func(path string) bool) (secrets, foreign []string, err error) {
+// scan is that of the tree of a folder, which is made where there is none. The end of ctx ends it, and the wait for
+// another one of the same folder.
+func (t *trees) scan(ctx context.Context, root string, disk *os.Root, secret func(path string) bool,
+) (secrets, foreign []string, err error) {
 	s, kept := t.of(root)
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	select {
+	case s.turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, nil, fmt.Errorf("wait for another look at %s: %w", root, context.Cause(ctx))
+	}
+	defer func() { <-s.turn }()
 	if err := s.open(root, disk, secret); err != nil {
 		return nil, nil, err
 	}
-	secrets, foreign, err = s.tree.scan()
+	secrets, foreign, err = s.tree.scan(ctx)
 	if !kept {
 		err = errors.Join(err, s.close())
 	}
@@ -48,7 +55,7 @@ func (t *trees) of(root string) (s *sharedTree, kept bool) {
 	if s, ok := t.byRoot[root]; ok {
 		return s, true
 	}
-	s = &sharedTree{}
+	s = &sharedTree{turn: make(chan struct{}, 1)}
 	if t.ended || len(t.byRoot) >= maxTrees {
 		return s, false
 	}
@@ -59,8 +66,8 @@ func (t *trees) of(root string) (s *sharedTree, kept bool) {
 	return s, true
 }
 
-// open makes the tree, also where another folder has come to the same path since: disk is the one that counts. The lock
-// is held.
+// open makes the tree, also where another folder has come to the same path since: disk is the one that counts. The turn
+// is taken.
 func (s *sharedTree) open(root string, disk *os.Root, secret func(path string) bool) error {
 	if s.tree != nil {
 		now, err := disk.Stat(".")
@@ -86,7 +93,7 @@ func (s *sharedTree) open(root string, disk *os.Root, secret func(path string) b
 	return nil
 }
 
-// close forgets the tree. The lock is held.
+// close forgets the tree. The turn is taken.
 func (s *sharedTree) close() error {
 	if s.tree == nil {
 		return nil
@@ -103,9 +110,9 @@ func (t *trees) close() error {
 	t.mu.Unlock()
 	var errs []error
 	for _, s := range all {
-		s.mu.Lock()
+		s.turn <- struct{}{} // boxes are closed before, which ends their looks
 		errs = append(errs, s.close())
-		s.mu.Unlock()
+		<-s.turn
 	}
 	return errors.Join(errs...)
 }
@@ -123,7 +130,7 @@ func (b *Box) Ahead() {
 	defer func() { <-b.turn }()
 	for _, f := range b.roots {
 		if v, ok := f.view.(*overlayView); ok {
-			_, _, _ = b.trees.known.scan(v.root, v.disk, b.options.Secret)
+			_, _, _ = b.trees.known.scan(b.ctx, v.root, v.disk, b.options.Secret)
 		}
 	}
 }

@@ -3,9 +3,12 @@
 package sandbox
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -83,5 +86,53 @@ func TestTreesAreShared(t *testing.T) {
 	}
 	if err := trees.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestScanEnds: a look at a folder ends with its context, as does the wait for another one, and the next one finds what
+// it left out.
+func TestScanEnds(t *testing.T) {
+	ws := t.TempDir()
+	makeTree(t, ws, 500)
+	write(t, filepath.Join(ws, "src/p00/internal/m49/a.key"), "secret")
+	disk, err := os.OpenRoot(ws)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer disk.Close()
+	var trees Trees
+	defer trees.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	asked, held := make(chan struct{}), make(chan struct{})
+	first := sync.OnceFunc(func() { close(asked) })
+	secret := func(path string) bool {
+		if strings.HasSuffix(path, "/f0.go") && ctx.Err() == nil {
+			first()
+			<-held
+		}
+		return strings.HasSuffix(path, ".key")
+	}
+	ended := make(chan error)
+	go func() {
+		_, _, err := trees.known.scan(ctx, ws, disk, secret)
+		ended <- err
+	}()
+	<-asked
+	gone, stop := context.WithCancel(t.Context())
+	stop()
+	if _, _, err := trees.known.scan(gone, ws, disk, secret); !errors.Is(err, context.Canceled) {
+		t.Errorf("a look that waits for another one is told %v", err)
+	}
+	cancel()
+	close(held)
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("a look that was cancelled is told %v", err)
+	}
+	if read := trees.asked(ws).Folders; read > 10 {
+		t.Errorf("it has read %d of 54 folders", read)
+	}
+	secrets, _, err := trees.known.scan(t.Context(), ws, disk, secret)
+	if err != nil || len(secrets) != 1 {
+		t.Errorf("the next one finds %q, %v", secrets, err)
 	}
 }

@@ -84,7 +84,7 @@ func TestTurnsShareTransactions(t *testing.T) {
 			for _, b := range turnOf(n + 1) {
 				last = s.Submit(b)
 			}
-			time.Sleep(time.Millisecond) // that the model thinks
+			time.Sleep(time.Millisecond) // the model thinks, by the clock of the bubble: it takes no time
 		}
 		if err := last.Wait(t.Context()); err != nil {
 			t.Fatal(err)
