@@ -13,7 +13,7 @@ await story(process.cwd(), {}, async (editor, page) => {
   say('have edits proposed');
   await editor.begin('cart.go');
   await editor.run('Coder', 'Improve the comments.');
-  await editor.notification('Coder: done, 3 proposed edits').waitFor();
+  await editor.notified('Coder: done, 3 proposed edits');
   await editor.lens('Accept all 3 edits').waitFor();
 
   say('type over two of them');

@@ -3,7 +3,7 @@ import { story } from './editor.mjs';
 
 await story(process.cwd(), { 'agentls.path': 'agentls' }, async (editor, page) => {
   await editor.begin('cart.go');
-  await editor.notification('is another version than the extension').waitFor();
+  await editor.notified('is another version than the extension');
   await editor.picture('old');
   await editor.press('is another version than the extension', 'Open Setting');
   await page.locator('.setting-item-label', { hasText: 'Path' }).first().waitFor();

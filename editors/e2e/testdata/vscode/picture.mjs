@@ -12,7 +12,7 @@ await story(process.cwd(), { 'workbench.colorTheme': 'Default Dark Modern', 'win
   await editor.command('agentls: Run an Agent…');
   await editor.choose('Run an Agent', 'Coder');
   await editor.enter('What shall Coder do?', 'Review everything in this workspace.');
-  await editor.notification(/Coder: done/).waitFor();
+  await editor.notified(/Coder: done/);
   // A wider side bar, so that each agent's line can be read.
   const sash = page.locator('.monaco-sash.vertical:not(.disabled)').first();
   const at = await sash.boundingBox();

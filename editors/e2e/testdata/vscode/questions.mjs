@@ -12,7 +12,7 @@ await story(process.cwd(), {}, async (editor, page) => {
 
   say('choose one, by its button');
   // The progress tells of the question, too, as "coder asks".
-  await editor.notification(/Coder asks: Which colour/).waitFor();
+  await editor.notified(/Coder asks: Which colour/);
   await editor.row('Which colour?').first().waitFor();
   await page.locator('.statusbar-item', { hasText: '1 question' }).first().waitFor();
   await editor.picture('questions-1-one');
@@ -28,8 +28,7 @@ await story(process.cwd(), {}, async (editor, page) => {
   await widget.getByRole('button', { name: 'OK' }).click();
 
   say('put a question away, and answer it in the tree in own words');
-  const name = editor.notification(/Coder asks: What is its name/);
-  await name.waitFor();
+  const name = await editor.notified(/Coder asks: What is its name/);
   await name.hover();
   await name.locator('.action-label[aria-label^="Clear Notification"]').first().click();
   await editor.row('What is its name?').first().click();

@@ -12,18 +12,18 @@ await story(process.cwd(), {}, async (editor, page) => {
 
   say('kill the server: it comes back, and what was done is still known');
   await editor.kill('agentls serve');
-  await editor.notification('ended unexpectedly').waitFor();
+  await editor.notified('ended unexpectedly');
   await editor.agents();
   await editor.row('Greet me.').first().waitFor();
   await editor.picture('restart-1-again');
 
   say('propose an edit, and be cut off in another run: both are there again');
   await editor.run('Coder', 'Mend the comments.');
-  await editor.notification('Coder: done, 1 proposed edit').waitFor();
+  await editor.notified('Coder: done, 1 proposed edit');
   await editor.run('Coder', 'Take your time.');
   await editor.row('Take your time.').first().waitFor();
   await editor.kill('agentls serve');
-  await editor.notification('“coder: Take your time.” was interrupted').waitFor();
+  await editor.notified('“coder: Take your time.” was interrupted');
   await editor.row('Proposed edits').first().waitFor();
   await editor.row('cart.go').first().waitFor();
   await editor.picture('restart-3-left');
@@ -37,7 +37,7 @@ await story(process.cwd(), {}, async (editor, page) => {
     await editor.agents();
     await editor.kill('agentls serve');
   }
-  await editor.notification('is not started again').waitFor();
+  await editor.notified('is not started again');
   await editor.picture('restart-2-stopped');
 
   say('start it by hand');

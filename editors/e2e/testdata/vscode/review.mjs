@@ -36,7 +36,7 @@ await story(process.cwd(), { 'editor.autoIndent': 'none', 'editor.autoClosingBra
 
   say('review it from the palette');
   await editor.command('agentls: Review File');
-  await editor.notification('Reviewer: 2 problems, 2 hints, 1 proposed edit').waitFor();
+  await editor.notified('Reviewer: 2 problems, 2 hints, 1 proposed edit');
   await editor.picture('review-1-end');
   await editor.press('Reviewer: 2 problems', 'Show Problems');
   await page.locator('.markers-panel .monaco-list-row', { hasText: 'The error of os.Rename is dropped' }).first().waitFor();

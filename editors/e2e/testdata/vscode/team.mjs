@@ -18,16 +18,16 @@ await story(process.cwd(), { 'agentls.subagent_ask': 'bubble' }, async (editor, 
   await editor.enter('What shall Coder do?', 'Share the work.');
 
   say('its progress, its children, and a question');
-  await editor.notification('coder: Share the work').waitFor();
+  await editor.notified('coder: Share the work');
   await editor.row('look for ever').first().waitFor();
   await editor.row('mend the comments').first().waitFor();
-  await editor.notification(/coder: Share the work: waits for 2 children/s).waitFor();
+  await editor.notified(/coder: Share the work: waits for 2 children/s);
   const items = page.locator('.statusbar-item', { hasText: /coder|explore|general|question/ });
   await editor.until('one short item in the status bar', async () => {
     const texts = await items.allInnerTexts();
     return texts.length === 1 && texts[0].trim().length <= 32;
   });
-  await editor.notification('coder ▸ general wants to write .vscode/settings.json').waitFor();
+  await editor.notified('coder ▸ general wants to write .vscode/settings.json');
   await editor.row('waits for you').first().waitFor();
   await editor.picture('team-3-question');
   await editor.press('wants to write .vscode/settings.json', 'Allow once');
@@ -35,7 +35,7 @@ await story(process.cwd(), { 'agentls.subagent_ask': 'bubble' }, async (editor, 
 
   say('stop one child');
   await editor.pressInRow('look for ever', 'Stop a Run', async () => (await editor.row('look for ever').locator('.codicon-circle-slash').count()) > 0);
-  await editor.notification('Coder: done, 3 proposed edits').waitFor();
+  await editor.notified('Coder: done, 3 proposed edits');
   await editor.picture('team-4-done');
 
   say('look at the diffs of all files');
@@ -74,10 +74,10 @@ await story(process.cwd(), { 'agentls.subagent_ask': 'bubble' }, async (editor, 
   say('take back what was accepted');
   await editor.openFile('cart.go');
   await editor.command('agentls: Undo the Accepted Edits of a Run');
-  await editor.notification('1 edit undone').waitFor();
+  await editor.notified('1 edit undone');
   await editor.hasText('// first\n');
   await editor.command('agentls: Undo the Accepted Edits of a Run');
-  await editor.notification('No accepted edit can be undone').waitFor();
+  await editor.notified('No accepted edit can be undone');
 
   say('read the transcript of a child');
   await editor.row('mend the comments').first().click();

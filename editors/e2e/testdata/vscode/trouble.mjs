@@ -18,7 +18,7 @@ await story(process.cwd(), {}, async (editor, page) => {
 
   say('a failure');
   await editor.run('Coder', 'Use the key.');
-  await editor.notification('wrong key; check the key').waitFor();
+  await editor.notified('wrong key; check the key');
   await editor.picture('trouble-2-failure');
   await editor.press('wrong key', 'Set a Key');
   await page.getByText('Set a key in the environment').first().waitFor();
@@ -32,7 +32,7 @@ await story(process.cwd(), {}, async (editor, page) => {
   await editor.quickly('F1', 'book.ipynb', (list, timeout) => row(list).click({ timeout }));
   await page.locator('.tab.active', { hasText: 'book.ipynb' }).waitFor();
   await editor.command('agentls: Review File');
-  await editor.notification('notebooks are not supported yet').waitFor();
+  await editor.notified('notebooks are not supported yet');
   await editor.picture('trouble-4-notebook');
 
   say('the settings');

@@ -14,7 +14,7 @@ await story(process.cwd(), {}, async (editor, page) => {
 
   say('review a file');
   await step('Review a file').getByRole('button', { name: 'Review This File' }).click();
-  await editor.notification('Reviewer: 1 hint, 1 proposed edit').waitFor();
+  await editor.notified('Reviewer: 1 hint, 1 proposed edit');
   await editor.picture('walkthrough-2-reviewed');
   await done('Review a file').waitFor();
 
