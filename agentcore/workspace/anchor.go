@@ -1,27 +1,5 @@
 package workspace
 
-import "sort"
-
-// anchor holds what is tied to lines of one file as the editor shows it. It belongs to the view's lock.
-type anchor struct {
-	path string
-	// text is what the lines refer to, but for what was typed since, nil where there is no such file; last is then the
-	// text that was.
-	text, last *text
-	typed      typed
-	// saved is the text that the open document had on disk, nil where it is not known; closing says that the document
-	// was closed, and what the disk has is still to be read.
-	saved   *text
-	closing bool
-	seq     uint64
-	marks   map[*Mark]struct{}
-	piles   map[*Proposal]*pile
-	// incoming are the files that sessions want to move here.
-	incoming map[*Proposal]*anchor
-	// expected are texts that the editor would show if it took the edits that were computed last.
-	expected []expectation
-}
-
 // anchor returns what is tied to a file, making it from what was just read. The lock is held.
 func (v *View) anchor(path string, c content) *anchor {
 	a := v.anchors[path]
@@ -42,13 +20,6 @@ func newAnchor(path string, c content) *anchor {
 	return &anchor{
 		path: path, text: c.text, seq: c.seq, marks: make(map[*Mark]struct{}),
 		piles: make(map[*Proposal]*pile),
-	}
-}
-
-// release forgets an anchor that nothing is tied to. The lock is held.
-func (v *View) release(a *anchor) {
-	if len(a.marks) == 0 && len(a.piles) == 0 && len(a.incoming) == 0 && v.anchors[a.path] == a {
-		delete(v.anchors, a.path)
 	}
 }
 
@@ -109,71 +80,97 @@ func (v *View) move(a *anchor, next *text, seq uint64) {
 	v.release(a)
 }
 
-// lineChanges compares two texts for the view: the common head and tail are skipped bytewise, so that a
-// keystroke costs a comparison of memory and its own line.
-func lineChanges(old, next string) []change {
-	head := commonPrefix(old, next)
-	for head > 0 && !(lineStart(old, head) && lineStart(next, head)) {
-		head--
+// markStale asks the goroutine to reread a path. The lock is held.
+func (v *View) markStale(path string) {
+	if v.closed {
+		return
 	}
-	tail := commonSuffix(old[head:], next[head:])
-	for tail > 0 && !(lineStart(old, len(old)-tail) && lineStart(next, len(next)-tail)) {
-		tail--
+	v.stale[path] = struct{}{}
+	if v.settled == nil {
+		v.settled = make(chan struct{})
 	}
-	first := countLines(old[:head])
-	before, after := old[head:len(old)-tail], next[head:len(next)-tail]
-	if before == "" && after == "" {
+	select {
+	case v.wake <- struct{}{}:
+	default:
+	}
+}
+
+// sync moves what is anchored to a file, given what was just read of it. The lock is held.
+func (v *View) sync(a *anchor, c content) {
+	if doc := v.docs[a.path]; doc != nil {
+		if shown := doc.buffer.whole(); a.now() != shown {
+			v.move(a, shown, v.clock.Add(1))
+		}
+		a.of(doc.buffer)
+		return
+	}
+	if c.open || c.seq < a.seq {
+		return
+	}
+	if h := v.held[a.path]; h != nil {
+		h.missed = true
+		return
+	}
+	v.move(a, c.text, c.seq)
+}
+
+// save remembers the text as the disk's. The lock is held.
+func (a *anchor) save() {
+	a.saved = a.now()
+	for _, p := range a.piles {
+		for _, u := range p.undos {
+			u.saved = &savedUndo{hunk: u.hunk, covers: u.covers, on: a.now()}
+		}
+	}
+}
+
+// reverted tells what a change of the file threw away: closed says that the document was closed, and what was not saved
+// is gone; back that the text is again as it was saved. It is to be asked once for each change. The lock is held.
+func reverted(docs map[string]*document, a *anchor, next *text) (closed, back bool) {
+	closed = a.closing && docs[a.path] == nil && next != nil && a.now() != nil
+	a.closing = false
+	return closed, next != nil && a.now() != nil && a.saved != nil && next.same(a.saved)
+}
+
+// Track watches the lines [startLine, endLine) of a file, 0-based, in the text of the stamp, as Read has
+// returned it. gone is called once, without locks held, when their text was changed or deleted, possibly
+// before Track returns; it must not block. An empty range watches one line. Track reads the file where it is
+// not open; it returns nil where the editor shows another text by now, or none. Marks are ended by Release.
+// Callbacks of other changes may run before it returns, so the caller must hold no lock that they take.
+func (v *View) Track(path string, stamp Stamp, startLine, endLine int, gone func()) *Mark {
+	path = cleanPath(path)
+	c, err := v.content(path)
+	if err != nil || c.text == nil || c.text.stamp() != stamp {
 		return nil
 	}
-	n, m := countLines(before), countLines(after)
-	if min(n, m) == 0 || max(n, m) == 1 {
-		return []change{{start: first, end: first + n, old: before, text: after, lines: m}}
+	defer v.notices.run()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	a := v.anchor(path, c)
+	if !a.now().same(c.text) {
+		v.release(a)
+		return nil
 	}
-	changes := changesBetween(NewIndex(before), NewIndex(after))
-	for i := range changes {
-		changes[i].start += first
-		changes[i].end += first
-	}
-	return changes
+	startLine = max(startLine, 0)
+	m := &Mark{view: v, anchor: a, start: startLine, end: max(endLine, startLine+1), gone: gone}
+	a.marks[m] = struct{}{}
+	return m
 }
 
-const stride = 512
-
-func commonPrefix(a, b string) int {
-	n, i := min(len(a), len(b)), 0
-	for i+stride <= n && a[i:i+stride] == b[i:i+stride] {
-		i += stride
+// recheck reads what the editor shows and moves what is anchored to it. A file that cannot be read as a
+// text counts as gone for its hunks.
+func (v *View) recheck(path string, verify bool) {
+	c, err := v.content(path)
+	if err != nil {
+		c.text = nil
 	}
-	for i < n && a[i] == b[i] {
-		i++
+	v.mu.Lock()
+	if a := v.anchors[path]; a != nil {
+		v.sync(a, c)
+		if verify {
+			v.verify(a)
+		}
 	}
-	return i
-}
-
-func commonSuffix(a, b string) int {
-	n, i := min(len(a), len(b)), 0
-	for i+stride <= n && a[len(a)-i-stride:len(a)-i] == b[len(b)-i-stride:len(b)-i] {
-		i += stride
-	}
-	for i < n && a[len(a)-i-1] == b[len(b)-i-1] {
-		i++
-	}
-	return i
-}
-
-// spanOf finds the changes that overlap the lines [start, end): changes[i:j]; those before i end at or
-// above start.
-func spanOf(changes []change, start, end int) (i, j int) {
-	i = sort.Search(len(changes), func(k int) bool { return changes[k].end > start })
-	j = sort.Search(len(changes), func(k int) bool { return changes[k].start >= end })
-	return i, max(i, j)
-}
-
-// shiftOf is the number of lines that changes[:i] added.
-func shiftOf(changes []change, i int) int {
-	sum := 0
-	for _, c := range changes[:i] {
-		sum += c.delta()
-	}
-	return sum
+	v.mu.Unlock()
+	v.notices.run()
 }

@@ -1,7 +1,6 @@
 package workspace
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -78,22 +77,4 @@ func named(judge *Judge, l *Layer, r *root, dir, name string) (onDisk, proposed 
 	}
 	slices.Sort(proposed)
 	return onDisk, proposed
-}
-
-// names lists what is in a folder of the disk; nothing where it cannot be read.
-func (r *root) names(rel string) []string {
-	dir, err := r.open()
-	if err != nil {
-		return nil
-	}
-	folder, err := dir.OpenFile(rel, os.O_RDONLY|openNonblock, 0)
-	if err != nil {
-		return nil
-	}
-	defer folder.Close()
-	names, err := folder.Readdirnames(-1)
-	if err != nil {
-		return nil
-	}
-	return names
 }

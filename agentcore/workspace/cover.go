@@ -7,21 +7,6 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 )
 
-// cover remembers an undo as it was before other hunks of its session were accepted over its lines, so that it is
-// exactly that again when they are undone.
-type cover struct {
-	saved hunk
-	// lines are those that it covered then.
-	lines string
-	// over are the hunks above it that are not undone yet, and how far below their first lines it began.
-	over []covering
-}
-
-type covering struct {
-	id     event.HunkID
-	offset int
-}
-
 // maxCovers is how many covers of an undo are kept; the oldest are forgotten first.
 const maxCovers = 16
 

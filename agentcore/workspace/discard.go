@@ -11,59 +11,6 @@ import (
 // never was. Comparing the two texts cannot tell which of several equal lines came back, so that undos remember how
 // they were when the text was saved.
 
-// savedUndo is an undo as it was when its document was opened or saved.
-type savedUndo struct {
-	hunk   hunk
-	covers []cover
-	// on is the text that was saved, nil where it is not known.
-	on *text
-}
-
-// SaveDocument tells that the editor saved a document as it shows it now. Accepted hunks of a document that is closed
-// without being saved since they were accepted count as undone, since the text has gone back to what it was before. It
-// does not wait on I/O.
-func (v *View) SaveDocument(path string) {
-	path = cleanPath(path)
-	v.cache.drop(path)
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	doc := v.docs[path]
-	if doc == nil {
-		return
-	}
-	v.docs[path] = &document{doc.buffer, doc.version, doc.buffer}
-	if a := v.anchors[path]; a != nil {
-		a.save()
-	}
-}
-
-// save remembers the text as the disk's. The lock is held.
-func (a *anchor) save() {
-	a.saved = a.now()
-	for _, p := range a.piles {
-		for _, u := range p.undos {
-			u.saved = &savedUndo{hunk: u.hunk, covers: u.covers, on: a.now()}
-		}
-	}
-}
-
-// reverted tells what a change of the file threw away: closed says that the document was closed, and what was not saved
-// is gone; back that the text is again as it was saved. It is to be asked once for each change. The lock is held.
-func reverted(docs map[string]*document, a *anchor, next *text) (closed, back bool) {
-	closed = a.closing && docs[a.path] == nil && next != nil && a.now() != nil
-	a.closing = false
-	return closed, next != nil && a.now() != nil && a.saved != nil && next.same(a.saved)
-}
-
-// loss says whether what was done to a document since it was opened or saved is gone.
-type loss int
-
-const (
-	nothingLost loss = iota
-	maybeLost        // it was closed and shows another text than was saved, or shows that text again and is still open
-	allLost          // it was closed, and shows what was saved
-)
-
 // traces returns which lines stand in a text that tell whether it has hunks of which nobody heard that they were saved.
 func (p *pile) traces(next *text) map[string]bool {
 	all := make(map[string]bool)

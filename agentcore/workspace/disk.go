@@ -362,3 +362,21 @@ func (c *diskCache) remove(element *list.Element) {
 	delete(c.files, entry.path)
 	c.size -= entry.size
 }
+
+// names lists what is in a folder of the disk; nothing where it cannot be read.
+func (r *root) names(rel string) []string {
+	dir, err := r.open()
+	if err != nil {
+		return nil
+	}
+	folder, err := dir.OpenFile(rel, os.O_RDONLY|openNonblock, 0)
+	if err != nil {
+		return nil
+	}
+	defer folder.Close()
+	names, err := folder.Readdirnames(-1)
+	if err != nil {
+		return nil
+	}
+	return names
+}

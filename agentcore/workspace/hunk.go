@@ -54,6 +54,12 @@ type Place struct {
 // placeLines is how many lines a Place has above and below.
 const placeLines = 3
 
+// What is told of a hunk that the editor said it took, or took back, where its text says otherwise.
+const (
+	untaken = "the editor said that it made the edit, but its text does not have it"
+	unmade  = "the editor said that it undid the edit, but its text still has it"
+)
+
 // hunk replaces the lines [start, end) of a base text. Those of a layer are immutable and have no id;
 // those of a session belong to its view's lock.
 type hunk struct {
@@ -102,25 +108,6 @@ func (h *hunk) settle(state event.ProposalState, detail string) {
 	h.state, h.detail, h.pending, h.notify = state, detail, false, true
 }
 
-// patch returns the hunks that count, on the shown text.
-func (p *pile) patch(base *text) patch {
-	result := patch{base: base}
-	for _, h := range p.hunks {
-		if h.edits() {
-			result.hunks = append(result.hunks, h)
-		}
-	}
-	return result
-}
-
-// text returns what the session layer shows.
-func (p *pile) text(base *text) *text {
-	if !p.valid || p.base != base {
-		p.base, p.made, p.valid = base, p.patch(base).text(), true
-	}
-	return p.made
-}
-
 // is reports whether the text is another one with a hunk applied to it.
 func (t *text) is(from *text, h *hunk) bool {
 	if len(t.s)-len(from.s) != len(h.after)-len(h.before) {
@@ -135,46 +122,6 @@ func (t *text) is(from *text, h *hunk) bool {
 func (h *hunk) change() change {
 	return change{start: h.start, end: h.end, old: h.before, text: h.after, lines: countLines(h.after)}
 }
-
-// move carries the hunks along a change of the file. from is the text that their lines refer to: the
-// previous one or, for a file that was gone, the one that it had; nil where there never was one. changes
-// lead from it to next, which is nil for a file that is gone. lost says what became of all that was done since the last
-// save.
-func (p *pile) move(from, next *text, changes []change, taken *expectation, lost loss, s *Proposal) {
-	p.valid = false
-	exact := taken != nil && taken.session == s && !taken.undo
-	p.moveUndos(from, next, changes, taken, lost, s)
-	for _, h := range p.hunks {
-		switch {
-		case exact && !h.create && slices.Contains(taken.ids, h.id):
-			h.reverse = h.taken(changes)
-			h.shift(changes)
-			h.settle(event.StateAccepted, "")
-		case h.moveTo != "":
-			h.followMove(next)
-			continue
-		case h.create:
-			h.followCreate(next)
-		case h.delete:
-			h.followDelete(next)
-		case next == nil:
-			h.vanish()
-		default:
-			if h.gone {
-				h.gone, h.notify = false, true
-			}
-			h.follow(from, next, changes, exact)
-		}
-		// The editor said that it took the hunk, and now shows another text without it. Editors make an
-		// empty file first and fill it then.
-		if h.pending && !(h.create && next != nil && blank(next)) {
-			h.settle(event.StateOpen, untaken)
-		}
-	}
-	p.arrange()
-}
-
-const untaken = "the editor said that it made the edit, but its text does not have it"
 
 func (h *hunk) vanish() {
 	if !h.gone {
@@ -399,19 +346,88 @@ func (h *hunk) fit(next *text) {
 
 func inOrder(a, b *hunk) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end)) }
 
-// arrange sorts the hunks and takes out of those that count what overlaps another one.
-func (p *pile) arrange() {
-	slices.SortStableFunc(p.hunks, inOrder)
-	var previous *hunk
-	for _, h := range p.hunks {
-		if !h.edits() {
-			continue
-		}
-		if previous != nil && (h.start < previous.end || h.start == h.end && previous.start == h.start) {
-			h.home, h.homeAt = h.before, 0
-			h.settle(event.StateConflict, "it overlaps another edit")
-			continue
-		}
-		previous = h
+// followMove looks after a hunk that moves the file.
+func (h *hunk) followMove(next *text) {
+	h.start, h.end = 0, 0
+	switch {
+	case h.pending: // the new path tells, or nobody does
+	case next == nil:
+		h.vanish()
+	case h.gone:
+		h.gone, h.notify = false, true
 	}
+}
+
+// shownState is the state that others see of a hunk: one of a file that is gone is in conflict.
+func (h *hunk) shownState() event.ProposalState {
+	if h.gone {
+		return event.StateConflict
+	}
+	return h.state
+}
+
+// fixesOf are the findings that authors fix.
+func fixesOf(authors []Author) []event.FindingID {
+	var list []event.FindingID
+	for _, a := range authors {
+		if a.Finding != "" {
+			list = append(list, a.Finding)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// shared reports whether the authors are of several runs.
+func shared(authors []Author) bool {
+	return slices.ContainsFunc(authors, func(a Author) bool { return a.Run != authors[0].Run })
+}
+
+// joinAuthors is the last author with the reasons of all.
+func joinAuthors(authors []Author) Author {
+	if len(authors) == 0 {
+		return Author{}
+	}
+	last := authors[len(authors)-1]
+	var reasons []string
+	for _, a := range authors {
+		reasons = uniqueStrings(reasons, a.Reason)
+	}
+	last.Reason, last.Finding = strings.Join(reasons, "; "), ""
+	return last
+}
+
+// lands returns the line at which the text of a hunk begins in the next text, -1 where changes, which lead there, do
+// not have it as one.
+func (h *hunk) lands(changes []change) int {
+	own := slices.IndexFunc(changes,
+		func(c change) bool { return c.start == h.start && c.end == h.end && c.text == h.after })
+	if own < 0 {
+		return -1
+	}
+	return h.start + shiftOf(changes, own)
+}
+
+// taken makes the reverse of a hunk that stands at exactly its place of the next text; changes lead there.
+func (h *hunk) taken(changes []change) *hunk {
+	start := h.lands(changes)
+	if start < 0 {
+		return nil
+	}
+	return &hunk{
+		start: start, end: start + countLines(h.after), before: h.after, after: h.before,
+		state: event.StateOpen,
+	}
+}
+
+// merged makes the reverse of a hunk that is part of the lines [start, end) of the next text, which home with the
+// hunk in it has become.
+func (h *hunk) merged(next *text, start, end int, home string, homeAt int) *hunk {
+	x := NewIndex(home)
+	r := &hunk{
+		start: start, end: end, before: h.after, after: h.before, state: event.StateOpen, homeAt: homeAt,
+		home: x.Slice(0, homeAt) + h.after + x.Slice(homeAt+countLines(h.before), x.Len()),
+	}
+	r.fit(next)
+	return r
 }

@@ -24,6 +24,7 @@ type Layer struct {
 	view    *View
 	session *Proposal
 	parent  *Layer // nil above the session
+	number  uint64 // among the layers of the view
 
 	mu sync.Mutex
 	layerEdits
@@ -95,28 +96,15 @@ func (f *layerFile) on(below, occupant *text) {
 	switch {
 	case !f.stuck:
 	case below == nil:
-		f.conflicts = f.gone()
+		f.conflicts = moved{f.patch, f.moveTo, f.movers}.gone()
 	default:
 		f.conflicts = append(f.conflicts, occupied(f.moveTo, f.made, occupant))
 	}
 }
 
-// gone is the conflict of a file that was moved here and deleted below.
-func (f *layerFile) gone() []Conflict {
-	return []Conflict{{Base: f.base.string(), Ours: f.patch.text().string(), OursPath: f.moveTo}}
-}
-
-// occupied is the conflict of a file that is moved to where another one appeared.
-func occupied(path string, moved, other *text) Conflict {
-	return Conflict{
-		Path: path, EndLine: other.index().Len(), Ours: moved.string(), Theirs: other.string(),
-		OursPath: path,
-	}
-}
-
 func newLayer(v *View, s *Proposal, parent *Layer) *Layer {
 	return &Layer{
-		view: v, session: s, parent: parent, followed: v.renames.len(),
+		view: v, session: s, parent: parent, number: v.layers.Add(1), followed: v.renames.len(),
 		layerEdits: layerEdits{
 			files: make(map[string]*layerFile), moved: make(map[string]string), dropped: make(map[string]uint64),
 		},
@@ -632,13 +620,6 @@ func (l *Layer) Merge() (MergeReport, error) {
 	return report, errors.Join(problems...)
 }
 
-// moved is what a layer does to a file, for the layer below to take in.
-type moved struct {
-	patch
-	to     string
-	movers []Author
-}
-
 // merge takes the edits of a child layer in.
 func (l *Layer) merge(path string, edits moved) ([]Conflict, error) {
 	paths := []string{path}
@@ -668,7 +649,7 @@ func (l *Layer) merge(path string, edits moved) ([]Conflict, error) {
 	target, err := l.see(spots[1])
 	switch {
 	case shown == nil:
-		return (&layerFile{patch: edits.patch, moveTo: edits.to}).gone(), nil
+		return edits.gone(), nil
 	case err != nil:
 		return append(conflicts, occupied(edits.to, over.text(), newText(""))), nil
 	case target.text != nil && !(strings.EqualFold(path, edits.to) && target.text.same(shown)):
@@ -677,3 +658,6 @@ func (l *Layer) merge(path string, edits moved) ([]Conflict, error) {
 	l.place(spots[0], spots[1], edits.movers)
 	return conflicts, nil
 }
+
+// Fork makes a layer for a run above the proposal.
+func (s *Proposal) Fork() *Layer { return newLayer(s.view, s, nil) }

@@ -204,3 +204,16 @@ func (f *folders) isLink(path string) bool {
 	info, err := dir.Lstat(rel)
 	return err == nil && info.Mode()&fs.ModeSymlink != 0
 }
+
+// documentsBelow lists the open documents in a folder. The lock is held.
+func documentsBelow(docs map[string]*document, dir string) []string {
+	var paths []string
+	for path := range docs {
+		if strings.HasPrefix(path, dir) {
+			if rel, ok := within(dir, path); ok && rel != "." {
+				paths = append(paths, path)
+			}
+		}
+	}
+	return paths
+}

@@ -1,39 +1,5 @@
 package workspace
 
-// Mark is a range of lines that follows the user's typing. Its methods may be called from any goroutine.
-type Mark struct {
-	view       *View
-	anchor     *anchor
-	start, end int
-	gone       func()
-	dead       bool
-}
-
-// Track watches the lines [startLine, endLine) of a file, 0-based, in the text of the stamp, as Read has
-// returned it. gone is called once, without locks held, when their text was changed or deleted, possibly
-// before Track returns; it must not block. An empty range watches one line. Track reads the file where it is
-// not open; it returns nil where the editor shows another text by now, or none. Marks are ended by Release.
-// Callbacks of other changes may run before it returns, so the caller must hold no lock that they take.
-func (v *View) Track(path string, stamp Stamp, startLine, endLine int, gone func()) *Mark {
-	path = cleanPath(path)
-	c, err := v.content(path)
-	if err != nil || c.text == nil || c.text.stamp() != stamp {
-		return nil
-	}
-	defer v.notices.run()
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	a := v.anchor(path, c)
-	if !a.now().same(c.text) {
-		v.release(a)
-		return nil
-	}
-	startLine = max(startLine, 0)
-	m := &Mark{view: v, anchor: a, start: startLine, end: max(endLine, startLine+1), gone: gone}
-	a.marks[m] = struct{}{}
-	return m
-}
-
 // Lines returns where the lines are now, 0-based, the end exclusive; ok is false once they are gone or
 // released.
 func (m *Mark) Lines() (start, end int, ok bool) {
@@ -71,5 +37,12 @@ func (m *Mark) lost() {
 	delete(m.anchor.marks, m)
 	if m.gone != nil {
 		m.view.notices.add(m.gone)
+	}
+}
+
+// release forgets an anchor that nothing is tied to. The lock is held.
+func (v *View) release(a *anchor) {
+	if len(a.marks) == 0 && len(a.piles) == 0 && len(a.incoming) == 0 && v.anchors[a.path] == a {
+		delete(v.anchors, a.path)
 	}
 }

@@ -3,8 +3,6 @@ package workspace
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"slices"
 	"strings"
 )
@@ -248,7 +246,7 @@ func (l *Layer) place(from, to spot, movers []Author) {
 		movers = slices.Concat(f.movers, movers)
 	}
 	authors := authorsOf(own.hunks, []*hunk{{authors: movers}})
-	l.view.renamed(rename{from: from.path, to: to.path, layer: l, session: l.session})
+	l.view.renamed(rename{from: from.path, to: to.path, layer: l.number, session: l.session})
 	if to.path == key {
 		l.set(key, newLayerFile(own)) // it is back
 		return
@@ -287,26 +285,4 @@ func (p patch) writeBy(next *text, authors []Author) patch {
 	result := p.write(next, Author{})
 	sign(result.hunks, authors)
 	return result
-}
-
-// sameName reports whether paths differ in letter case alone.
-func sameName(a, b string) bool { return strings.EqualFold(a, b) }
-
-// sameFile reports whether the disk has one file under two names.
-func (f *folders) sameFile(a, b string) bool {
-	stat := func(path string) (fs.FileInfo, bool) {
-		r, rel := f.locate(path)
-		if r == nil {
-			return nil, false
-		}
-		dir, err := r.open()
-		if err != nil {
-			return nil, false
-		}
-		info, err := dir.Lstat(rel)
-		return info, err == nil
-	}
-	x, ok := stat(a)
-	y, also := stat(b)
-	return ok && also && os.SameFile(x, y)
 }

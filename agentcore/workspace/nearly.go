@@ -150,8 +150,6 @@ func atoms(text string, spaces bool) map[string]int {
 	return count
 }
 
-func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' }
-
 // without returns what one text has more often than another.
 func without(atoms, others map[string]int) map[string]int {
 	rest := map[string]int{}

@@ -330,3 +330,44 @@ func (p patch) rebase(next *text) (patch, []Conflict) {
 	}
 	return result, conflicts
 }
+
+// hunksBy is hunksBetween for several authors.
+func hunksBy(cur, next *text, authors []Author) []*hunk {
+	hunks := hunksBetween(cur, next, Author{})
+	sign(hunks, authors)
+	return hunks
+}
+
+// sign makes hunks those of authors together. Which of several hunks fixes which finding is not known.
+func sign(hunks []*hunk, authors []Author) {
+	if len(hunks) > 1 {
+		unknown := make([]Author, len(authors))
+		for i, a := range authors {
+			unknown[i] = Author{Run: a.Run, Agent: a.Agent, Reason: a.Reason}
+		}
+		authors = authorsOf([]*hunk{{authors: unknown}})
+	}
+	for _, h := range hunks {
+		h.authors = authors
+	}
+}
+
+// moved is what a layer does to a file, for the layer below to take in.
+type moved struct {
+	patch
+	to     string
+	movers []Author
+}
+
+// occupied is the conflict of a file that is moved to where another one appeared.
+func occupied(path string, moved, other *text) Conflict {
+	return Conflict{
+		Path: path, EndLine: other.index().Len(), Ours: moved.string(), Theirs: other.string(),
+		OursPath: path,
+	}
+}
+
+// gone is the conflict of a file that was moved here and deleted below.
+func (m moved) gone() []Conflict {
+	return []Conflict{{Base: m.base.string(), Ours: m.patch.text().string(), OursPath: m.to}}
+}

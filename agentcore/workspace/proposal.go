@@ -3,49 +3,11 @@ package workspace
 import (
 	"cmp"
 	"iter"
-	"maps"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"github.com/agentls/agentls/agentcore/event"
 )
-
-// keptHunks is how many settled hunks a proposal remembers.
-const keptHunks = 1000
-
-// ProposalOptions say whom a proposal is for.
-type ProposalOptions struct {
-	// ID names it.
-	ID event.ProposalID
-	// Changed gets every hunk that is new or whose state or text changed, sorted by path and line; a hunk
-	// that only moved is left out. What changes at once, in however many files, comes in one call, each hunk
-	// as it is then. It is called without locks held, one call at a time and in order, on the goroutine of
-	// whoever changed something; it must not block, and may call the proposal.
-	Changed func([]Hunk)
-}
-
-// Proposal is what one session proposes: the layer above what the editor shows that the runs of one conversation merge
-// their edits into. Its hunks have stable ids. Its state belongs to its view's lock; its methods may be
-// called from any goroutine.
-type Proposal struct {
-	view    *View
-	options ProposalOptions
-	closed  atomic.Bool
-	// kept are hunks that are settled, oldest first.
-	kept []Hunk
-	// undoable are the accepted hunks that can be undone, oldest first.
-	undoable []event.HunkID
-	// visited counts the hunks that were looked at for their ids. Tests look at it, since counts tell how work grows.
-	visited int
-	untold  untold
-}
-
-// untold are changed hunks of which a notice is pending that hands them to Changed.
-type untold struct {
-	hunks []Hunk
-	texts []*text // of their files
-}
 
 // NewProposal makes an empty proposal. It is ended by [Proposal.Close].
 func (v *View) NewProposal(options ProposalOptions) *Proposal {
@@ -54,9 +16,6 @@ func (v *View) NewProposal(options ProposalOptions) *Proposal {
 
 // ID is that of its options.
 func (s *Proposal) ID() event.ProposalID { return s.options.ID }
-
-// Fork makes a layer for a run above the proposal.
-func (s *Proposal) Fork() *Layer { return newLayer(s.view, s, nil) }
 
 // Close forgets the hunks; Changed is not called any more, unless it is just being called.
 func (s *Proposal) Close() {
@@ -113,30 +72,6 @@ func Tally(s *Proposal) map[event.ProposalState]int {
 	return states
 }
 
-// shownState is the state that others see of a hunk: one of a file that is gone is in conflict.
-func (h *hunk) shownState() event.ProposalState {
-	if h.gone {
-		return event.StateConflict
-	}
-	return h.state
-}
-
-// stamp adds the stamps of texts to hunks, and what stands around them. It hashes the texts, so nobody holds the
-// lock meanwhile.
-func stamp(hunks []Hunk, texts []*text) {
-	for i := range hunks {
-		hunks[i].Stamp = texts[i].stamp()
-		p, x := &hunks[i].Place, texts[i].index()
-		p.Above = x.Slice(max(p.StartLine-placeLines, 0), p.StartLine)
-		p.Below = x.Slice(p.EndLine, p.EndLine+placeLines)
-	}
-}
-
-func byPlace(a, b Hunk) int {
-	return cmp.Or(strings.Compare(a.Path, b.Path), cmp.Compare(a.StartLine, b.StartLine),
-		cmp.Compare(a.EndLine, b.EndLine))
-}
-
 // Hunk returns one hunk.
 func (s *Proposal) Hunk(id event.HunkID) (Hunk, bool) {
 	s.view.mu.Lock()
@@ -154,192 +89,6 @@ func (s *Proposal) Hunk(id event.HunkID) (Hunk, bool) {
 		return at.undo.accepted, true // of a former process
 	}
 	return Hunk{}, false
-}
-
-// located is where a hunk is, or an undo.
-type located struct {
-	anchor *anchor
-	pile   *pile
-	hunk   *hunk
-	undo   *undo
-}
-
-// find returns where hunks are that are not settled; the others are not in the result. However many are asked for, it
-// is one walk over all hunks. The lock is held.
-func (s *Proposal) find(ids ...event.HunkID) map[event.HunkID]located {
-	found := wanted(ids)
-	eachPile(s, found, func(a *anchor, p *pile) {
-		s.visited += len(p.hunks)
-		for _, h := range p.hunks {
-			if at, ok := found[h.id]; ok && at.hunk == nil {
-				found[h.id] = located{anchor: a, pile: p, hunk: h}
-			}
-		}
-	})
-	return found
-}
-
-// findUndos is find for accepted hunks that can be undone, or are in conflict. The lock is held.
-func (s *Proposal) findUndos(ids ...event.HunkID) map[event.HunkID]located {
-	found := wanted(ids)
-	eachPile(s, found, func(a *anchor, p *pile) {
-		s.visited += len(p.undos)
-		for _, u := range p.undos {
-			if at, ok := found[u.id]; ok && at.undo == nil {
-				found[u.id] = located{anchor: a, pile: p, undo: u}
-			}
-		}
-	})
-	return found
-}
-
-func wanted(ids []event.HunkID) map[event.HunkID]located {
-	list := make(map[event.HunkID]located, len(ids))
-	for _, id := range ids {
-		list[id] = located{}
-	}
-	return list
-}
-
-// eachPile visits all files with hunks of the proposal, and then takes out what was found nowhere. The lock is held.
-func eachPile(s *Proposal, found map[event.HunkID]located, visit func(*anchor, *pile)) {
-	for _, a := range s.view.anchors {
-		if p := a.piles[s]; p != nil {
-			visit(a, p)
-		}
-	}
-	maps.DeleteFunc(found, func(_ event.HunkID, at located) bool { return at.anchor == nil })
-}
-
-// hunk is what others see of a hunk, without the stamp. The lock is held.
-func (a *anchor) hunk(h *hunk) Hunk {
-	result := Hunk{
-		ID: h.id, Path: a.path, State: h.state, StartLine: h.start, EndLine: h.end, Before: h.before, After: h.after,
-		Create: h.create, Delete: h.delete, MoveTo: h.moveTo, Author: joinAuthors(h.authors), Fixes: fixesOf(h.authors),
-		Shared: shared(h.authors), Detail: h.detail,
-		Place: Place{StartLine: h.start, EndLine: h.end},
-	}
-	if r := h.reverse; r != nil {
-		result.Place = Place{StartLine: r.start, EndLine: r.end}
-	}
-	switch {
-	case h.gone:
-		result.State, result.Detail = event.StateConflict, "the file is gone"
-	case h.state == event.StateConflict:
-		result.Current = a.now().index().Slice(h.start, h.end)
-	}
-	return result
-}
-
-// shared reports whether the authors are of several runs.
-func shared(authors []Author) bool {
-	return slices.ContainsFunc(authors, func(a Author) bool { return a.Run != authors[0].Run })
-}
-
-// fixesOf are the findings that authors fix.
-func fixesOf(authors []Author) []event.FindingID {
-	var list []event.FindingID
-	for _, a := range authors {
-		if a.Finding != "" {
-			list = append(list, a.Finding)
-		}
-	}
-	slices.Sort(list)
-	return slices.Compact(list)
-}
-
-// joinAuthors is the last author with the reasons of all.
-func joinAuthors(authors []Author) Author {
-	if len(authors) == 0 {
-		return Author{}
-	}
-	last := authors[len(authors)-1]
-	var reasons []string
-	for _, a := range authors {
-		reasons = uniqueStrings(reasons, a.Reason)
-	}
-	last.Reason, last.Finding = strings.Join(reasons, "; "), ""
-	return last
-}
-
-// publish takes out what is settled, tells what changed, and forgets an empty pile. The lock is held; the
-// caller runs the notices when it is not.
-func (s *Proposal) publish(a *anchor, p *pile) {
-	p.valid = false
-	changed := s.publishUndos(a, p)
-	batch := s.view.clock.Add(1)
-	p.hunks = slices.DeleteFunc(p.hunks, func(h *hunk) bool {
-		if h.notify || h.settled() {
-			h.notify = false
-			if h.state == event.StateAccepted && h.settled() && h.reverse == nil {
-				// It was merged into its lines.
-				h.reverse = h.merged(a.now(), h.start, h.end, h.home, h.homeAt)
-			}
-			changed = append(changed, a.hunk(h))
-		}
-		if h.settled() && h.moveTo != "" {
-			s.view.unlink(s, a, h.moveTo)
-		}
-		if h.settled() {
-			accepted := changed[len(changed)-1]
-			s.kept = append(s.kept, accepted)
-			if h.state == event.StateAccepted {
-				s.remember(p, h, accepted, batch)
-			}
-		}
-		return h.settled()
-	})
-	p.remark(a.now(), batch)
-	if n := len(s.kept) - keptHunks; n > 0 {
-		s.kept = slices.Delete(s.kept, 0, n)
-	}
-	s.view.drop(a, s)
-	if len(changed) == 0 || s.options.Changed == nil {
-		return
-	}
-	if len(s.untold.hunks) == 0 {
-		s.view.notices.add(func() { tell(s) })
-	}
-	for _, h := range changed {
-		s.untold.hunks, s.untold.texts = append(s.untold.hunks, h), append(s.untold.texts, a.now())
-	}
-}
-
-// tell hands what has changed to Changed. One call for many files keeps its cost that of the files: whoever is told
-// counts all hunks, and stores what it was told at once. It runs without locks.
-func tell(s *Proposal) {
-	s.view.mu.Lock()
-	all, texts := s.untold.hunks, s.untold.texts
-	s.untold = untold{}
-	s.view.mu.Unlock()
-	if s.closed.Load() {
-		return
-	}
-	last := make(map[event.HunkID]int, len(all))
-	for i := range all {
-		last[all[i].ID] = i
-	}
-	order := make([]int, 0, len(last))
-	for i := range all {
-		if last[all[i].ID] == i {
-			order = append(order, i)
-		}
-	}
-	slices.SortStableFunc(order, func(i, j int) int { return byPlace(all[i], all[j]) })
-	changed, of := make([]Hunk, len(order)), make([]*text, len(order))
-	for at, i := range order {
-		changed[at], of[at] = all[i], texts[i]
-	}
-	stamp(changed, of)
-	s.options.Changed(changed)
-}
-
-// drop forgets a proposal's pile in a file if it is empty. The lock is held.
-func (v *View) drop(a *anchor, s *Proposal) {
-	if p := a.piles[s]; p != nil && len(p.hunks) == 0 && len(p.undos) == 0 {
-		delete(a.piles, s)
-		v.release(a)
-	}
 }
 
 // content returns a file as the proposal shows it.
@@ -404,7 +153,7 @@ func (s *Proposal) merge(path string, edits moved) ([]Conflict, []event.HunkID, 
 	switch {
 	case edits.to == "":
 	case shown == nil || away:
-		conflicts = (&layerFile{patch: edits.patch, moveTo: edits.to}).gone()
+		conflicts = edits.gone()
 	default:
 		conflict, more := s.place(a, files[0], files[1], edits.movers)
 		if conflict != nil {
@@ -661,28 +410,6 @@ func (s *Proposal) Reject(ids []event.HunkID) []HunkFailure {
 // publishAll publishes what changed in several files. The lock is held.
 func (s *Proposal) publishAll(piles map[*anchor]*pile) {
 	for a, p := range piles {
-		s.publish(a, p)
-	}
-}
-
-// verify opens hunks again that the editor said it took, but whose text does not have them. The lock is
-// held.
-func (v *View) verify(a *anchor) {
-	for s, p := range a.piles {
-		for _, h := range p.hunks {
-			if h.pending {
-				h.settle(event.StateOpen, untaken)
-				h.gone = h.moveTo != "" && a.now() == nil
-			}
-		}
-		for _, u := range p.undos {
-			if u.pending {
-				if u.moveTo != "" {
-					v.unlink(s, a, u.moveTo)
-				}
-				u.settle(event.StateOpen, unmade)
-			}
-		}
 		s.publish(a, p)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"sort"
 	"strings"
 	"sync"
+	"unicode"
 )
 
 // text is an immutable text whose stamp and line index are computed once, when first asked for. A nil
@@ -273,3 +274,5 @@ func uniqueStrings(list []string, more ...string) []string {
 	}
 	return list
 }
+
+func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' }

@@ -1,17 +1,5 @@
 package workspace
 
-// typed is the open document that the lines of a file with marks alone refer to, while nobody has asked for its text:
-// marks move by the lines that changed, which two buffers tell by the pieces that they do not share. So typing in a
-// long document costs its logarithm, whatever the findings in it. It belongs to the view's lock.
-type typed struct {
-	// buffer is that of the text of the anchor, nil where that is not known to be an open document's.
-	buffer *Buffer
-	// behind says that the anchor's text is an older one.
-	behind bool
-	// looks counts the nodes that were compared. Tests look at it, since counts tell how work grows.
-	looks int
-}
-
 // now is the text that the lines refer to, nil where there is no such file. The lock is held.
 func (a *anchor) now() *text {
 	if a.typed.behind {

@@ -7,83 +7,10 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
-	"sync"
-	"sync/atomic"
-
-	"github.com/agentls/agentls/agentcore/permission"
 )
-
-// Options set limits. The zero value means the defaults.
-type Options struct {
-	// MaxFileSize is the size in bytes of the largest file that is read, from disk or as the editor shows it; 8 MiB by
-	// default. Open documents follow their editor whatever their size.
-	MaxFileSize int64
-	// CacheSize bounds the texts of disk files that are kept, in bytes; 64 MiB by default.
-	CacheSize int64
-}
-
-// folders are the workspace folders, and what lies in them on the disk. Any goroutine may use them.
-type folders struct {
-	options Options
-	roots   atomic.Pointer[[]*root]
-	cache   diskCache
-}
-
-// View is what the editor shows: disk roots, below the open documents. It owns its state, that of its
-// sessions and that of its marks, under one lock, which is never held over a disk read or a callback. Its
-// methods may be called from any goroutine.
-//
-// The view has one goroutine, which rereads changed files that somebody watches through hunks or marks;
-// Close ends it.
-type View struct {
-	folders
-	// clock orders what was seen of a file, so that a slow disk read never replaces newer text.
-	clock   atomic.Uint64
-	notices notices
-	renames renames
-	ended   chan struct{}
-	// expected is what there would be with all that was proposed.
-	expected expected
-
-	mu      sync.Mutex
-	docs    map[string]*document
-	anchors map[string]*anchor
-	// stale holds the paths which the goroutine has to reread, wake tells it, and settled is closed when
-	// it has finished.
-	stale   map[string]struct{}
-	wake    chan struct{}
-	settled chan struct{}
-	closed  bool
-	// held are the files of which the disk does not count for now, see Hold.
-	held map[string]*hold
-	// onDisk are the last changes of the disk that somebody told of, of which changes counts all.
-	onDisk  []string
-	changes uint64
-}
 
 // maxDiskChanges is how many changes of the disk are remembered.
 const maxDiskChanges = 2000
-
-type document struct {
-	buffer  *Buffer
-	version int32
-	saved   *Buffer // as it was opened or saved last
-}
-
-// content is a text as a layer shows it; a nil text means that there is no such file.
-type content struct {
-	text    *text
-	version int32
-	format  Format
-	seq     uint64
-	open    bool
-	secret  bool
-}
-
-func (c content) file(path string) File {
-	return File{path, c.text.string(), c.text.stamp(), c.version, c.format}
-}
 
 // Open makes a view on workspace folders. A folder that does not exist is no error: its files are not
 // found until it does. The error says which path is not absolute.
@@ -129,16 +56,6 @@ func (v *View) Close() error {
 		return fmt.Errorf("close the workspace folders: %w", err)
 	}
 	return nil
-}
-
-// Roots returns the workspace folders in the editor's order.
-func (f *folders) Roots() []Root {
-	roots := *f.roots.Load()
-	list := make([]Root, len(roots))
-	for i, r := range roots {
-		list[i] = r.Root
-	}
-	return list
 }
 
 // Folders returns the paths of the workspace folders as they are now. They may come and go while a session is open;
@@ -303,21 +220,6 @@ func (v *View) Settle(ctx context.Context) error {
 	}
 }
 
-// markStale asks the goroutine to reread a path. The lock is held.
-func (v *View) markStale(path string) {
-	if v.closed {
-		return
-	}
-	v.stale[path] = struct{}{}
-	if v.settled == nil {
-		v.settled = make(chan struct{})
-	}
-	select {
-	case v.wake <- struct{}{}:
-	default:
-	}
-}
-
 // refresh is the view's goroutine.
 func (v *View) refresh() {
 	defer close(v.ended)
@@ -339,24 +241,6 @@ func (v *View) refresh() {
 		}
 		v.mu.Unlock()
 	}
-}
-
-// recheck reads what the editor shows and moves what is anchored to it. A file that cannot be read as a
-// text counts as gone for its hunks.
-func (v *View) recheck(path string, verify bool) {
-	c, err := v.content(path)
-	if err != nil {
-		c.text = nil
-	}
-	v.mu.Lock()
-	if a := v.anchors[path]; a != nil {
-		v.sync(a, c)
-		if verify {
-			v.verify(a)
-		}
-	}
-	v.mu.Unlock()
-	v.notices.run()
 }
 
 // Recheck rereads a file after the editor said that it applied edits, so that their hunks are accepted or
@@ -409,125 +293,6 @@ func (v *View) Hold(paths []string) (release func()) {
 	}
 }
 
-// hold is a file that is held.
-type hold struct {
-	by     int  // so many callers of Hold
-	missed bool // the disk was read meanwhile
-}
-
-// sync moves what is anchored to a file, given what was just read of it. The lock is held.
-func (v *View) sync(a *anchor, c content) {
-	if doc := v.docs[a.path]; doc != nil {
-		if shown := doc.buffer.whole(); a.now() != shown {
-			v.move(a, shown, v.clock.Add(1))
-		}
-		a.of(doc.buffer)
-		return
-	}
-	if c.open || c.seq < a.seq {
-		return
-	}
-	if h := v.held[a.path]; h != nil {
-		h.missed = true
-		return
-	}
-	v.move(a, c.text, c.seq)
-}
-
-// Read returns a file as the editor shows it. The path is absolute, as [View.Resolve] returns it, or that
-// of an open document. The error is a *FileError.
-func (v *View) Read(path string) (File, error) {
-	path = cleanPath(path)
-	c, err := v.content(path)
-	if err == nil {
-		err = v.readable(path, c, false)
-	}
-	if err != nil {
-		return File{}, err
-	}
-	return c.file(path), nil
-}
-
-// readable refuses what is not there, what looks like a secret unless secrets may be read, and an open document that is
-// too large.
-func (f *folders) readable(path string, c content, secrets bool) error {
-	if !secrets && (c.secret || permission.Secret(filepath.ToSlash(path))) {
-		return f.secretError(path)
-	}
-	if c.text == nil {
-		return &FileError{
-			Kind: NotFound, Path: path, Detail: "no such file",
-			Hint: "list the folder to see what is there",
-		}
-	}
-	if size := int64(len(c.text.s)); size > f.options.MaxFileSize {
-		return f.tooLarge(path, size)
-	}
-	return nil
-}
-
-// content returns what the editor shows: the open document, else the disk.
-func (v *View) content(path string) (content, error) {
-	seq := v.clock.Add(1)
-	v.mu.Lock()
-	doc := v.docs[path]
-	v.mu.Unlock()
-	if doc != nil {
-		return content{
-			text: doc.buffer.whole(), version: doc.version, format: Format{Encoding: "utf-8"}, seq: seq,
-			open: true,
-		}, nil
-	}
-	file, err := v.readDisk(path)
-	return content{text: file.text, version: -1, format: file.format, seq: seq, secret: file.secret}, err
-}
-
-// cleanPath cleans a file path and leaves the name of a document without a file alone.
-func cleanPath(path string) string {
-	if filepath.IsAbs(path) {
-		return filepath.Clean(path)
-	}
-	return path
-}
-
-// notices are callbacks that wait for the view's lock to be free. They run in order, one at a time, on
-// the goroutine of whoever changed the view.
-type notices struct {
-	mu      sync.Mutex
-	pending []func()
-	running bool
-}
-
-func (n *notices) add(call func()) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.pending = append(n.pending, call)
-}
-
-// run calls what is pending. It returns at once where another goroutine is at it, which then runs them.
-func (n *notices) run() {
-	n.mu.Lock()
-	if n.running {
-		n.mu.Unlock()
-		return
-	}
-	n.running = true
-	defer func() {
-		n.running = false
-		n.mu.Unlock()
-	}()
-	for len(n.pending) > 0 {
-		call := n.pending[0]
-		n.pending = n.pending[1:]
-		func() {
-			n.mu.Unlock()
-			// A callback that panics must not leave the lock free for the deferred call above.
-			defer n.mu.Lock()
-			call()
-		}()
-	}
-}
-
 // After calls back once the callbacks of all that happened before have run. It runs on the goroutine of whoever is just
 // running callbacks, else on this one, and must not wait.
 func (v *View) After(call func()) {
@@ -535,15 +300,20 @@ func (v *View) After(call func()) {
 	v.notices.run()
 }
 
-// documentsBelow lists the open documents in a folder. The lock is held.
-func documentsBelow(docs map[string]*document, dir string) []string {
-	var paths []string
-	for path := range docs {
-		if strings.HasPrefix(path, dir) {
-			if rel, ok := within(dir, path); ok && rel != "." {
-				paths = append(paths, path)
-			}
-		}
+// SaveDocument tells that the editor saved a document as it shows it now. Accepted hunks of a document that is closed
+// without being saved since they were accepted count as undone, since the text has gone back to what it was before. It
+// does not wait on I/O.
+func (v *View) SaveDocument(path string) {
+	path = cleanPath(path)
+	v.cache.drop(path)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	doc := v.docs[path]
+	if doc == nil {
+		return
 	}
-	return paths
+	v.docs[path] = &document{doc.buffer, doc.version, doc.buffer}
+	if a := v.anchors[path]; a != nil {
+		a.save()
+	}
 }
