@@ -25,6 +25,7 @@ type because map[string]string
 // not here may not exist. Nothing below agentcore may name lsp or a package that knows LSP.
 var imports = map[string]because{
 	"cmd/agentls": {
+		"agentcore/git":           "which changes are reviewed",
 		"agentcore/lazyregexp":    "how colours and refusals look",
 		"agentcore":               "the command line runs the engine in its own process",
 		"agentcore/agent":         "lists and checks definitions",
@@ -59,6 +60,7 @@ var imports = map[string]because{
 	},
 
 	"lsp": {
+		"agentcore/git":        "which changes are reviewed",
 		"agentcore":            "drives the engine",
 		"agentcore/authority":  "trust in folders, as the user sees and decides it",
 		"agentcore/agent":      "lists definitions",
@@ -257,6 +259,7 @@ var imports = map[string]because{
 	},
 
 	"agentcore": {
+		"agentcore/git":               "the changes that a prompt is about",
 		"agentcore/agent":             "definitions of what runs",
 		"agentcore/authority":         "decides on calls, and knows what the user decided",
 		"agentcore/board":             "what runs found and propose",
@@ -290,6 +293,7 @@ var imports = map[string]because{
 		"agentcore/workspace":         "forks and merges layers",
 	},
 	"agentcore/run": {
+		"agentcore/git":             "which changes a request is about",
 		"agentcore/lazyregexp":      "how tests are counted",
 		"agentcore/agent":           "definitions of what runs",
 		"agentcore/authority":       "decides on calls, and knows what the user decided",
@@ -393,6 +397,12 @@ var imports = map[string]because{
 	"agentcore/config/configtest": {
 		"agentcore/config": "what it reads",
 	},
+	"agentcore/git": {
+		"agentcore/fault":      "refuses",
+		"agentcore/permission": "which files may hold keys",
+		"agentcore/process":    "starts git",
+		"agentcore/workspace":  "the texts that the editor shows, and differences",
+	},
 	"agentcore/process": {
 		"golang.org/x/sys": "names of signals",
 	},
@@ -424,6 +434,7 @@ var imports = map[string]because{
 		"agentcore/tool":       "the tools",
 	},
 	"agentcore/prompt": {
+		"agentcore/git":       "tells of changes",
 		"agentcore/agent":     "prompts of definitions and their variables",
 		"agentcore/clip":      "numbers in words",
 		"agentcore/config":    "variables of the configuration",

@@ -224,12 +224,12 @@ func TestHarmlessCommandsAreNotAsked(t *testing.T) {
 		answered([]string{"m_test.go", "exit code 0"}, bash("grep -rn foo . || true")),
 		answered([]string{"exit code 0"}),
 	)
-	git(t, w.dir, "init", "-q")
+	runGit(t, w.dir, "init", "-q")
 	w.finishes(coder())
 }
 
-// git runs git in a folder, without the user's own settings.
-func git(t *testing.T, dir string, arguments ...string) {
+// runGit runs git in a folder, without the user's own settings.
+func runGit(t *testing.T, dir string, arguments ...string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "git", arguments...)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null")

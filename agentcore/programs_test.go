@@ -44,7 +44,7 @@ func TestRealPrograms(t *testing.T) {
 			bash("npm view --fetch-retries=0 sum || echo no network")),
 		answered([]string{"no network", "exit code 0"}),
 	)
-	git(t, w.dir, "init", "-q")
+	runGit(t, w.dir, "init", "-q")
 	if err := os.MkdirAll(w.path("node_modules/.bin"), 0o755); err != nil {
 		t.Fatal(err)
 	}

@@ -33,6 +33,9 @@ func (s *Session) Start(ctx context.Context, request RunRequest) (_ event.RunID,
 	if err := request.ReadIterations(); err != nil {
 		return "", err
 	}
+	if err := s.readChanges(ctx, &request); err != nil {
+		return "", err
+	}
 	if !s.isTrusted() { // it may be by now, and what the run is offered does not change any more
 		if err := s.engine.process.Decisions.Read(ctx); err != nil {
 			return "", err
@@ -129,10 +132,19 @@ func (s *Session) Unreviewed(h workspace.Hunk) bool {
 // allow. Nothing is run. An empty agent means the default one; command is used where the tool is bash, otherwise
 // subject is a path or host.
 func (s *Session) Explain(agentName, toolName, subject string) (permission.Explanation, error) {
+	explain, err := s.explainer(agentName)
+	if err != nil {
+		return permission.Explanation{}, err
+	}
+	return explain(toolName, subject)
+}
+
+// explainer is [Session.Explain] for several calls of one agent.
+func (s *Session) explainer(agentName string) (func(toolName, subject string) (permission.Explanation, error), error) {
 	cfg, skills := s.engine.Config(), s.shared.Skills()
 	definition, err := registry.Find(s.engine.Agents(), agentName, cfg)
 	if err != nil {
-		return permission.Explanation{}, err
+		return nil, err
 	}
 	own := run.RightsOf(&s.engine.process, s.shared, cfg)
 	r := own.Alone(definition, cfg)
@@ -140,5 +152,7 @@ func (s *Session) Explain(agentName, toolName, subject string) (permission.Expla
 		_, err := skills.Read(path)
 		return err == nil
 	}
-	return r.Explain(s.engine.process.Tools, toolName, subject)
+	return func(toolName, subject string) (permission.Explanation, error) {
+		return r.Explain(s.engine.process.Tools, toolName, subject)
+	}, nil
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"go.lsp.dev/protocol"
@@ -13,6 +14,7 @@ import (
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
+	"github.com/agentls/agentls/agentcore/git"
 	"github.com/agentls/agentls/agentcore/registry"
 	"github.com/agentls/agentls/lsp/client"
 	"github.com/agentls/agentls/lsp/document"
@@ -37,10 +39,17 @@ func launchActions(p *protocol.CodeActionParams, c *client.Client, agents []*age
 	list := []menu.Action{{
 		Title: "agentls: Review " + what, Kind: menu.KindReview, Command: methods.CommandReview,
 		Argument: methods.ReviewParams{URI: u, Range: part},
-	}, {
+	}}
+	if path := document.Path(u); part == nil && filepath.IsAbs(path) && git.Top(filepath.Dir(path)) != "" {
+		list = append(list, menu.Action{
+			Title: "agentls: Review my changes", Kind: menu.KindReview, Command: methods.CommandReview,
+			Argument: methods.ReviewParams{Changes: &methods.ChangeScope{Kind: methods.ChangeKindUncommitted}},
+		})
+	}
+	list = append(list, menu.Action{
 		Title: "agentls: Explain " + what, Kind: menu.KindExplain, Command: methods.CommandExplainCode,
 		Argument: methods.ExplainCodeParams{URI: u, Range: part},
-	}}
+	})
 	rewrite := menu.Action{
 		Title: "agentls: Rewrite selection", Kind: protocol.CodeActionKindRefactorRewrite,
 		Command: methods.CommandRewrite, Argument: about,

@@ -15,6 +15,7 @@ import (
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
+	"github.com/agentls/agentls/agentcore/git"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/lsp/document"
 	"github.com/agentls/agentls/lsp/methods"
@@ -56,6 +57,7 @@ func (l *launcher) Run(ctx context.Context, p *methods.RunParams) (*methods.RunS
 			request.Context = about
 		}
 		request.Context.Paths = append(request.Context.Paths, document.Paths(c.URIs)...)
+		request.Changes = changesOf(c.Changes)
 	}
 	return l.startRun(ctx, p.Session, request)
 }
@@ -126,8 +128,23 @@ func (l *launcher) Resume(ctx context.Context, p *methods.ResumeParams) (*method
 	return &methods.RunStarted{Session: session.ID, Run: run}, nil
 }
 
-// Review carries out `agentls.review` on documents, or on the one that the user touched last.
+// changesOf are the changes that a client means; nil means none.
+func changesOf(c *methods.ChangeScope) git.Scope {
+	if c == nil {
+		return git.Scope{}
+	}
+	return git.Scope{Kind: git.Kind(c.Kind), Revision: c.Revision, Below: document.Paths(c.URIs)}
+}
+
+// Review carries out `agentls.review` on changes, on documents, or on the one that the user touched last.
 func (l *launcher) Review(ctx context.Context, p *methods.ReviewParams) (*methods.RunStarted, error) {
+	if p.Changes != nil {
+		scope := changesOf(p.Changes)
+		return l.startRun(ctx, "", agentcore.RunRequest{
+			Agent: reviewerAgent, Prompt: prompted("Review these changes.", p.Prompt),
+			Title: "review " + scope.String(), Changes: scope, Model: p.Model,
+		})
+	}
 	if len(p.URIs) > 1 {
 		return l.startRun(ctx, "", agentcore.RunRequest{
 			Agent: reviewerAgent, Prompt: prompted("Review this file.", p.Prompt), Title: "review",

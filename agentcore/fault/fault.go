@@ -37,6 +37,7 @@ const (
 	ShuttingDown        Kind = "shutting_down"
 	StateUnavailable    Kind = "state_unavailable" // the state folder cannot be used
 	Store               Kind = "store"             // the database cannot be written
+	Unchanged           Kind = "unchanged"         // there is nothing that has changed
 	UnknownModel        Kind = "unknown_model"
 	UnknownProvider     Kind = "unknown_provider"
 	Unsupported         Kind = "unsupported" // the editor cannot do it

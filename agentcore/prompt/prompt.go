@@ -59,6 +59,8 @@ type Facts struct {
 	StartLine, EndLine int
 	// Finding is the finding that the prompt is about, if any.
 	Finding *event.Finding
+	// Changes are those that the prompt is about; nil for none.
+	Changes *Changes
 	// Comment is the first line, 1-based, of the comment that the request was written as; 0 for none.
 	Comment int
 	// Commands says how the run's commands are kept apart, in a line; empty where it has none.
@@ -305,7 +307,7 @@ func (f *Facts) First() string {
 	}
 	b.WriteString(cmp.Or(f.Expanded, f.Prompt))
 	f.writeTask(&b)
-	if len(f.Paths) == 0 && f.Finding == nil {
+	if len(f.Paths) == 0 && f.Finding == nil && f.Changes == nil {
 		return b.String()
 	}
 	b.WriteString("\n\n<context>\n")
@@ -326,6 +328,9 @@ func (f *Facts) First() string {
 			fmt.Fprintf(&b, "rule: %s\n", found.Rule)
 		}
 		fmt.Fprintf(&b, "finding: %s\n", strings.Join(strings.Fields(found.Message), " "))
+	}
+	if f.Changes != nil {
+		f.Changes.write(&b, f.View)
 	}
 	b.WriteString("</context>\n")
 	return b.String()

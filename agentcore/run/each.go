@@ -24,7 +24,7 @@ func (r fan) carry() error {
 			PermissionMode: r.request.PermissionMode, // they are this run, in parts
 			Iterations:     r.request.Iterations, Until: r.request.Until,
 			Title:   fmt.Sprintf("%s %s", r.request.Title, filepath.Base(path)),
-			Context: Context{Paths: []string{path}},
+			Context: Context{Paths: []string{path}, Changes: r.request.Context.Changes.In(path)},
 		})
 		if err == nil {
 			_, err = child.launch()

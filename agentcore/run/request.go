@@ -11,9 +11,11 @@ import (
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
+	"github.com/agentls/agentls/agentcore/git"
 	"github.com/agentls/agentls/agentcore/lazyregexp"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/agentcore/prompt"
 	"github.com/agentls/agentls/agentcore/slot"
 	"github.com/agentls/agentls/agentcore/tool"
 )
@@ -29,6 +31,9 @@ type Request struct {
 	Context Context
 	// Comment is the comment that the prompt was written as, nil for none. Its file is in the context.
 	Comment *Comment
+	// Changes are put into the context when the run starts; the zero value means none. Where they are large, each file
+	// has a child.
+	Changes git.Scope
 	// Each starts one child per file instead of a conversation; absolute paths.
 	Each []string
 	// Iterations repeats the task, each time by a fresh child, until Until succeeds or so many passes are made; 0 and 1
@@ -69,6 +74,8 @@ type Context struct {
 	StartLine, EndLine int
 	// Finding is the finding that the prompt is about, if any.
 	Finding *event.Finding
+	// Changes are those that it is about; nil for none.
+	Changes *prompt.Changes
 }
 
 // fits checks what a request asks of an agent. root says that the user starts it.
@@ -115,6 +122,9 @@ func (q *Request) limitsOf(definition *agent.Definition, depth int, cfg *config.
 func (c *Context) covers(path string, span event.Span) bool {
 	if !slices.Contains(c.Paths, path) {
 		return false
+	}
+	if c.Changes != nil {
+		return c.Changes.Touches(path, span.StartLine+1, span.EndLine+1)
 	}
 	return c.StartLine == 0 || c.StartLine <= span.StartLine+1 && span.EndLine+1 <= max(c.StartLine, c.EndLine)
 }

@@ -65,7 +65,8 @@ func (b *Box) newView(root, dir string, asOverlay bool) (shown, error) {
 }
 
 // startBackground starts a command on copies of its own. Its caches lie over those of the box, which go on changing.
-func (b *Box) startBackground(ctx context.Context, c Command, dir string, roots []folder, output *spool) (child, error) {
+func (b *Box) startBackground(ctx context.Context, c Command, dir string, roots []folder, output *spool,
+) (child, error) {
 	if b.report.Level != Full {
 		return b.start(ctx, c, roots, output)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore/beside"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/process"
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
@@ -219,7 +220,7 @@ func interpreterOf(text string) string {
 
 func (s *subject) find(programs, roots []string) bool {
 	for _, name := range programs {
-		if path, ok := findProgram(name, roots); ok {
+		if path, ok := process.Find(name, roots); ok {
 			s.program = path
 			return true
 		}

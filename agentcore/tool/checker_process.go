@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -65,24 +63,6 @@ func (p program) output(ctx context.Context) (output, error) {
 		ran.Code = -1 // no status of its own
 	}
 	return output{string(ran.Stdout), string(ran.Stderr), ran.Code}, nil
-}
-
-// findProgram looks a program up on PATH. One that lies in a workspace folder, as an activated virtual
-// environment does, is the project's own and does not count.
-func findProgram(name string, roots []string) (string, bool) {
-	path, err := exec.LookPath(name)
-	if err != nil {
-		return "", false
-	}
-	if path, err = filepath.Abs(path); err != nil {
-		return "", false
-	}
-	real, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return "", false
-	}
-	inside := func(root string) bool { return within(root, path) || within(root, real) }
-	return path, !slices.ContainsFunc(roots, inside)
 }
 
 // within reports whether path is root or below it, by the names alone.

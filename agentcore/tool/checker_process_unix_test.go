@@ -137,21 +137,3 @@ func TestProcessThatIsNone(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
-
-func TestFindProgram(t *testing.T) {
-	root, bin := t.TempDir(), t.TempDir()
-	for _, path := range []string{filepath.Join(root, "inside"), filepath.Join(bin, "outside")} {
-		if err := os.WriteFile(path, []byte("#!/bin/sh\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.Symlink(filepath.Join(root, "inside"), filepath.Join(bin, "linked")); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("PATH", root+string(os.PathListSeparator)+bin)
-	for name, want := range map[string]bool{"outside": true, "inside": false, "linked": false, "none": false} {
-		if _, got := findProgram(name, []string{root}); got != want {
-			t.Errorf("findProgram(%s) is %t, want %t", name, got, want)
-		}
-	}
-}

@@ -13,6 +13,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/process"
 )
 
 // projectLimit is the longest that a checker may take that loads the project's configuration.
@@ -111,7 +112,7 @@ func eslint(ctx context.Context, s *subject) ([]Diagnostic, error) {
 	}
 	program, ok := s.installed(filepath.Dir(s.file.Path), "node_modules", ".bin", "eslint")
 	if !ok {
-		if program, ok = findProgram("eslint", nil); !ok {
+		if program, ok = process.Find("eslint", nil); !ok {
 			return nil, errNoProgram
 		}
 	}

@@ -181,7 +181,7 @@ func (f *folders) fill(found *diskFile, path string, data []byte) {
 		found.failure = f.tooLarge(path, int64(len(data)))
 		return
 	}
-	content, format, ok := decode(data)
+	content, format, ok := Decode(data)
 	if !ok {
 		found.failure = &FileError{
 			Kind: Binary, Path: path, Detail: "is not a text file",
@@ -249,8 +249,8 @@ func (f *folders) statError(path string, err error) error {
 	return ioError(path, "cannot be read", err)
 }
 
-// decode turns the bytes of a file into text; it reports false for what is not text.
-func decode(data []byte) (string, Format, bool) {
+// Decode turns the bytes of a file into text, UTF-8 without a byte order mark; it reports false for what is not text.
+func Decode(data []byte) (string, Format, bool) {
 	format := Format{Encoding: "utf-8"}
 	var order binary.ByteOrder
 	switch {

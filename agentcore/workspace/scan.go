@@ -438,7 +438,7 @@ func (s *scan[T]) file(dir *beneath.Folder, name, path string, own *scratch, res
 func scanned(data []byte) ([]byte, bool) {
 	switch {
 	case len(data) >= 2 && (data[0] == 0xff && data[1] == 0xfe || data[0] == 0xfe && data[1] == 0xff):
-		text, _, ok := decode(data)
+		text, _, ok := Decode(data)
 		return []byte(text), ok
 	case len(data) >= 3 && data[0] == 0xef && data[1] == 0xbb && data[2] == 0xbf:
 		data = data[3:]

@@ -180,7 +180,7 @@ func written(w Written, path string, format Format, there bool) (*text, []string
 	if w.Deleted {
 		return nil, nil, nil
 	}
-	decoded, as, ok := decode(w.Content)
+	decoded, as, ok := Decode(w.Content)
 	if !ok {
 		return nil, nil, &FileError{
 			Kind: Binary, Path: path, Detail: "is not a text file", Hint: "its change stays in the sandbox",
@@ -191,7 +191,7 @@ func written(w Written, path string, format Format, there bool) (*text, []string
 
 // IsText tells whether a file with that content is text, as files are read: UTF-8, or UTF-16 with a byte order mark.
 func IsText(content []byte) bool {
-	_, _, ok := decode(content)
+	_, _, ok := Decode(content)
 	return ok
 }
 

@@ -8,8 +8,9 @@ import (
 )
 
 // This file has all that the lock of a view guards, and whose it is. The functions on it lie above it, in this order:
-// hunks and undos that follow a text (hunk.go, pile.go), what is told of them (publish.go), the files that they are tied
-// to (anchor.go, relocate.go), what users decide about them (proposal.go, undo.go), what the editor tells (view.go).
+// hunks and undos that follow a text (hunk.go, pile.go), what is told of them (publish.go), the files that they are
+// tied to (anchor.go, relocate.go), what users decide about them (proposal.go, undo.go), what the editor tells
+// (view.go).
 
 // View is what the editor shows: disk roots, below the open documents. It owns its state, that of its
 // sessions and that of its marks, under one lock, which is never held over a disk read or a callback. Its

@@ -78,7 +78,7 @@ func (s Snapshot) moves(written []Written, judge *Judge) []fileMove {
 				gone = append(gone, fileMove{from: w, before: base, was: format})
 			}
 		case isMade(w) && c.text == nil:
-			if decoded, as, ok := decode(w.Content); ok && strings.TrimSpace(decoded) != "" {
+			if decoded, as, ok := Decode(w.Content); ok && strings.TrimSpace(decoded) != "" {
 				made = append(made, fileMove{to: w, made: newText(decoded), as: as})
 			}
 		}

@@ -101,7 +101,7 @@ func TestTakeAll(t *testing.T) {
 				if err != nil || w.Deleted || strings.Contains(test.want, "!"+view.Relative(w.Path)) {
 					continue
 				}
-				if decoded, _, _ := decode(w.Content); c.text == nil || c.text.string() != decoded {
+				if decoded, _, _ := Decode(w.Content); c.text == nil || c.text.string() != decoded {
 					t.Errorf("%s shows %q", view.Relative(w.Path), c.text.string())
 				}
 			}

@@ -317,3 +317,12 @@ func (v *View) SaveDocument(path string) {
 		a.save()
 	}
 }
+
+// Documents lists the open documents in a folder, an absolute path, and below it, sorted.
+func (v *View) Documents(dir string) []string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	paths := documentsBelow(v.docs, cleanPath(dir))
+	slices.Sort(paths)
+	return paths
+}

@@ -21,6 +21,7 @@ import (
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
+	"github.com/agentls/agentls/agentcore/git"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/provider"
 	"github.com/agentls/agentls/agentcore/run"
@@ -236,7 +237,7 @@ func (v *environment) checkModel(ctx context.Context, dirs config.Dirs, cfg *con
 
 // checkWorkspace tells what folder a command started here would work on.
 func checkWorkspace(dir string) check {
-	top := gitTop(dir)
+	top := git.Top(dir)
 	if top == "" {
 		return check{Name: "workspace", Outcome: checkOK, Detail: dir + " is in no git repository"}
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 )
@@ -22,39 +23,72 @@ const formatHelp = `Formats:
 // reviewPrompt is what the reviewer is asked for each file.
 const reviewPrompt = "Review this file."
 
+// changesPrompt is what the reviewer is asked for changes.
+const changesPrompt = "Review these changes."
+
 func reviewCommand(p *process, s *settings) *cobra.Command {
 	f := &workFlags{settings: s}
+	var changes changeFlags
 	c := &cobra.Command{
-		Use:   "review FILE...",
-		Short: "Review files: report defects and propose fixes",
-		Long: `Review files with the agent "reviewer", several in parallel. Findings and proposed fixes go to standard output,
-progress to standard error. Nothing is written unless --write is given.
+		Use:   "review [--uncommitted | --staged | --base REF | --commit REF] [FILE or FOLDER...]",
+		Short: "Review changes, files or folders: report defects and propose fixes",
+		Long: `Review with the agent "reviewer", several files in parallel. Findings and proposed fixes go to standard
+output, progress to standard error. Nothing is written unless --write is given.
+
+What has changed is reviewed by --uncommitted (all that the last commit has not), --staged (what the next commit
+would bring), --base REF (what this branch has and REF has not, committed or not) and --commit REF, in the files and
+folders that are named, or everywhere: findings are on changed lines, and elsewhere only where a change is the cause.
+Without these, the files that are named are reviewed as they are, and of a folder the text files that .gitignore does
+not leave out.
 
 A file named - is a text from standard input; --stdin-filename says which file it stands for.
 
 ` + formatHelp + `
 
-Exit codes: 0 no finding at or above --fail-on, 1 findings, 2 a file or option that cannot be used, 3 a run
-(of any file) that failed, or that a limit ended before it was done, or an edit that could not be written, 130
-interrupted.`,
-		Example: `  agentls review main.go
+Exit codes: 0 no finding at or above --fail-on, or nothing has changed, 1 findings, 2 a file or option that
+cannot be used, 3 a run (of any file) that failed, or that a limit ended before it was done, or an edit that could not
+be written, 130 interrupted.`,
+		Example: `  agentls review --uncommitted
+  agentls review --base main src
+  agentls review main.go
   agentls review --format sarif $(git ls-files '*.go') > review.sarif
   agentls review --format diff main.go | git apply`,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usage("no file is named; write `agentls review FILE...`")
+			scope, err := changes.scope()
+			switch {
+			case err != nil:
+				return err
+			case scope.Kind != "" && slices.Contains(args, "-"):
+				return usage("- is a text from standard input, of which no changes are known")
+			case scope.Kind == "" && len(args) == 0:
+				return usage("no file is named; write `agentls review FILE...`, or `agentls review --uncommitted`")
 			}
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
+			scope, err := changes.scope()
+			if err != nil {
+				return err
+			}
+			if scope.Kind != "" {
+				return p.work(c.Context(), f, job{
+					agent: reviewer, prompt: changesPrompt, title: "review " + scope.String(),
+					files: args, changes: scope,
+				})
+			}
 			title := "review " + filepath.Base(args[0])
 			if len(args) > 1 {
 				title = "review" // each run below it names its file
 			}
 			return p.work(c.Context(), f,
-				job{agent: reviewer, prompt: reviewPrompt, title: title, files: args, each: true})
+				job{agent: reviewer, prompt: reviewPrompt, title: title, files: args, each: true, folders: true})
 		},
 	}
+	flags := c.Flags()
+	flags.BoolVar(&changes.uncommitted, "uncommitted", false, "review what is not committed, new files included")
+	flags.BoolVar(&changes.staged, "staged", false, "review what is staged")
+	flags.StringVar(&changes.base, "base", "", "review what this branch has and the `revision` has not")
+	flags.StringVar(&changes.commit, "commit", "", "review what one `commit` brings")
 	f.add(c, "warning")
 	return c
 }

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/agentls/agentls/agentcore/git"
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
@@ -43,7 +44,7 @@ func (v *environment) chooseRoot(named string, paths []string) (workspace.Root, 
 	below, all := rebase(root, paths)
 	if !all && named == "" {
 		folder := filepath.Dir(paths[0])
-		if top := gitTop(folder); top != "" {
+		if top := git.Top(folder); top != "" {
 			folder = top
 		}
 		root = folder
@@ -77,18 +78,4 @@ func rebase(root string, paths []string) (below []string, all bool) {
 		below = append(below, path)
 	}
 	return below, all
-}
-
-// gitTop returns the folder at or above one that holds .git, or "". Nothing of git is run.
-func gitTop(folder string) string {
-	for {
-		if _, err := os.Lstat(filepath.Join(folder, ".git")); err == nil {
-			return folder
-		}
-		parent := filepath.Dir(folder)
-		if parent == folder {
-			return ""
-		}
-		folder = parent
-	}
 }

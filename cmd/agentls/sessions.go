@@ -15,6 +15,7 @@ import (
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
+	"github.com/agentls/agentls/agentcore/git"
 	"github.com/agentls/agentls/agentcore/history"
 	"github.com/agentls/agentls/agentcore/price"
 	"github.com/agentls/agentls/agentcore/store"
@@ -470,7 +471,7 @@ func (p *process) goOn(ctx context.Context, engine *agentcore.Engine, named stri
 // here are the folders whose sessions are meant where none is named: the current one and that of its git repository.
 func (v *environment) here() []string {
 	roots := []string{v.dir}
-	if top := gitTop(v.dir); top != "" && top != v.dir {
+	if top := git.Top(v.dir); top != "" && top != v.dir {
 		roots = append(roots, top)
 	}
 	return roots

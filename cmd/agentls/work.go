@@ -22,6 +22,7 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/feed"
+	"github.com/agentls/agentls/agentcore/git"
 	"github.com/agentls/agentls/agentcore/run"
 	"github.com/agentls/agentls/agentcore/sandbox"
 	"github.com/agentls/agentls/agentcore/skill"
@@ -101,6 +102,10 @@ type job struct {
 	title  string
 	files  []string // as they were named; "-" is a text on standard input
 	each   bool     // a run for each file
+	// folders says that a folder stands for the files in it.
+	folders bool
+	// changes are those that the job is about, in the files and folders that are named, if any.
+	changes git.Scope
 	// resume is the run that this one goes on with, whose agent it is.
 	resume event.RunID
 	// iterations and until are the run's limit of passes and the check that ends them.
@@ -117,7 +122,7 @@ func (p *process) work(ctx context.Context, f *workFlags, j job) (err error) {
 	if err != nil {
 		return err
 	}
-	root, paths, err := p.chooseRoot(f.root, p.absolute(files))
+	root, paths, err := p.rootOf(f, &j, files)
 	if err != nil {
 		return err
 	}
@@ -157,7 +162,7 @@ func (p *process) work(ctx context.Context, f *workFlags, j job) (err error) {
 	if d, err := agents.Find(cmp.Or(j.agent, cfg.DefaultAgent)); err == nil && d.Allows("bash") {
 		tried.begin(ctx, p, cfg, dirs)
 	}
-	view, err := openView(root, paths, text, slices.Index(j.files, "-"))
+	view, paths, err := openView(ctx, root, paths, text, j)
 	if err != nil {
 		return &exitError{exitUsage, err}
 	}
@@ -238,20 +243,25 @@ func (t *trial) end() {
 	}
 }
 
-// openView opens the workspace of some files; the one at a place has the text from standard input, if there is any.
-func openView(root workspace.Root, paths []string, text *string, at int) (*workspace.View, error) {
+// openView opens the workspace of a job's files, and returns them; the one that is named - has the text from standard
+// input.
+func openView(ctx context.Context, root workspace.Root, paths []string, text *string, j job,
+) (*workspace.View, []string, error) {
 	view, err := workspace.Open([]workspace.Root{root}, workspace.Options{})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if text != nil {
-		view.SetDocument(paths[at], *text, 0)
+		view.SetDocument(paths[slices.Index(j.files, "-")], *text, 0)
 	}
-	if err := readable(view, paths); err != nil {
+	if j.folders {
+		paths, err = inFolders(ctx, view, paths)
+	}
+	if err = errors.Join(err, readable(view, paths)); err != nil {
 		view.Close()
-		return nil, err
+		return nil, nil, err
 	}
-	return view, nil
+	return view, paths, nil
 }
 
 // request makes the engine's request for a job on some files.
@@ -259,6 +269,7 @@ func (j job) request(f *workFlags, paths []string) agentcore.RunRequest {
 	request := agentcore.RunRequest{
 		Agent: j.agent, Prompt: j.prompt, Title: j.title, Model: f.model,
 		Limits: agent.Limits{MaxTurns: f.maxTurns, Timeout: f.timeout}, Iterations: j.iterations, Until: j.until,
+		Changes: j.changes,
 	}
 	if j.each && len(paths) > 1 {
 		request.Each = paths
@@ -304,7 +315,9 @@ func (p *process) conduct(ctx context.Context, f *workFlags, engine *agentcore.E
 		start = func() (event.RunID, error) { return session.ResumeWith(context.WithoutCancel(ctx), resume, request) }
 	}
 	run, err := start()
-	if err != nil {
+	if fault.Is(err, fault.Unchanged) {
+		return p.unchanged(f, err)
+	} else if err != nil {
 		return &exitError{exitUsage, err}
 	}
 	if err := w.follow(ctx, events, run); err != nil {

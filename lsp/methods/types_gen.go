@@ -15,6 +15,22 @@ import (
 // GrantID: names one remembered permission. Opaque.
 type GrantID string
 
+// ChangeKind: which changes of a repository are meant.
+type ChangeKind string
+
+// The values of [ChangeKind]. Others may come from a newer peer; they are kept as they are.
+const (
+	// What the editor shows and the last commit has not: staged or not, saved or not, and files that
+	// nobody has added.
+	ChangeKindUncommitted ChangeKind = "uncommitted"
+	// What the next commit would bring.
+	ChangeKindStaged ChangeKind = "staged"
+	// What the editor shows and the last commit in common with `revision` has not.
+	ChangeKindBase ChangeKind = "base"
+	// What the commit `revision` brings, against its first parent.
+	ChangeKindCommit ChangeKind = "commit"
+)
+
 // ErrorKind is what kind of error a request ended with (`data.kind`).
 type ErrorKind string
 
@@ -542,6 +558,20 @@ type RunContext struct {
 	// The selection in it.
 	Range *protocol.Range `json:"range,omitzero"`
 	// More documents that the agent should know of.
+	URIs []uri.URI `json:"uris,omitzero"`
+	// Changes of the repository, unsaved text included: they are put into the prompt, and the changed
+	// files into the context. Where they are large, each file gets a child of its own. The error is
+	// `failed` where nothing has changed.
+	Changes *ChangeScope `json:"changes,omitzero"`
+}
+
+// ChangeScope: which changes of the repository are meant that the workspace folders lie in.
+type ChangeScope struct {
+	// Which changes.
+	Kind ChangeKind `json:"kind"`
+	// The branch, tag or commit of the kinds `base` and `commit`.
+	Revision string `json:"revision,omitzero"`
+	// Only what lies in these files and folders.
 	URIs []uri.URI `json:"uris,omitzero"`
 }
 
@@ -1819,6 +1849,9 @@ type ReviewParams struct {
 	Range *protocol.Range `json:"range,omitzero"`
 	// Several documents, each reviewed by a child of its own.
 	URIs []uri.URI `json:"uris,omitzero"`
+	// Review what has changed, instead of whole documents: findings are on changed lines, and elsewhere
+	// only where a change is the cause.
+	Changes *ChangeScope `json:"changes,omitzero"`
 	// What to look at in particular.
 	Prompt string `json:"prompt,omitzero"`
 	// The model for this run, as `provider/model` or the name of a preset.

@@ -90,7 +90,7 @@ func (t *task) judge(path string) reviewed {
 	}
 	r.findings = lint.Combine(r.checkers.found, own)
 	r.findings = slices.DeleteFunc(r.findings,
-		func(found lint.Diagnostic) bool { return !t.within(found.Line, found.EndLine) })
+		func(found lint.Diagnostic) bool { return !t.within(path, found.Line, found.EndLine) })
 	var more []lint.Diagnostic
 	if surplus := len(r.findings) - maxFindings; surplus > 0 {
 		r.findings = mostSevere(r.findings, maxFindings)

@@ -48,6 +48,9 @@ type wish struct {
 	named bool
 	// first and last are the lines that the task is restricted to, from 1; 0 is the whole file.
 	first, last int
+	// changed are the lines of files that the task is restricted to, by path, each the first and the last, from 1; nil
+	// is all of them.
+	changed map[string][][2]int
 	// finding is the one to fix or explain; its message is empty where there is none.
 	finding struct {
 		line          int
@@ -164,18 +167,26 @@ func withoutBlocks(words string) string {
 
 // readContext reads the lines of a context block. It replaces what an earlier block said.
 func (w *wish) readContext(block string) {
-	w.files, w.first, w.last = nil, 0, 0
+	w.files, w.first, w.last, w.changed = nil, 0, 0, nil
 	w.finding.line, w.finding.rule, w.finding.message = 0, "", ""
 	for line := range strings.Lines(block) {
+		if line == "<diff>\n" {
+			return
+		}
 		key, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
 		switch key {
+		case "changes":
+			w.changed = map[string][][2]int{}
+		case "changed lines":
+			at := strings.LastIndex(value, ": ")
+			for part := range strings.SplitSeq(value[at+1:], ",") {
+				first, last := readLines(strings.TrimSpace(part))
+				w.changed[value[:max(at, 0)]] = append(w.changed[value[:max(at, 0)]], [2]int{first, last})
+			}
 		case "file":
 			w.files = append(w.files, value)
 		case "lines":
-			first, last, _ := strings.Cut(value, "-")
-			w.first, _ = strconv.Atoi(first) // a number that is none restricts nothing
-			w.last, _ = strconv.Atoi(last)
-			w.last = max(w.first, w.last)
+			w.first, w.last = readLines(value)
 		case "line":
 			w.finding.line, _ = strconv.Atoi(value) // 0 is "anywhere in the file"
 		case "rule":
@@ -184,6 +195,14 @@ func (w *wish) readContext(block string) {
 			w.finding.message = value
 		}
 	}
+}
+
+// readLines reads "3-8" or "3". A number that is none is 0, which restricts nothing.
+func readLines(value string) (first, last int) {
+	from, to, _ := strings.Cut(value, "-")
+	first, _ = strconv.Atoi(from)
+	last, _ = strconv.Atoi(to)
+	return first, max(first, last)
 }
 
 // gather pairs the calls with their results.
@@ -244,7 +263,10 @@ func (r *record) made(name string) func(func(exchange) bool) {
 }
 
 // within reports whether lines first to last of a file touch those that the task is restricted to.
-func (w *wish) within(first, last int) bool {
+func (w *wish) within(path string, first, last int) bool {
+	if w.changed != nil {
+		return slices.ContainsFunc(w.changed[path], func(l [2]int) bool { return first <= l[1] && last >= l[0] })
+	}
 	return w.first == 0 || first <= w.last && last >= w.first
 }
 

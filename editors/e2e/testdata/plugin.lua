@@ -269,6 +269,22 @@ check(text():find('🪶 poet +Writes poems on code'), 'the agent is shown withou
 press('<Esc>')
 vim.ui.select = replaced
 
+say('review what has changed')
+vim.cmd('Agentls changes base')
+wait('the question for a base', function()
+  return notified('say which one, as in :Agentls changes base main')
+end)
+vim.cmd('Agentls changes')
+wait('the refusal without a repository', function()
+  return notified('lies in no git repository')
+end)
+vim.fn.system({ 'git', 'init', '-q' })
+check(vim.v.shell_error == 0, 'git init failed')
+vim.cmd('Agentls changes')
+wait('the review of the changes', function()
+  return cornered('review the uncommitted changes')
+end)
+
 say('usage, and the health check')
 vim.cmd('Agentls usage')
 wait('the usage by agent', function()

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { answerAsk } from './asks';
 import { listed, plural, shortened } from './format';
 import { diagnostic } from './lend';
-import { pickAgent, pickRun } from './picker';
+import { pickAgent, pickChanges, pickRun } from './picker';
 import { here, lastFile, ours, sourceOf, subject } from './place';
 import type { Proposals } from './proposals';
 import type { AcceptResult, AskAnswer, FixParams, Proposal, ProposalDiff, ProposalFile, RunContext, RunFinished, RunID, RunInfo, RunStarted } from './protocol';
@@ -99,6 +99,13 @@ export function registerCommands(
   register('reviewFiles', async (uri, all) => {
     const uris = Array.isArray(all) ? (all as vscode.Uri[]) : uri instanceof vscode.Uri ? [uri] : [];
     await server.command('agentls.review', { uris: uris.map((each) => each.toString()) });
+  });
+  register('reviewChanges', async (target) => {
+    const changes = await pickChanges();
+    if (changes) {
+      const uris = target instanceof vscode.Uri ? { uris: [target.toString()] } : {};
+      await server.command('agentls.review', { changes: { ...changes, ...uris } });
+    }
   });
   register('runAgent', async () => {
     const agent = await pickAgent(sessions, 'Run an Agent', false);

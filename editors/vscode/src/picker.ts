@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { dotted } from './format';
-import type { AgentInfo, RunInfo } from './protocol';
+import type { AgentInfo, ChangeScope, RunInfo } from './protocol';
 import type { Sessions } from './sessions';
 
 const names: { [color: string]: string } = {
@@ -53,4 +53,22 @@ export async function pickRun(runs: RunInfo[], title: string, none: string): Pro
   }
   const items = [...runs].sort((a, b) => b.created.localeCompare(a.created)).map((run) => ({ label: run.title, description: dotted(run.agent, run.status), detail: run.message || '', run }));
   return (await vscode.window.showQuickPick(items, { title }))?.run;
+}
+
+/** Lets the user choose which changes of the repository are meant. */
+export async function pickChanges(): Promise<ChangeScope | undefined> {
+  const items: (vscode.QuickPickItem & { kindOf: ChangeScope['kind']; ask?: string })[] = [
+    { label: '$(edit) My changes', description: 'what is not committed, unsaved text included', kindOf: 'uncommitted' },
+    { label: '$(add) Staged changes', description: 'what the next commit would bring', kindOf: 'staged' },
+    { label: '$(git-branch) My branch…', description: 'what it has and another one has not', kindOf: 'base', ask: 'Against which branch?' },
+    { label: '$(git-commit) One commit…', description: 'what it brings', kindOf: 'commit', ask: 'Which commit?' },
+  ];
+  const title = 'Review Changes';
+  const chosen = await vscode.window.showQuickPick(items, { title, placeHolder: 'Which changes?' });
+  if (chosen?.ask === undefined) {
+    return chosen && { kind: chosen.kindOf };
+  }
+  const value = chosen.kindOf === 'base' ? 'main' : 'HEAD';
+  const revision = await vscode.window.showInputBox({ title, prompt: chosen.ask, value, ignoreFocusOut: true });
+  return revision?.trim() ? { kind: chosen.kindOf, revision: revision.trim() } : undefined;
 }

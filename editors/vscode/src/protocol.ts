@@ -60,6 +60,19 @@ export type LSPArray = LSPAny[];
 /** Every event. The set is closed: `type` tells them apart, and a receiver ignores a type that it does not know. */
 export type Event = RunCreated | RunStatusChanged | RunProgress | TurnStarted | TextDelta | ReasoningDelta | MessageCommitted | ToolCallStarted | ToolCallProgress | ToolCallFinished | AskOpened | AskResolved | FindingReported | FindingCleared | ProposalChanged | TodoChanged | RetryScheduled | Compacted | Notice | SessionChanged | EventsTrimmed | RunFinished;
 
+/** Which changes of a repository are meant. */
+export type ChangeKind =
+  /** What the editor shows and the last commit has not: staged or not, saved or not, and files that nobody has added. */
+  | 'uncommitted'
+  /** What the next commit would bring. */
+  | 'staged'
+  /** What the editor shows and the last commit in common with `revision` has not. */
+  | 'base'
+  /** What the commit `revision` brings, against its first parent. */
+  | 'commit'
+  /** Others may come from a newer peer. */
+  | (string & {});
+
 /** How far a child says that its task is done. */
 export type ChildStatus =
   /** All of it is done. */
@@ -997,6 +1010,18 @@ export interface RunContext {
   /** The selection in it. */
   range?: Range;
   /** More documents that the agent should know of. */
+  uris?: string[];
+  /** Changes of the repository, unsaved text included: they are put into the prompt, and the changed files into the context. Where they are large, each file gets a child of its own. The error is `failed` where nothing has changed. */
+  changes?: ChangeScope;
+}
+
+/** Which changes of the repository are meant that the workspace folders lie in. */
+export interface ChangeScope {
+  /** Which changes. */
+  kind: ChangeKind;
+  /** The branch, tag or commit of the kinds `base` and `commit`. */
+  revision?: string;
+  /** Only what lies in these files and folders. */
   uris?: string[];
 }
 
@@ -1946,6 +1971,8 @@ export interface ReviewParams {
   range?: Range;
   /** Several documents, each reviewed by a child of its own. */
   uris?: string[];
+  /** Review what has changed, instead of whole documents: findings are on changed lines, and elsewhere only where a change is the cause. */
+  changes?: ChangeScope;
   /** What to look at in particular. */
   prompt?: string;
   /** The model for this run, as `provider/model` or the name of a preset. */

@@ -17,6 +17,16 @@ local subcommands = {
       require('agentls.runs').review({ prompt = call.rest, first = call.first, last = call.last })
     end,
   },
+  changes = {
+    icon = '±',
+    about = 'Review what is not committed, or: staged, base REF, commit REF',
+    words = function()
+      return { 'uncommitted', 'staged', 'base', 'commit' }
+    end,
+    run = function(call)
+      require('agentls.runs').review_changes({ kind = call.words[1] or 'uncommitted', revision = call.words[2] })
+    end,
+  },
   run = {
     icon = '▶',
     about = 'Start an agent: :Agentls run [@agent] [what to do]',
@@ -167,7 +177,7 @@ local subcommands = {
 subcommands.sessions = vim.tbl_extend('force', subcommands.tree, { about = 'The same as tree' })
 
 -- The order of the menu: what is used most comes first.
-local order = { 'review', 'run', 'plan', 'explain', 'proposals', 'accept', 'reject', 'undo', 'tree', 'transcript', 'stop', 'asks', 'trust', 'grants', 'usage', 'log', 'restart' }
+local order = { 'review', 'changes', 'run', 'plan', 'explain', 'proposals', 'accept', 'reject', 'undo', 'tree', 'transcript', 'stop', 'asks', 'trust', 'grants', 'usage', 'log', 'restart' }
 
 local function menu(call)
   local ui = require('agentls.ui')

@@ -98,6 +98,13 @@ M.commands = {
   Interrupted = 'agentls.interrupted',
 }
 
+---Which changes of a repository are meant.
+---@alias agentls.ChangeKind string
+---| '"uncommitted"' # What the editor shows and the last commit has not: staged or not, saved or not, and files that nobody has added.
+---| '"staged"' # What the next commit would bring.
+---| '"base"' # What the editor shows and the last commit in common with `revision` has not.
+---| '"commit"' # What the commit `revision` brings, against its first parent.
+
 ---How far a child says that its task is done.
 ---@alias agentls.ChildStatus string
 ---| '"completed"' # All of it is done.
@@ -684,6 +691,13 @@ M.commands = {
 ---@field uri? string The document that the run is launched on. It need not be saved.
 ---@field range? agentls.Range The selection in it.
 ---@field uris? string[] More documents that the agent should know of.
+---@field changes? agentls.ChangeScope Changes of the repository, unsaved text included: they are put into the prompt, and the changed files into the context. Where they are large, each file gets a child of its own. The error is `failed` where nothing has changed.
+
+---Which changes of the repository are meant that the workspace folders lie in.
+---@class agentls.ChangeScope
+---@field kind agentls.ChangeKind Which changes.
+---@field revision? string The branch, tag or commit of the kinds `base` and `commit`.
+---@field uris? string[] Only what lies in these files and folders.
 
 ---Params of `agent/run`.
 ---@class agentls.RunParams
@@ -1241,6 +1255,7 @@ M.commands = {
 ---@field uri? string The document. Without it and `uris`, the open document that was last touched in the editor: opened, changed or saved.
 ---@field range? agentls.Range Only this part of it.
 ---@field uris? string[] Several documents, each reviewed by a child of its own.
+---@field changes? agentls.ChangeScope Review what has changed, instead of whole documents: findings are on changed lines, and elsewhere only where a change is the cause.
 ---@field prompt? string What to look at in particular.
 ---@field model? string The model for this run, as `provider/model` or the name of a preset.
 

@@ -109,6 +109,18 @@ function M.review(about)
   end)
 end
 
+---Reviews what has changed in the repository.
+---@param scope { kind: 'uncommitted'|'staged'|'base'|'commit', revision?: string }
+function M.review_changes(scope)
+  async.go(function()
+    if (scope.kind == 'base' or scope.kind == 'commit') and not scope.revision then
+      async.fail(('say which one, as in :Agentls changes %s main'):format(scope.kind))
+    end
+    local lsp = client.ready()
+    follow(lsp, execute(lsp, commands.Review, { changes = scope }))
+  end)
+end
+
 ---Explains the file, or lines of it.
 ---@param about { first?: integer, last?: integer }
 function M.explain(about)

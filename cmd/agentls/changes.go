@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/agentls/agentls/agentcore/git"
+	"github.com/agentls/agentls/agentcore/workspace"
+)
+
+// maxInFolders is how many files of folders are worked on at once.
+const maxInFolders = 200
+
+// changeFlags choose changes instead of files.
+type changeFlags struct {
+	uncommitted, staged bool
+	base, commit        string
+}
+
+// scope is what was chosen, the zero value for nothing.
+func (f *changeFlags) scope() (git.Scope, error) {
+	var chosen []git.Scope
+	for _, c := range []struct {
+		set   bool
+		scope git.Scope
+	}{
+		{f.uncommitted, git.Scope{Kind: git.Uncommitted}},
+		{f.staged, git.Scope{Kind: git.Staged}},
+		{f.base != "", git.Scope{Kind: git.Base, Revision: f.base}},
+		{f.commit != "", git.Scope{Kind: git.Commit, Revision: f.commit}},
+	} {
+		if c.set {
+			chosen = append(chosen, c.scope)
+		}
+	}
+	switch len(chosen) {
+	case 0:
+		return git.Scope{}, nil
+	case 1:
+		return chosen[0], nil
+	}
+	return git.Scope{}, usage("%s and %s are two reviews; ask for one of them", chosen[0], chosen[1])
+}
+
+// rootOf is the workspace folder of a job and its files, absolute. A job on changes is on the whole work tree, of which
+// the files and folders that are named are a part.
+func (p *process) rootOf(f *workFlags, j *job, files []string) (workspace.Root, []string, error) {
+	if j.changes.Kind == "" {
+		return p.chooseRoot(f.root, p.absolute(files))
+	}
+	folder := f.root
+	if folder == "" {
+		folder = git.Top(p.dir)
+	}
+	root, _, err := p.chooseRoot(folder, nil)
+	if err != nil {
+		return root, nil, err
+	}
+	below, all := rebase(root.Path, p.absolute(files))
+	if !all {
+		return root, nil, usage("not all of these files lie in %s, whose changes are reviewed", root.Path)
+	}
+	j.changes.Below = below
+	return root, nil, nil
+}
+
+// unchanged tells that there is nothing to do, which is no failure.
+func (p *process) unchanged(f *workFlags, why error) error {
+	if !f.quiet {
+		if _, err := fmt.Fprintln(p.stderr, "agentls:", why); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inFolders puts the text files of folders in their places. What .gitignore leaves out does not count.
+func inFolders(ctx context.Context, view *workspace.View, paths []string) ([]string, error) {
+	var list []string
+	var faults []error
+	for _, path := range paths {
+		var problem *workspace.FileError
+		if _, err := view.Read(path); !errors.As(err, &problem) || problem.Kind != workspace.Directory {
+			list = append(list, path)
+			continue
+		}
+		files, err := filesIn(ctx, view, path)
+		if err != nil {
+			faults = append(faults, toPerson(err))
+		}
+		if list = append(list, files...); len(list) > maxInFolders {
+			return nil, usage("there are more than %d files in %s; name smaller folders, or review what has changed "+
+				"by --uncommitted or --base", maxInFolders, path)
+		}
+	}
+	return list, errors.Join(faults...)
+}
+
+// filesIn lists the text files in a folder and below it, up to one more than are worked on at once.
+func filesIn(ctx context.Context, view *workspace.View, folder string) ([]string, error) {
+	proposal := view.NewProposal(workspace.ProposalOptions{})
+	defer proposal.Close()
+	var files []string
+	text := func(_ string, data []byte) bool { return len(data) > 0 && workspace.IsText(data) }
+	for found, err := range workspace.Scan(ctx, proposal.Fork(), folder, func(string) bool { return true }, text) {
+		if err != nil {
+			return nil, err
+		}
+		if found.Err == nil && found.Result {
+			if files = append(files, found.Path); len(files) > maxInFolders {
+				break
+			}
+		}
+	}
+	if len(files) == 0 {
+		return nil, &workspace.FileError{
+			Kind: workspace.Directory, Path: folder, Detail: "is a folder without text files",
+			Hint: "name the files in it that are to be worked on",
+		}
+	}
+	slices.Sort(files)
+	return files, nil
+}
