@@ -259,6 +259,7 @@ var imports = map[string]because{
 	},
 
 	"agentcore": {
+		"agentcore/mention":           "what prompts point at",
 		"agentcore/git":               "the changes that a prompt is about",
 		"agentcore/agent":             "definitions of what runs",
 		"agentcore/authority":         "decides on calls, and knows what the user decided",
@@ -396,6 +397,9 @@ var imports = map[string]because{
 	},
 	"agentcore/config/configtest": {
 		"agentcore/config": "what it reads",
+	},
+	"agentcore/mention": {
+		"agentcore/lazyregexp": "how lines are written",
 	},
 	"agentcore/git": {
 		"agentcore/fault":      "refuses",

@@ -98,19 +98,10 @@ func (s *Session) readChanges(ctx context.Context, request *RunRequest) error {
 	if err != nil {
 		return err
 	}
+	hide(found, explain)
 	var paths []string
 	size := 0
-	for i := range found.Files {
-		f := &found.Files[i]
-		for _, path := range []string{f.Path, f.From} {
-			if path == "" || f.Why != "" {
-				continue
-			}
-			// Whoever may not read a file is not shown what has changed in it.
-			if e, err := explain("read", path); err != nil || e.Action == permission.Deny && e.Rule != nil {
-				f.Why, f.Lines, f.Diff = "a rule denies reading it", nil, ""
-			}
-		}
+	for _, f := range found.Files {
 		if size += len(f.Diff); f.Why == "" && f.Status != git.Deleted {
 			paths = append(paths, f.Path)
 		}
@@ -122,4 +113,19 @@ func (s *Session) readChanges(ctx context.Context, request *RunRequest) error {
 		request.Context.Paths = append(request.Context.Paths, paths...)
 	}
 	return nil
+}
+
+// hide leaves out the text of files that an agent may not read.
+func hide(changes *prompt.Changes, explain func(toolName, subject string) (permission.Explanation, error)) {
+	for i := range changes.Files {
+		f := &changes.Files[i]
+		for _, path := range []string{f.Path, f.From} {
+			if path == "" || f.Why != "" {
+				continue
+			}
+			if e, err := explain("read", path); err != nil || e.Action == permission.Deny && e.Rule != nil {
+				f.Why, f.Lines, f.Diff = "a rule denies reading it", nil, ""
+			}
+		}
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -27,6 +28,7 @@ import (
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/process/command"
+	"github.com/agentls/agentls/agentcore/prompt"
 	"github.com/agentls/agentls/agentcore/provider"
 	"github.com/agentls/agentls/agentcore/registry"
 	"github.com/agentls/agentls/agentcore/resume"
@@ -567,15 +569,23 @@ func (e *Engine) RunInfo(id event.RunID) (history.Run, error) {
 	return r.Info(), nil
 }
 
-// Steer tells a run something, which it reads at its next turn; of an iterated run the pass under way does, and those
-// behind it. The error is of the kind not_found where this process has no such run, and not_allowed where it has spoken
-// its last word.
+// Steer tells a run something, and what its "@"s name. The run reads it at its next turn; of an iterated run the pass
+// under way does, and those behind it. The error is of the kind not_found where this process has no such run, and
+// not_allowed where it has spoken its last word.
 func (e *Engine) Steer(id event.RunID, text string) error {
 	r, err := e.run(id)
 	if err != nil {
 		return err
 	}
-	return r.Steer("the user", text)
+	session, err := e.Session(r.In().ID)
+	if err != nil {
+		return err
+	}
+	mentioned, err := session.mentioned(e.process.Context, r.Agent(), text)
+	if err != nil {
+		return err
+	}
+	return r.Steer("the user", strings.TrimSpace(text)+prompt.Attached(mentioned))
 }
 
 // SaidPlan is the file of the plan that was the last word of a run of this process, about which the user was not asked;

@@ -36,6 +36,9 @@ func (s *Session) Start(ctx context.Context, request RunRequest) (_ event.RunID,
 	if err := s.readChanges(ctx, &request); err != nil {
 		return "", err
 	}
+	if err := s.attach(ctx, &request); err != nil {
+		return "", err
+	}
 	if !s.isTrusted() { // it may be by now, and what the run is offered does not change any more
 		if err := s.engine.process.Decisions.Read(ctx); err != nil {
 			return "", err

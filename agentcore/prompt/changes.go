@@ -59,7 +59,14 @@ func (c *Changes) Touches(path string, first, last int) bool {
 	})
 }
 
-// write puts the changes into a context block.
+// Text tells of the changes: what has become of each file, and the difference.
+func (c *Changes) Text(view *workspace.View) string {
+	var b strings.Builder
+	c.write(&b, view)
+	return b.String()
+}
+
+// write puts the changes into a block.
 func (c *Changes) write(b *strings.Builder, view *workspace.View) {
 	fmt.Fprintf(b, "changes: %s\n", c.Of)
 	for _, f := range c.Files {

@@ -59,6 +59,8 @@ type Facts struct {
 	StartLine, EndLine int
 	// Finding is the finding that the prompt is about, if any.
 	Finding *event.Finding
+	// Attachments are what the prompt brings along.
+	Attachments []Attachment
 	// Changes are those that the prompt is about; nil for none.
 	Changes *Changes
 	// Comment is the first line, 1-based, of the comment that the request was written as; 0 for none.
@@ -306,6 +308,7 @@ func (f *Facts) First() string {
 		fmt.Fprintf(&b, "<reminder>\n%s\n</reminder>\n\n", f.Definition.Reminder)
 	}
 	b.WriteString(cmp.Or(f.Expanded, f.Prompt))
+	b.WriteString(Attached(f.Attachments))
 	f.writeTask(&b)
 	if len(f.Paths) == 0 && f.Finding == nil && f.Changes == nil {
 		return b.String()

@@ -41,6 +41,12 @@ func (l *loop) carry() error {
 	l.takeOver(l.inherited.messages, l.former)
 	l.notePrompt()
 	l.pin(model.UserText(facts.First() + joined(l.hooks.context)))
+	for _, a := range l.request.Attachments {
+		if a.Path != "" {
+			l.layer.Glimpse(a.Path, a.Stamp) // so that what it was shown can be edited at once
+		}
+	}
+	l.layer.NextTurn()
 	for l.turn = 1; ; l.turn++ {
 		if err := l.ctx.Err(); err != nil {
 			return err

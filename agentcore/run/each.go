@@ -23,8 +23,9 @@ func (r fan) carry() error {
 			Agent: r.definition.Slug, Prompt: r.request.Prompt, Model: r.request.Model, Limits: r.request.Limits,
 			PermissionMode: r.request.PermissionMode, // they are this run, in parts
 			Iterations:     r.request.Iterations, Until: r.request.Until,
-			Title:   fmt.Sprintf("%s %s", r.request.Title, filepath.Base(path)),
-			Context: Context{Paths: []string{path}, Changes: r.request.Context.Changes.In(path)},
+			Title:       fmt.Sprintf("%s %s", r.request.Title, filepath.Base(path)),
+			Attachments: r.request.Attachments,
+			Context:     Context{Paths: []string{path}, Changes: r.request.Context.Changes.In(path)},
 		})
 		if err == nil {
 			_, err = child.launch()

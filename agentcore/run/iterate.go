@@ -89,7 +89,8 @@ func (r iteration) pass(i int, before []passEnd) (passEnd, error) {
 		Model:          r.request.Model,
 		Limits:         limits,
 		PermissionMode: r.request.PermissionMode, Context: r.request.Context, pass: i,
-		Title: fmt.Sprintf("%s (pass %d of %d)", r.request.Title, i, r.request.Iterations),
+		Attachments: r.request.Attachments,
+		Title:       fmt.Sprintf("%s (pass %d of %d)", r.request.Title, i, r.request.Iterations),
 	})
 	if err == nil {
 		_, err = child.launch()

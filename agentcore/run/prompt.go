@@ -16,7 +16,7 @@ func factsOf(r *Run) *prompt.Facts {
 		Limits: r.limits, Created: r.created, Role: r.role(), Path: r.pathOfAgents(), Depth: r.depth, Task: r.task,
 		Prompt: r.request.Prompt, Expanded: r.expanded, Inherited: r.inherited.text,
 		Paths: c.Paths, StartLine: c.StartLine, EndLine: c.EndLine, Finding: c.Finding,
-		Changes: c.Changes,
+		Changes: c.Changes, Attachments: r.request.Attachments,
 	}
 	if r.request.Comment != nil {
 		f.Comment = r.request.Comment.StartLine

@@ -31,6 +31,8 @@ type Request struct {
 	Context Context
 	// Comment is the comment that the prompt was written as, nil for none. Its file is in the context.
 	Comment *Comment
+	// Attachments are what the prompt mentions.
+	Attachments []prompt.Attachment
 	// Changes are put into the context when the run starts; the zero value means none. Where they are large, each file
 	// has a child.
 	Changes git.Scope

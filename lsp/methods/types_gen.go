@@ -579,7 +579,9 @@ type ChangeScope struct {
 type RunParams struct {
 	// The slug or an alias; absent means the default agent.
 	Agent string `json:"agent,omitzero"`
-	// What to do.
+	// What to do, where `@path`, `@path:10-20`, `@"a path"`, `@folder/`, `@diff` and `@diagnostics` bring
+	// along what they name, as it is then; what the agent may not see is refused, and what names nothing
+	// is text.
 	Prompt string `json:"prompt"`
 	// The session to go on with, which is open in this process; of one that has ended, `agent/resume` goes
 	// on with a run. Absent means the window's own session: the one of this connection, made on its first

@@ -73,7 +73,7 @@ func TestMetamodelFaults(t *testing.T) {
 		"method twice":      {`"method": "agent/get"`, `"method": "agent/list"`, "the method agent/list is there twice"},
 		"foreign method":    {`"method": "agent/get"`, `"method": "textDocument/get"`, `"textDocument/get" is no name of a method`},
 		"direction":         {`"messageDirection": "clientToServer"`, `"messageDirection": "both"`, `agent/list: the direction "both"`},
-		"undocumented":      {`"documentation": "What to do."`, `"documentation": ""`, "RunParams.prompt is no sentence"},
+		"undocumented":      {`"documentation": "How much it asks."`, `"documentation": ""`, "RunParams.permissionMode is no sentence"},
 		"base type":         {`{"kind": "base", "name": "uinteger"}`, `{"kind": "base", "name": "ulong"}`, `the base type "ulong"`},
 		"kind":              {`{"kind": "stringLiteral", "value": "RunCreated"}`, `{"kind": "tuple", "items": []}`, `types of the kind "tuple"`},
 		"event's type":      {`{"kind": "stringLiteral", "value": "RunCreated"}`, `{"kind": "stringLiteral", "value": "RunMade"}`, `the event "RunCreated"`},

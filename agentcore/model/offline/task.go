@@ -96,7 +96,7 @@ For everything else, configure a model: set ANTHROPIC_API_KEY, GEMINI_API_KEY or
 var (
 	depthLine    = lazyregexp.New(`(?m)^role: .*\bdepth (\d+) of \d+`)
 	thoroughLine = lazyregexp.New(`(?im)^[ \t]*thoroughness:[ \t]*(quick|medium|very[ _-]?thorough)[ \t]*$`)
-	taskBlock    = lazyregexp.New(`(?s)\n*<(task|reminder|pass)>\n(.*?)</(?:task|reminder|pass)>\n*`)
+	taskBlock    = lazyregexp.New(`(?s)\n*<(task|reminder|pass|attachments)>\n(.*?)</(?:task|reminder|pass|attachments)>\n*`)
 	contextBlock = lazyregexp.New(`(?s)\n?<context>\n(.*?)</context>\s*$`)
 	wholeProject = lazyregexp.New(`\b(?:overview|architecture|project|repo|repository|workspace|code[ -]?base)\b`)
 	pathWord     = lazyregexp.New(`[\w~.+@-]*(?:[\\/][\w.+@-]+)*\.[A-Za-z][A-Za-z0-9]{0,9}\b`)

@@ -1,0 +1,268 @@
+package agentcore
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
+	"github.com/agentls/agentls/agentcore/git"
+	"github.com/agentls/agentls/agentcore/mention"
+	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/agentcore/prompt"
+	"github.com/agentls/agentls/agentcore/workspace"
+)
+
+const (
+	// maxAttached bounds what one mention brings, in bytes; the run reads the rest.
+	maxAttached = 32 << 10
+	// maxAttachedAll bounds what a prompt brings; what is behind that is named.
+	maxAttachedAll = 128 << 10
+	// maxListed is how many entries of a folder are shown, and maxDiagnostics how many problems.
+	maxListed, maxDiagnostics = 200, 200
+)
+
+// attach puts what the prompt of a request mentions into it.
+func (s *Session) attach(ctx context.Context, request *RunRequest) error {
+	list, err := s.mentioned(ctx, request.Agent, request.Prompt)
+	if err != nil {
+		return err
+	}
+	request.Attachments = append(request.Attachments, list...)
+	for _, a := range list {
+		if a.Path != "" && !slices.Contains(request.Context.Paths, a.Path) {
+			request.Context.Paths = append(request.Context.Paths, a.Path)
+		}
+	}
+	return nil
+}
+
+// mentioned reads what the "@"s of a prompt for an agent name, as the runs of the session see it: each once, in their
+// order. What names nothing is text, as in "@types/node". What the agent may not see is refused with the reason, and
+// nothing is sent.
+func (s *Session) mentioned(ctx context.Context, agent, text string) ([]prompt.Attachment, error) {
+	found := mention.Find(text)
+	if len(found) == 0 {
+		return nil, nil
+	}
+	explain, err := s.explainer(agent)
+	if err != nil {
+		return nil, err
+	}
+	proposal := s.shared.Board.Proposal()
+	m := mentions{session: s, explain: explain, layer: proposal.Fork()}
+	for _, one := range found {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		a, ok, err := m.read(ctx, one)
+		if problem, ok := errors.AsType[*workspace.FileError](err); ok {
+			told := *problem // its hint is for models
+			told.Hint = "leave it out of the prompt"
+			err = &told
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", one.Text(text), err)
+		}
+		same := func(b prompt.Attachment) bool { return b.Name == a.Name && b.About == a.About }
+		if !ok || slices.ContainsFunc(m.list, same) {
+			continue
+		}
+		if m.size += len(a.Text); m.size > maxAttachedAll {
+			a.Text = "(not shown, since the prompt brings too much: read it)\n"
+		}
+		m.list = append(m.list, a)
+	}
+	return m.list, nil
+}
+
+// mentions are those of one prompt at work.
+type mentions struct {
+	session *Session
+	explain func(toolName, subject string) (permission.Explanation, error)
+	layer   *workspace.Layer
+	list    []prompt.Attachment
+	size    int
+}
+
+// read reads what one mention names; ok is false where it names nothing.
+func (m *mentions) read(ctx context.Context, one mention.Mention) (a prompt.Attachment, ok bool, err error) {
+	switch one.Name {
+	case mention.Diff:
+		a, err = m.diff(ctx)
+		return a, true, err
+	case mention.Diagnostics:
+		return m.diagnostics(ctx), true, nil
+	}
+	view := m.session.shared.View
+	path, err := view.Resolve(one.Name)
+	var problem *workspace.FileError
+	if errors.As(err, &problem) && problem.Kind == workspace.Outside && !exists(one.Name) {
+		return a, false, nil // as "@/components/x" of a program's own
+	} else if errors.As(err, &problem) && problem.Kind == workspace.NotFound {
+		return a, false, nil
+	} else if err != nil {
+		return a, false, err
+	}
+	if path == "" || path == "." {
+		return a, false, nil
+	}
+	e, err := m.explain("read", path)
+	if err == nil && e.Action == permission.Deny && e.Rule != nil {
+		return a, false, &fault.Error{
+			Kind: fault.NotAllowed, Detail: fmt.Sprintf("%s may not be read: %s", view.Shown(path), e.Reason),
+			Hint: "leave it out, or change the rule",
+		}
+	}
+	file, err := m.layer.Read(path)
+	switch {
+	case err == nil:
+		return textOf(view, file, one), true, nil
+	case errors.As(err, &problem) && problem.Kind == workspace.NotFound:
+		return a, false, nil
+	case errors.As(err, &problem) && problem.Kind == workspace.Directory:
+		return m.folder(path)
+	case errors.As(err, &problem) && problem.Kind == workspace.Binary && isImage(path):
+		return prompt.Attachment{Name: view.Shown(path), Text: "(an image: look at it by `read`)\n"}, true, nil
+	}
+	return a, false, err
+}
+
+// isImage reports whether a file is called as the images are that the tool read shows.
+func isImage(path string) bool {
+	return slices.Contains([]string{".png", ".jpg", ".jpeg", ".gif", ".webp"}, strings.ToLower(filepath.Ext(path)))
+}
+
+// exists reports whether there is anything at a path that a person wrote, which may begin with ~.
+func exists(name string) bool {
+	if rest, ok := strings.CutPrefix(name, "~"); ok {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return false
+		}
+		name = filepath.Join(home, rest)
+	}
+	if !filepath.IsAbs(name) {
+		return true // it leads out of the folder by "..", whatever is there
+	}
+	_, err := os.Lstat(name)
+	return err == nil
+}
+
+// textOf is a file, or the lines of it that are meant, numbered as the tool read numbers them.
+func textOf(view *workspace.View, file workspace.File, one mention.Mention) prompt.Attachment {
+	a := prompt.Attachment{Name: view.Shown(file.Path), Path: file.Path, Stamp: file.Stamp}
+	lines := workspace.Lines(file.Text)
+	first, last := 1, len(lines)
+	if one.First > 0 {
+		first, last = min(one.First, len(lines)), min(one.Last, len(lines))
+	}
+	var b strings.Builder
+	shown := first
+	for ; shown > 0 && shown <= last; shown++ {
+		line := fmt.Sprintf("%d\t%s\n", shown, strings.TrimRight(lines[shown-1], "\r\n"))
+		if b.Len() == 0 && len(line) > maxAttached {
+			line = strings.ToValidUTF8(line[:maxAttached], "") + " …\n"
+		} else if b.Len()+len(line) > maxAttached {
+			break
+		}
+		b.WriteString(line)
+	}
+	text := b.String()
+	if one.First > 0 || shown <= last {
+		a.About = fmt.Sprintf("lines %d-%d of %d", first, min(shown-1, last), len(lines))
+	}
+	if len(lines) == 0 {
+		text = "(the file is empty)\n"
+	}
+	a.Text = text
+	return a
+}
+
+// folder lists what is in a folder.
+func (m *mentions) folder(path string) (prompt.Attachment, bool, error) {
+	entries, err := m.layer.List(path)
+	if err != nil {
+		return prompt.Attachment{}, false, err
+	}
+	var b strings.Builder
+	for i, e := range entries {
+		if i == maxListed {
+			fmt.Fprintf(&b, "… and %d more\n", len(entries)-i)
+			break
+		}
+		b.WriteString(permission.Quoted(filepath.Base(e.Path)))
+		if e.Dir {
+			b.WriteByte('/')
+		}
+		b.WriteByte('\n')
+	}
+	if len(entries) == 0 {
+		b.WriteString("(nothing is in it)\n")
+	}
+	return prompt.Attachment{Name: m.session.shared.View.Shown(path) + "/", Text: b.String()}, true, nil
+}
+
+// diff is what is not committed.
+func (m *mentions) diff(ctx context.Context) (prompt.Attachment, error) {
+	a := prompt.Attachment{Name: mention.Diff, About: git.Scope{Kind: git.Uncommitted}.String()}
+	changes, err := ReadChanges(ctx, m.session.shared.View, git.Scope{Kind: git.Uncommitted})
+	if fault.Is(err, fault.Unchanged) {
+		a.Text = "(nothing is uncommitted)\n"
+		return a, nil
+	} else if err != nil {
+		return a, err
+	}
+	hide(changes, m.explain)
+	a.Text = changes.Text(m.session.shared.View)
+	if len(a.Text) > maxAttached {
+		cut := strings.LastIndexByte(a.Text[:maxAttached], '\n') + 1
+		a.Text = a.Text[:cut] + fmt.Sprintf("… and %d more lines\n", strings.Count(a.Text[cut:], "\n"))
+	}
+	return a, nil
+}
+
+// diagnostics are what runs found and nobody has settled, and what the editor knows of its open documents.
+func (m *mentions) diagnostics(ctx context.Context) prompt.Attachment {
+	view := m.session.shared.View
+	var lines []string
+	add := func(path string, line int, severity, source, message string) {
+		if e, err := m.explain("read", path); err == nil && e.Action == permission.Deny && e.Rule != nil {
+			return
+		}
+		lines = append(lines, fmt.Sprintf("%s:%d: %s: %s [%s]\n", view.Shown(path), line,
+			cmp.Or(severity, string(event.SeverityError)), strings.Join(strings.Fields(message), " "), source))
+	}
+	for _, f := range m.session.shared.Board.Findings("") {
+		add(event.FilePath(f.URI), f.Span.StartLine+1, string(f.Severity), cmp.Or(f.Source, "agentls"), f.Message)
+	}
+	if editor := m.session.engine.process.Editor; editor != nil && editor.LendsDiagnostics() {
+		for _, folder := range view.Folders() {
+			for _, path := range view.Documents(folder) {
+				found, err := editor.Diagnostics(ctx, path)
+				if err != nil {
+					continue // the editor's own view of one file is no reason to send nothing
+				}
+				for _, d := range found {
+					add(path, d.Span.StartLine+1, string(d.Severity), d.Source, d.Message)
+				}
+			}
+		}
+	}
+	slices.Sort(lines)
+	lines = slices.Compact(lines)
+	text := strings.Join(lines[:min(len(lines), maxDiagnostics)], "")
+	switch more := len(lines) - maxDiagnostics; {
+	case len(lines) == 0:
+		text = "(none)\n"
+	case more > 0:
+		text += fmt.Sprintf("… and %d more\n", more)
+	}
+	return prompt.Attachment{Name: mention.Diagnostics, Text: text}
+}
