@@ -59,7 +59,45 @@ func (l *launcher) Run(ctx context.Context, p *methods.RunParams) (*methods.RunS
 		request.Context.Paths = append(request.Context.Paths, document.Paths(c.URIs)...)
 		request.Changes = changesOf(c.Changes)
 	}
+	if p.After != "" {
+		return l.follow(ctx, p, request)
+	}
 	return l.startRun(ctx, p.Session, request)
+}
+
+// follow starts a run whose prompt follows the conversation of another one.
+func (l *launcher) follow(ctx context.Context, p *methods.RunParams, request agentcore.RunRequest,
+) (*methods.RunStarted, error) {
+	if p.Agent != "" || p.PermissionMode != "" || len(p.Each) > 0 {
+		return nil, &fault.Error{
+			Kind: fault.InvalidRequest, Detail: "a prompt that follows a run is for its agent, in its mode, and alone",
+			Hint: "leave out agent, permissionMode and each, or after",
+		}
+	}
+	session, err := l.sessionOf(ctx, p.Session)
+	if err != nil {
+		return nil, err
+	}
+	run, err := session.ResumeWith(ctx, p.After, request)
+	if err != nil {
+		return nil, err
+	}
+	l.resumed(p.After)
+	return &methods.RunStarted{Session: session.ID, Run: run}, nil
+}
+
+// sessionOf is an open session, the window's own for "".
+func (l *launcher) sessionOf(ctx context.Context, id event.SessionID) (*agentcore.Session, error) {
+	engine, err := l.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l.trust.need()
+	if id == "" {
+		return l.current(ctx)
+	}
+	session, err := engine.Session(id)
+	return session, engine.Others().Explain(ctx, string(id), err)
 }
 
 // milliseconds is a duration from the wire, cut to the longest there is.
@@ -173,25 +211,14 @@ func (l *launcher) Review(ctx context.Context, p *methods.ReviewParams) (*method
 func (l *launcher) startRun(ctx context.Context, id event.SessionID,
 	request agentcore.RunRequest,
 ) (*methods.RunStarted, error) {
-	engine, err := l.open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	l.trust.need()
-	var session *agentcore.Session
-	if id == "" {
-		session, err = l.current(ctx)
-	} else {
-		session, err = engine.Session(id)
-		err = engine.Others().Explain(ctx, string(id), err)
-	}
+	session, err := l.sessionOf(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	run, err := session.Start(ctx, request)
 	if err != nil {
-		name := cmp.Or(request.Agent, engine.Config().DefaultAgent)
-		if _, unknown := engine.Agents().Find(name); unknown != nil {
+		name := cmp.Or(request.Agent, l.engine.Config().DefaultAgent)
+		if _, unknown := l.engine.Agents().Find(name); unknown != nil {
 			err = l.trust.unknownAgent(ctx, name, err)
 		}
 		return nil, err

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
 
+	"github.com/agentls/agentls/agentcore"
 	"github.com/spf13/cobra"
 )
 
@@ -14,6 +16,7 @@ func runCommand(p *process, s *settings) *cobra.Command {
 	var each bool
 	var iterations int
 	var until string
+	var goesOn bool
 	c := &cobra.Command{
 		Use:   "run [--agent AGENT] PROMPT [FILE...]",
 		Short: "Have an agent carry out a prompt",
@@ -32,6 +35,7 @@ that completed but was denied calls, behind which none of the same tool succeede
 A subagent that was cancelled on purpose, or whose task was started anew and then done, counts as no failure. --format
 json lists what was denied, and why.`,
 		Example: `  agentls run "Where is the cache filled?"
+  agentls run --continue "And who calls it?"
   agentls run --agent explore "How are orders priced?"
   agentls run --iter 5 --until "go test ./..." "Make the tests pass."
   agentls run --each --write "Give every exported name a doc comment" *.go`,
@@ -53,10 +57,15 @@ json lists what was denied, and why.`,
 			if err := checkIterations(iterations, until, prompt); err != nil {
 				return err
 			}
-			return p.work(c.Context(), f, job{
-				agent: agentName, prompt: prompt, files: files, each: each,
-				iterations: iterations, until: until,
-			})
+			j := job{
+				agent: agentName, prompt: prompt, files: files, each: each, iterations: iterations, until: until,
+			}
+			if goesOn {
+				if err := p.continues(c.Context(), s, f, &j); err != nil {
+					return err
+				}
+			}
+			return p.work(c.Context(), f, j)
 		},
 	}
 	c.Flags().StringVar(&agentName, "agent", "",
@@ -65,8 +74,28 @@ json lists what was denied, and why.`,
 	c.Flags().IntVar(&iterations, "iter", 1, "repeat the task by fresh agents, at most `N` times, until it is done")
 	c.Flags().StringVar(&until, "until", "",
 		"with --iter: the task is done when this `command` succeeds on what is proposed")
+	c.Flags().BoolVarP(&goesOn, "continue", "c", false, "go on with the latest conversation on this folder")
 	f.add(c, "never")
 	return c
+}
+
+// continues makes a job one that goes on with the latest conversation on the folder.
+func (p *process) continues(ctx context.Context, s *settings, f *workFlags, j *job) error {
+	switch {
+	case j.agent != "":
+		return usage("a conversation goes on with its own agent; leave out --agent, or --continue")
+	case f.permissionMode != "":
+		return usage("a conversation goes on in its own mode; leave out --permission-mode, or --continue")
+	case j.each:
+		return usage("--each starts a run for each file, and a conversation is one; leave out --each, or --continue")
+	}
+	return p.withEngine(ctx, s, p.dir, func(engine *agentcore.Engine) error {
+		last, err := p.lastSession(ctx, engine)
+		if err != nil {
+			return err
+		}
+		return p.goOn(ctx, engine, last, f, j)
+	})
 }
 
 // readPrompt is the prompt that an argument stands for: itself, or what is on standard input.

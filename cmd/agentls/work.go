@@ -23,6 +23,7 @@ import (
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/feed"
 	"github.com/agentls/agentls/agentcore/git"
+	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/run"
 	"github.com/agentls/agentls/agentcore/sandbox"
 	"github.com/agentls/agentls/agentcore/skill"
@@ -39,16 +40,19 @@ const (
 // workFlags are the flags that review and run share.
 type workFlags struct {
 	*settings
-	format        string
-	write         bool
-	failOn        string
-	model         string
-	maxTurns      int
-	timeout       time.Duration
-	root          string
-	quiet         bool
-	stdinFilename string
-	ignoreDenied  bool
+	format   string
+	write    bool
+	failOn   string
+	model    string
+	maxTurns int
+	timeout  time.Duration
+	maxCost  float64
+	// permissionMode is how much the run asks, "" for the agent's own.
+	permissionMode string
+	root           string
+	quiet          bool
+	stdinFilename  string
+	ignoreDenied   bool
 }
 
 func (f *workFlags) add(c *cobra.Command, failOn string) {
@@ -61,6 +65,9 @@ func (f *workFlags) add(c *cobra.Command, failOn string) {
 	flags.IntVar(&f.maxTurns, "max-turns", 0,
 		"greatest number of turns of a run, each an answer of the model (0: the agent's own)")
 	flags.DurationVar(&f.timeout, "timeout", 0, "greatest `duration` of a run, such as 90s (0: the agent's own)")
+	flags.Float64Var(&f.maxCost, "max-cost", 0, "greatest cost of a run in US `dollars` (0: the agent's own)")
+	flags.StringVar(&f.permissionMode, "permission-mode", "",
+		"how much the run asks: "+strings.Join(modeNames, ", ")+" (default: the agent's own)")
 	flags.StringVar(&f.root, "root", "",
 		"the workspace `folder` (default: the current folder if it holds the files, else their git repository)")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
@@ -77,6 +84,11 @@ var severities = []string{
 	string(event.SeverityHint),
 }
 
+// modeNames are the values of --permission-mode.
+var modeNames = []string{
+	string(permission.Default), string(permission.Plan), string(permission.AcceptEdits), string(permission.Bypass),
+}
+
 // check refuses values that mean nothing, before anything is done.
 func (f *workFlags) check() error {
 	switch {
@@ -89,6 +101,11 @@ func (f *workFlags) check() error {
 			cmp.Or(didYouMean(f.failOn, known), "; write --fail-on "+strings.Join(known, ", ")))
 	case f.maxTurns < 0:
 		return usage("--max-turns is %d; write a number of turns, or 0 for the agent's own", f.maxTurns)
+	case f.permissionMode != "" && !slices.Contains(modeNames, f.permissionMode):
+		return usage("there is no permission mode %q%s", f.permissionMode,
+			cmp.Or(didYouMean(f.permissionMode, modeNames), "; write one of "+strings.Join(modeNames, ", ")))
+	case !(f.maxCost >= 0): // nor is what is no number
+		return usage("--max-cost is %v; write dollars, or 0 for the agent's own", f.maxCost)
 	case f.timeout < 0:
 		return usage("--timeout is %s; write a time such as 90s, or 0 for the agent's own", f.timeout)
 	}
@@ -268,7 +285,8 @@ func openView(ctx context.Context, root workspace.Root, paths []string, text *st
 func (j job) request(f *workFlags, paths []string) agentcore.RunRequest {
 	request := agentcore.RunRequest{
 		Agent: j.agent, Prompt: j.prompt, Title: j.title, Model: f.model,
-		Limits: agent.Limits{MaxTurns: f.maxTurns, Timeout: f.timeout}, Iterations: j.iterations, Until: j.until,
+		Limits:         agent.Limits{MaxTurns: f.maxTurns, Timeout: f.timeout, Cost: f.maxCost},
+		PermissionMode: permission.Mode(f.permissionMode), Iterations: j.iterations, Until: j.until,
 		Changes: j.changes,
 	}
 	if j.each && len(paths) > 1 {

@@ -587,6 +587,10 @@ type RunParams struct {
 	// on with a run. Absent means the window's own session: the one of this connection, made on its first
 	// use.
 	Session event.SessionID `json:"session,omitzero"`
+	// The run whose conversation this prompt follows: everything said and done there is known. It has
+	// ended, and its agent and mode are those of this run, too, so that `agent` and `permissionMode` are
+	// absent.
+	After event.RunID `json:"after,omitzero"`
 	// What the editor points at.
 	Context *RunContext `json:"context,omitzero"`
 	// Start one child for each of these documents, in parallel.

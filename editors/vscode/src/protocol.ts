@@ -1033,6 +1033,8 @@ export interface RunParams {
   prompt: string;
   /** The session to go on with, which is open in this process; of one that has ended, `agent/resume` goes on with a run. Absent means the window's own session: the one of this connection, made on its first use. */
   session?: SessionID;
+  /** The run whose conversation this prompt follows: everything said and done there is known. It has ended, and its agent and mode are those of this run, too, so that `agent` and `permissionMode` are absent. */
+  after?: RunID;
   /** What the editor points at. */
   context?: RunContext;
   /** Start one child for each of these documents, in parallel. */

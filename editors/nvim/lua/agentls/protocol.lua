@@ -704,6 +704,7 @@ M.commands = {
 ---@field agent? string The slug or an alias; absent means the default agent.
 ---@field prompt string What to do, where `@path`, `@path:10-20`, `@"a path"`, `@folder/`, `@diff` and `@diagnostics` bring along what they name, as it is then; what the agent may not see is refused, and what names nothing is text.
 ---@field session? agentls.SessionID The session to go on with, which is open in this process; of one that has ended, `agent/resume` goes on with a run. Absent means the window's own session: the one of this connection, made on its first use.
+---@field after? agentls.RunID The run whose conversation this prompt follows: everything said and done there is known. It has ended, and its agent and mode are those of this run, too, so that `agent` and `permissionMode` are absent.
 ---@field context? agentls.RunContext What the editor points at.
 ---@field each? string[] Start one child for each of these documents, in parallel.
 ---@field model? string The model for this run, as `provider/model` or the name of a preset.
