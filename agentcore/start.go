@@ -124,7 +124,7 @@ func (s *Session) ResumeWith(ctx context.Context, id event.RunID, request RunReq
 // and of all above it, is accept_edits or bypass, nobody else wrote into it, and its files are such as the run may
 // change without being asked, whatever was granted for one call. It may read the disk.
 func (s *Session) Unreviewed(h workspace.Hunk) bool {
-	if h.State != event.StateOpen || h.Shared {
+	if h.State != event.StateOpen || len(h.Runs) > 1 {
 		return false
 	}
 	r, err := s.engine.run(h.Author.Run)

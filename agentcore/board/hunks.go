@@ -122,22 +122,51 @@ func (b *Board) storePlaces() {
 // Undoable returns the accepted hunks of a run and of the runs below it, also of a former process, that can be undone
 // or are in conflict (see [workspace.Proposal.Accepted]).
 func (b *Board) Undoable(ctx context.Context, run event.RunID) ([]workspace.Hunk, error) {
-	parents := map[event.RunID]event.RunID{}
-	var list []workspace.Hunk
-	for _, h := range b.proposal.Accepted() {
-		if h.Author.Run == run {
-			list = append(list, h)
-			continue
-		}
-		of, err := b.isBelow(ctx, h.Author.Run, run, parents)
+	own, shared, err := b.of(ctx, b.proposal.Accepted(), run)
+	for _, h := range shared {
+		last, err := b.isOf(ctx, h.Author.Run, []event.RunID{run}, map[event.RunID]event.RunID{})
 		if err != nil {
 			return nil, err
 		}
-		if of {
-			list = append(list, h)
+		if last {
+			own = append(own, h)
 		}
 	}
-	return list, nil
+	return own, err
+}
+
+// Of returns the hunks that wait for the user and that runs, or the runs below them, have written: all of it, or only a
+// part of it.
+func (b *Board) Of(ctx context.Context, runs ...event.RunID) (own, shared []workspace.Hunk, err error) {
+	return b.of(ctx, slices.DeleteFunc(b.proposal.Hunks(), func(h workspace.Hunk) bool { return !h.Waits() }), runs...)
+}
+
+// AcceptedOf is [Board.Of] for accepted hunks that can be undone or are in conflict.
+func (b *Board) AcceptedOf(ctx context.Context, runs ...event.RunID) (own, shared []workspace.Hunk, err error) {
+	return b.of(ctx, b.proposal.Accepted(), runs...)
+}
+
+// of returns the hunks that runs, or those below them, have written, and apart those into which others wrote, too.
+func (b *Board) of(ctx context.Context, hunks []workspace.Hunk, runs ...event.RunID,
+) (own, shared []workspace.Hunk, err error) {
+	parents := map[event.RunID]event.RunID{}
+	for _, h := range hunks {
+		wrote, others := false, false
+		for _, run := range h.Runs {
+			is, err := b.isOf(ctx, run, runs, parents)
+			if err != nil {
+				return nil, nil, err
+			}
+			wrote, others = wrote || is, others || !is
+		}
+		switch {
+		case wrote && !others:
+			own = append(own, h)
+		case wrote:
+			shared = append(shared, h)
+		}
+	}
+	return own, shared, nil
 }
 
 // UndoableRuns returns the runs with accepted hunks that can be undone, also of former processes, the latest first.
@@ -166,6 +195,21 @@ func (b *Board) UndoableRuns(ctx context.Context) ([]history.Run, error) {
 	}
 	slices.SortFunc(list, func(a, b history.Run) int { return b.Created.Compare(a.Created) })
 	return list, nil
+}
+
+// isOf reports whether a run is one of some, or was made by one of them or by one below it.
+func (b *Board) isOf(ctx context.Context, run event.RunID, some []event.RunID,
+	parents map[event.RunID]event.RunID,
+) (bool, error) {
+	for _, ancestor := range some {
+		if run == ancestor {
+			return true, nil
+		}
+		if below, err := b.isBelow(ctx, run, ancestor, parents); below || err != nil {
+			return below, err
+		}
+	}
+	return false, nil
 }
 
 // isBelow reports whether a run was made by another one, or by one below it. parents remembers what was read.

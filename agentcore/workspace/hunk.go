@@ -27,8 +27,8 @@ type Hunk struct {
 	Author Author
 	// Fixes are the findings whose fixes went into the hunk, sorted. Who stores hunks stores that with the findings.
 	Fixes []event.FindingID
-	// Shared says that other runs than the author's wrote into the hunk, too.
-	Shared bool
+	// Runs are those that wrote into the hunk, the author's last. A hunk of a former process names that one alone.
+	Runs []event.RunID
 	// Detail says why the hunk is in its state, in a sentence for people; it may be empty.
 	Detail string
 	// Current is what stands at the lines now, for a conflict.
@@ -378,9 +378,16 @@ func fixesOf(authors []Author) []event.FindingID {
 	return slices.Compact(list)
 }
 
-// shared reports whether the authors are of several runs.
-func shared(authors []Author) bool {
-	return slices.ContainsFunc(authors, func(a Author) bool { return a.Run != authors[0].Run })
+// runsOf are the runs of authors, each once, that of the last one last.
+func runsOf(authors []Author) []event.RunID {
+	list := make([]event.RunID, 0, 1)
+	for _, a := range slices.Backward(authors) {
+		if !slices.Contains(list, a.Run) {
+			list = append(list, a.Run)
+		}
+	}
+	slices.Reverse(list)
+	return list
 }
 
 // joinAuthors is the last author with the reasons of all.

@@ -201,7 +201,7 @@ func (a *anchor) hunk(h *hunk) Hunk {
 	result := Hunk{
 		ID: h.id, Path: a.path, State: h.state, StartLine: h.start, EndLine: h.end, Before: h.before, After: h.after,
 		Create: h.create, Delete: h.delete, MoveTo: h.moveTo, Author: joinAuthors(h.authors), Fixes: fixesOf(h.authors),
-		Shared: shared(h.authors), Detail: h.detail,
+		Runs: runsOf(h.authors), Detail: h.detail,
 		Place: Place{StartLine: h.start, EndLine: h.end},
 	}
 	if r := h.reverse; r != nil {

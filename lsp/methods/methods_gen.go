@@ -37,6 +37,7 @@ const (
 	MethodRejectProposal  = "agent/proposal/reject"
 	MethodDiffProposal    = "agent/proposal/diff"
 	MethodUndo            = "agent/undo"
+	MethodRewind          = "agent/rewind"
 	MethodAsks            = "agent/asks"
 	MethodAnswerAsk       = "agent/ask/answer"
 	MethodGrants          = "agent/grants"
@@ -82,6 +83,7 @@ const (
 	CommandRejectProposal  = "agentls.proposal.reject"
 	CommandDiffProposal    = "agentls.proposal.diff"
 	CommandUndo            = "agentls.undo"
+	CommandRewind          = "agentls.rewind"
 	CommandAsks            = "agentls.asks"
 	CommandAnswerAsk       = "agentls.ask.answer"
 	CommandGrants          = "agentls.grants"
@@ -180,6 +182,12 @@ type Server interface {
 	// they were saved and after a restart. What the user did since stays; where the user changed the same
 	// lines, the edit is not taken back, and the result says so.
 	Undo(ctx context.Context, params *UndoParams) (*AcceptResult, error)
+	// Rewind answers `agent/rewind`. Goes back to before a prompt: of the run that it started, of what
+	// went on with that and of all their subagents, open edits are rejected and accepted ones taken back,
+	// also after they were saved. What the user did since stays; where the user changed the same lines,
+	// the edit is not taken back, and the result says so. Nothing is deleted: the runs stay, and can be
+	// followed as before.
+	Rewind(ctx context.Context, params *RewindParams) (*RewindResult, error)
 	// Asks answers `agent/asks`. Lists the questions for permission that are open.
 	Asks(ctx context.Context, params *AsksParams) (*AskList, error)
 	// AnswerAsk answers `agent/ask/answer`. Answers a question for permission.
@@ -264,6 +272,8 @@ func Dispatch(ctx context.Context, s Server, method string, params []byte) (resu
 		result, err = call(ctx, params, s.DiffProposal)
 	case MethodUndo:
 		result, err = call(ctx, params, s.Undo)
+	case MethodRewind:
+		result, err = call(ctx, params, s.Rewind)
 	case MethodAsks:
 		result, err = call(ctx, params, s.Asks)
 	case MethodAnswerAsk:
@@ -371,6 +381,7 @@ func Commands() []string {
 		CommandRejectProposal,
 		CommandDiffProposal,
 		CommandUndo,
+		CommandRewind,
 		CommandAsks,
 		CommandAnswerAsk,
 		CommandGrants,
@@ -435,6 +446,8 @@ func CommandMethod(command string) string {
 		return MethodDiffProposal
 	case CommandUndo:
 		return MethodUndo
+	case CommandRewind:
+		return MethodRewind
 	case CommandAsks:
 		return MethodAsks
 	case CommandAnswerAsk:

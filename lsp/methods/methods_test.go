@@ -127,6 +127,10 @@ func (d *documented) Undo(_ context.Context, p *UndoParams) (*AcceptResult, erro
 	return answer[AcceptResult](d, MethodUndo, p)
 }
 
+func (d *documented) Rewind(_ context.Context, p *RewindParams) (*RewindResult, error) {
+	return answer[RewindResult](d, MethodRewind, p)
+}
+
 func (d *documented) RejectProposal(_ context.Context, p *ProposalParams) (*RejectResult, error) {
 	return answer[RejectResult](d, MethodRejectProposal, p)
 }

@@ -1171,6 +1171,46 @@ type UndoParams struct {
 	Hunks []event.HunkID `json:"hunks,omitzero"`
 }
 
+// RewindParams are the params of `agent/rewind`.
+type RewindParams struct {
+	// The run of the prompt that is to be as if it had never been. It has ended, as has all that went on
+	// with it.
+	Run event.RunID `json:"run"`
+}
+
+// RewindResult is the result of `agent/rewind`.
+type RewindResult struct {
+	// The run that the next prompt follows, as `after` in `agent/run`; absent where the conversation began
+	// with the prompt.
+	After event.RunID `json:"after,omitzero"`
+	// The runs of the user that were gone back behind, oldest first.
+	Runs []event.RunID `json:"runs"`
+	// The open edits that are gone.
+	Rejected []event.HunkID `json:"rejected"`
+	// The accepted edits that the editor has taken back.
+	Undone []event.HunkID `json:"undone"`
+	// The edits that stay, and why.
+	Failed []HunkFailure `json:"failed"`
+}
+
+// MarshalJSON writes a list that is nil as an empty one.
+func (v RewindResult) MarshalJSON() ([]byte, error) {
+	type plain RewindResult
+	if v.Runs == nil {
+		v.Runs = []event.RunID{}
+	}
+	if v.Rejected == nil {
+		v.Rejected = []event.HunkID{}
+	}
+	if v.Undone == nil {
+		v.Undone = []event.HunkID{}
+	}
+	if v.Failed == nil {
+		v.Failed = []HunkFailure{}
+	}
+	return json.Marshal(plain(v))
+}
+
 // Ask is a question to the user: for permission, or what an agent wants to know.
 type Ask struct {
 	// The ask's id.

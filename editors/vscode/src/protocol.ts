@@ -1455,6 +1455,26 @@ export interface UndoParams {
   hunks?: HunkID[];
 }
 
+/** Params of `agent/rewind`. */
+export interface RewindParams {
+  /** The run of the prompt that is to be as if it had never been. It has ended, as has all that went on with it. */
+  run: RunID;
+}
+
+/** Result of `agent/rewind`. */
+export interface RewindResult {
+  /** The run that the next prompt follows, as `after` in `agent/run`; absent where the conversation began with the prompt. */
+  after?: RunID;
+  /** The runs of the user that were gone back behind, oldest first. */
+  runs: RunID[];
+  /** The open edits that are gone. */
+  rejected: HunkID[];
+  /** The accepted edits that the editor has taken back. */
+  undone: HunkID[];
+  /** The edits that stay, and why. */
+  failed: HunkFailure[];
+}
+
 /** A question to the user: for permission, or what an agent wants to know. */
 export interface Ask {
   /** The ask's id. */
@@ -2103,6 +2123,8 @@ export interface Requests {
   'agent/proposal/diff': { params: ProposalParams; result: ProposalDiff };
   /** Has the editor take back edits of a run that were accepted, also after they were saved and after a restart. What the user did since stays; where the user changed the same lines, the edit is not taken back, and the result says so. */
   'agent/undo': { params: UndoParams; result: AcceptResult };
+  /** Goes back to before a prompt: of the run that it started, of what went on with that and of all their subagents, open edits are rejected and accepted ones taken back, also after they were saved. What the user did since stays; where the user changed the same lines, the edit is not taken back, and the result says so. Nothing is deleted: the runs stay, and can be followed as before. */
+  'agent/rewind': { params: RewindParams; result: RewindResult };
   /** Lists the questions for permission that are open. */
   'agent/asks': { params: AsksParams; result: AskList };
   /** Answers a question for permission. */

@@ -30,6 +30,7 @@ M.methods = {
   RejectProposal = 'agent/proposal/reject',
   DiffProposal = 'agent/proposal/diff',
   Undo = 'agent/undo',
+  Rewind = 'agent/rewind',
   Asks = 'agent/asks',
   AnswerAsk = 'agent/ask/answer',
   Grants = 'agent/grants',
@@ -75,6 +76,7 @@ M.commands = {
   RejectProposal = 'agentls.proposal.reject',
   DiffProposal = 'agentls.proposal.diff',
   Undo = 'agentls.undo',
+  Rewind = 'agentls.rewind',
   Asks = 'agentls.asks',
   AnswerAsk = 'agentls.ask.answer',
   Grants = 'agentls.grants',
@@ -948,6 +950,18 @@ M.commands = {
 ---@class agentls.UndoParams
 ---@field run agentls.RunID The run whose accepted edits are taken back. What the user did since is kept.
 ---@field hunks? agentls.HunkID[] Only these; absent means all that the run's edits left and that can be taken back.
+
+---Params of `agent/rewind`.
+---@class agentls.RewindParams
+---@field run agentls.RunID The run of the prompt that is to be as if it had never been. It has ended, as has all that went on with it.
+
+---Result of `agent/rewind`.
+---@class agentls.RewindResult
+---@field after? agentls.RunID The run that the next prompt follows, as `after` in `agent/run`; absent where the conversation began with the prompt.
+---@field runs agentls.RunID[] The runs of the user that were gone back behind, oldest first.
+---@field rejected agentls.HunkID[] The open edits that are gone.
+---@field undone agentls.HunkID[] The accepted edits that the editor has taken back.
+---@field failed agentls.HunkFailure[] The edits that stay, and why.
 
 ---A question to the user: for permission, or what an agent wants to know.
 ---@class agentls.Ask

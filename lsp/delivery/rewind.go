@@ -1,0 +1,99 @@
+package delivery
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
+	"github.com/agentls/agentls/agentcore/history"
+	"github.com/agentls/agentls/agentcore/workspace"
+	"github.com/agentls/agentls/lsp/methods"
+)
+
+// Rewind answers `agent/rewind`: what the runs behind a prompt proposed is rejected, and what of it was accepted is
+// taken back as [Desk.Undo] does. Their conversations stay as they are.
+func (d *Desk) Rewind(ctx context.Context, p *methods.RewindParams) (*methods.RewindResult, error) {
+	session, err := d.Kept(ctx)
+	if err != nil {
+		return nil, err
+	}
+	engine, err := d.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	line, before, err := engine.History().Line(ctx, p.Run)
+	if err != nil {
+		return nil, err
+	}
+	result := &methods.RewindResult{After: before}
+	for _, r := range line {
+		if !r.Status.Final() {
+			return nil, underWay(r)
+		}
+		result.Runs = append(result.Runs, r.ID)
+	}
+	if session == nil {
+		return result, nil
+	}
+	return result, d.rewind(ctx, session, result)
+}
+
+func underWay(r history.Run) error {
+	return &fault.Error{
+		Kind:   fault.NotAllowed,
+		Detail: fmt.Sprintf("%s (%s) is still at work, so that there is no going back to before it", r.Agent, r.ID),
+		Hint:   "stop it first, or wait for its end",
+	}
+}
+
+// rewind takes back what the runs of a result did.
+func (d *Desk) rewind(ctx context.Context, session *agentcore.Session, result *methods.RewindResult) error {
+	open, shared, err := session.Board().Of(ctx, result.Runs...)
+	if err != nil {
+		return err
+	}
+	accepted, both, err := session.Board().AcceptedOf(ctx, result.Runs...)
+	if err != nil {
+		return err
+	}
+	for _, h := range slices.Concat(shared, both) {
+		result.Failed = append(result.Failed, methods.HunkFailure{
+			Hunk: h.ID, Reason: "a run before the prompt wrote a part of it; decide about it by itself",
+		})
+	}
+	// What was accepted goes first: open hunks follow the text, and would be in conflict with what is taken back.
+	if len(accepted) > 0 {
+		a := &acceptance{decision: undoing{session.Board().Proposal()}, session: session, left: idsOf(accepted)}
+		undone, err := d.carryOut(ctx, a)
+		if err != nil {
+			return err
+		}
+		result.Undone, result.Failed = undone.Applied, append(result.Failed, undone.Failed...)
+	}
+	if len(open) == 0 {
+		return nil
+	}
+	ids := idsOf(open)
+	failures, err := session.Board().Reject(ctx, ids)
+	if err != nil {
+		return err
+	}
+	for _, f := range failures {
+		result.Failed = append(result.Failed, methods.HunkFailure{Hunk: f.ID, Reason: f.Reason})
+	}
+	result.Rejected = slices.DeleteFunc(ids, func(id event.HunkID) bool {
+		return slices.ContainsFunc(failures, func(f workspace.HunkFailure) bool { return f.ID == id })
+	})
+	return nil
+}
+
+func idsOf(hunks []workspace.Hunk) []event.HunkID {
+	ids := make([]event.HunkID, len(hunks))
+	for i := range hunks {
+		ids[i] = hunks[i].ID
+	}
+	return ids
+}
