@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/agentls/agentls/agentcore/needs"
 )
 
@@ -245,4 +247,25 @@ func TestSecretsLater(t *testing.T) {
 	if r := sh(t, b, `cat a/text; cat a/key`); strings.Contains(string(r.Output), "secret") || r.Exit == 0 {
 		t.Errorf("exit %d: %s", r.Exit, r.Output)
 	}
+}
+
+// TestInheritedDescriptors: what whoever started this process has left open in it is in no command's hands.
+func TestInheritedDescriptors(t *testing.T) {
+	test := func(t *testing.T, walls func(*Options)) {
+		path := filepath.Join(t.TempDir(), "file")
+		fd, err := unix.Open(path, unix.O_CREAT|unix.O_RDWR, 0o600) // no O_CLOEXEC
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer unix.Close(fd)
+		b, _ := open(t, nil, walls)
+		for range 2 { // the second may have been waited for
+			r := sh(t, b, fmt.Sprintf(`(echo out >/proc/self/fd/%d) 2>/dev/null || (echo out >&%d) 2>/dev/null || echo refused`, fd, fd))
+			if text, err := os.ReadFile(path); err != nil || len(text) > 0 || string(r.Output) != "refused\n" {
+				t.Errorf("the file has %q, %v; output %q", text, err, r.Output)
+			}
+		}
+	}
+	eachWalled(t, test)
+	t.Run("copy", func(t *testing.T) { test(t, atLevel(Copy)) })
 }
