@@ -511,6 +511,7 @@ const boxPrefix = "box-"
 // makeBoxDir makes and locks a folder. The name is made up before the folder, so that a sweep between the two calls can
 // at worst take an empty folder, which is then made again.
 func makeBoxDir(stateDir string) (string, func() error, error) {
+	spread(stateDir)
 	for range 100 {
 		dir, err := os.MkdirTemp(stateDir, boxPrefix)
 		if err != nil {

@@ -269,3 +269,22 @@ func TestInheritedDescriptors(t *testing.T) {
 	eachWalled(t, test)
 	t.Run("copy", func(t *testing.T) { test(t, atLevel(Copy)) })
 }
+
+// TestSpread: on ext4, the folders of boxes lie apart.
+func TestSpread(t *testing.T) {
+	state := t.TempDir()
+	open(t, nil, func(o *Options) { o.StateDir = state })
+	dir, err := os.Open(state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	var fs unix.Statfs_t
+	if err := unix.Fstatfs(int(dir.Fd()), &fs); err != nil {
+		t.Fatal(err)
+	}
+	flags, err := unix.IoctlGetUint32(int(dir.Fd()), unix.FS_IOC_GETFLAGS)
+	if told := err == nil && flags&topFolder != 0; told != (fs.Type == unix.EXT4_SUPER_MAGIC) {
+		t.Errorf("the file system %x is told: %v; the flags are %x, %v", fs.Type, told, flags, err)
+	}
+}
