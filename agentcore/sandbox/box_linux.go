@@ -17,7 +17,8 @@ import (
 type machine struct {
 	launcher *launcher
 	cgroup   string
-	counted  int // commands in the cgroup so far
+	counted  int      // commands in the cgroup so far
+	used     []string // work folders of commands that have ended
 }
 
 func newMachine(b *Box) machine {
@@ -39,6 +40,13 @@ func (m *machine) close() error {
 	return removeCgroup(m.cgroup)
 }
 
+// leave has the work folder of a command that has ended deleted some time; there may be none.
+func (m *machine) leave(work string) {
+	if work != "" {
+		m.used = append(m.used, work)
+	}
+}
+
 // launch starts what a spec says, counted by the kernel if it can be.
 func (b *Box) launch(s spec, wrap []string, c Command, output *spool) (child, error) {
 	var in *counted
@@ -49,7 +57,29 @@ func (b *Box) launch(s spec, wrap []string, c Command, output *spool) (child, er
 			return nil, err
 		}
 	}
-	return b.machine.launcher.launch(s, wrap, in, c.stdin(), output)
+	running, err := b.machine.launcher.launch(s, wrap, in, c.stdin(), output)
+	if err != nil {
+		return nil, err
+	}
+	b.tidy(running.began()) // once the walls are built, so that it takes no processor from that
+	return running, nil
+}
+
+// tidy deletes the work folders of commands that have ended, once after is closed. What cannot be deleted goes with the
+// box.
+func (b *Box) tidy(after <-chan struct{}) {
+	used := b.machine.used
+	b.machine.used = nil
+	if len(used) == 0 || b.use() != nil {
+		return
+	}
+	go func() {
+		defer b.users.Done()
+		<-after
+		for _, work := range used {
+			_ = removeTree(work)
+		}
+	}()
 }
 
 // newView shows a workspace folder as an overlay or as a copy.
@@ -215,7 +245,8 @@ func (b *Box) addRoot(ctx context.Context, s *spec, c Command, f folder) error {
 				return err
 			}
 		}
-		l, err := v.layer()
+		l, used, err := v.layer()
+		b.machine.leave(used)
 		if err != nil {
 			return err
 		}
@@ -258,15 +289,8 @@ func (b *Box) cacheLayer(c *cacheLayer) (layer, error) {
 	}
 	b.works++
 	work := filepath.Join(c.dir, "work"+strconv.Itoa(b.works))
-	old, err := filepath.Glob(filepath.Join(c.dir, "work*"))
-	if err != nil {
-		return layer{}, err
-	}
-	for _, dir := range old {
-		if err := removeTree(dir); err != nil {
-			return layer{}, err
-		}
-	}
+	b.machine.leave(c.work)
+	c.work = work
 	if err := os.Mkdir(work, 0o700); err != nil {
 		return layer{}, err
 	}

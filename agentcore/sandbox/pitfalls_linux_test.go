@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -286,5 +287,21 @@ func TestSpread(t *testing.T) {
 	flags, err := unix.IoctlGetUint32(int(dir.Fd()), unix.FS_IOC_GETFLAGS)
 	if told := err == nil && flags&topFolder != 0; told != (fs.Type == unix.EXT4_SUPER_MAGIC) {
 		t.Errorf("the file system %x is told: %v; the flags are %x, %v", fs.Type, told, flags, err)
+	}
+}
+
+// TestWorkFolders: the folders that overlayfs works in are deleted behind each command.
+func TestWorkFolders(t *testing.T) {
+	cache := t.TempDir()
+	b, _ := open(t, nil, func(o *Options) { o.Caches = []Cache{{Path: cache}} })
+	for i := range 4 {
+		sh(t, b, "true")
+		waitFor(t, func() bool {
+			work, err := filepath.Glob(filepath.Join(b.dir, "*0", "work*"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return len(work) == 2 && strings.HasSuffix(work[0], "work"+strconv.Itoa(i+1))
+		})
 	}
 }
