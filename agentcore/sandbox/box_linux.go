@@ -10,19 +10,23 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"time"
 )
 
-// machine is what a box needs of this system: the thread that starts its processes, and the cgroup that they are in, if
-// they are. It belongs to whoever has the box's turn.
+// machine is what a box needs of this system: the thread that starts its processes, the cgroup that they are in, if any,
+// and the process that waits for the next command. It belongs to whoever has the box's turn.
 type machine struct {
 	launcher *launcher
 	cgroup   string
-	counted  int      // commands in the cgroup so far
+	counted  int // commands in the cgroup so far
+	spare    *spare
 	used     []string // work folders of commands that have ended
+	// patience is how long a spare waits.
+	patience time.Duration
 }
 
 func newMachine(b *Box) machine {
-	m := machine{launcher: newLauncher()}
+	m := machine{launcher: newLauncher(), patience: sparePatience}
 	if b.report.Cgroup {
 		// It worked when it was probed. Where it no longer does, commands are counted as on a machine without.
 		m.cgroup, _ = openCgroup(b.dir)
@@ -49,19 +53,25 @@ func (m *machine) leave(work string) {
 
 // launch starts what a spec says, counted by the kernel if it can be.
 func (b *Box) launch(s spec, wrap []string, c Command, output *spool) (child, error) {
-	var in *counted
-	if b.machine.cgroup != "" {
-		b.machine.counted++
-		var err error
-		if in, err = newCounted(b.machine.cgroup, b.machine.counted, b.options.Limits); err != nil {
-			return nil, err
+	var running *confined
+	var err error
+	if b.sparing(c) {
+		running, err = b.launchSpare(s, output)
+	}
+	if running == nil && err == nil {
+		var in *counted
+		if in, err = b.count(); err == nil {
+			running, err = b.machine.launcher.launch(s, wrap, in, c.stdin(), output)
 		}
 	}
-	running, err := b.machine.launcher.launch(s, wrap, in, c.stdin(), output)
 	if err != nil {
 		return nil, err
 	}
-	b.tidy(running.began()) // once the walls are built, so that it takes no processor from that
+	// What follows begins once the walls are built, so that it takes no processor from that.
+	b.tidy(running.began())
+	if b.sparing(c) {
+		b.prepare(running.began())
+	}
 	return running, nil
 }
 
@@ -80,6 +90,33 @@ func (b *Box) tidy(after <-chan struct{}) {
 			_ = removeTree(work)
 		}
 	}()
+}
+
+// launchSpare has the spare do what a spec says; nil is that there is none that can.
+func (b *Box) launchSpare(s spec, output *spool) (*confined, error) {
+	c := b.takeSpare(output)
+	if c == nil {
+		return nil, nil
+	}
+	err := c.tell(s)
+	if err == nil && c.hears() {
+		return c, nil
+	}
+	c.kill()
+	_, _ = c.wait() // it was killed
+	if err == nil || errors.Is(err, errDead) {
+		return nil, nil // somebody else has ended it
+	}
+	return nil, err
+}
+
+// count makes the cgroup of the next command; nil is none.
+func (b *Box) count() (*counted, error) {
+	if b.machine.cgroup == "" {
+		return nil, nil
+	}
+	b.machine.counted++
+	return newCounted(b.machine.cgroup, b.machine.counted, b.options.Limits)
 }
 
 // newView shows a workspace folder as an overlay or as a copy.

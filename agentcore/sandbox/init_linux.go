@@ -39,6 +39,8 @@ func enter() int {
 	if len(os.Args) == 2 {
 		_ = unix.Close(programFD) // bwrap has started this process by it
 	}
+	// What is told takes a while to be understood for the first time, which a spare has.
+	_ = json.Unmarshal([]byte("{}"), &in.spec)
 	reader := bufio.NewReader(control)
 	line, err := reader.ReadBytes('\n')
 	if err == nil {
@@ -48,6 +50,7 @@ func enter() int {
 		in.tell(status{Step: "spec", Error: err.Error()})
 		return 1
 	}
+	in.tell(status{Heard: true})
 	// The end of the control pipe is the end of whoever started this.
 	go func() {
 		_, _ = io.Copy(io.Discard, reader)
