@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// machine is what a box needs of this system: the thread that starts its processes, the cgroup that they are in, if any,
-// and the process that waits for the next command. It belongs to whoever has the box's turn.
+// machine is what a box needs of this system: the thread that starts its processes, the cgroup that they are in, if
+// any, and the process that waits for the next command. It belongs to whoever has the box's turn.
 type machine struct {
 	launcher *launcher
 	cgroup   string
@@ -67,10 +67,9 @@ func (b *Box) launch(s spec, wrap []string, c Command, output *spool) (child, er
 	if err != nil {
 		return nil, err
 	}
-	// What follows begins once the walls are built, so that it takes no processor from that.
-	b.tidy(running.began())
+	b.tidy(running.began()) // once the walls are built, so that it takes no processor from that
 	if b.sparing(c) {
-		b.prepare(running.began())
+		b.prepare()
 	}
 	return running, nil
 }
@@ -132,7 +131,8 @@ func (b *Box) newView(root, dir string, asOverlay bool) (shown, error) {
 }
 
 // startBackground starts a command on copies of its own. Its caches lie over those of the box, which go on changing.
-func (b *Box) startBackground(ctx context.Context, c Command, dir string, roots []folder, output *spool) (child, error) {
+func (b *Box) startBackground(ctx context.Context, c Command, dir string, roots []folder, output *spool,
+) (child, error) {
 	if b.report.Level != Full {
 		return b.start(ctx, c, roots, output)
 	}

@@ -143,8 +143,8 @@ type streams struct {
 	out, err io.Writer
 }
 
-// begin starts a sandbox that waits to be told what to do. Of the spec only its kind counts: whether it is Bare, and has
-// the network or a gate, and the run of its environment. The rest is as launch has it.
+// begin starts a sandbox that waits to be told what to do. Of the spec only its kind counts: whether it is Bare, and
+// has the network or a gate, and the run of its environment. The rest is as launch has it.
 func (l *launcher) begin(s *spec, wrap []string, in *counted, flow streams) (c *confined, err error) {
 	var ends pipes
 	var offer *os.File

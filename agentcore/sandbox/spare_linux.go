@@ -17,7 +17,8 @@ const sparePatience = 10 * time.Second
 
 // spare is the attendant of the next command of a box. It was started ahead, in namespaces of its own, and waits to be
 // told what to do: to start a process with namespaces takes as long as all the rest. It has mounted nothing yet, and
-// knows of no command. Its goroutine owns it until a command takes it, it has waited for too long, or the box is closed.
+// knows of no command. Its goroutine owns it until a command takes it, it has waited for too long, or the box is
+// closed.
 type spare struct {
 	hand  chan waiting  // has no buffer: what was received is the receiver's
 	ended chan struct{} // is closed when nobody can take it any more
@@ -36,9 +37,9 @@ func (b *Box) sparing(c Command) bool {
 	return b.report.Level == Full && c.stdin() == nil && c.Output == nil && !c.SplitErrors && !c.Offline
 }
 
-// prepare starts a spare once after is closed, unless there is one, and does not wait. What fails, the next command will
-// tell. The caller has the turn.
-func (b *Box) prepare(after <-chan struct{}) {
+// prepare starts a spare, unless there is one, and does not wait. What fails, the next command will tell. The caller
+// has the turn.
+func (b *Box) prepare() {
 	m := &b.machine
 	if b.report.Level != Full || m.spare.waits() || b.use() != nil {
 		return
@@ -58,7 +59,6 @@ func (b *Box) prepare(after <-chan struct{}) {
 	go func() {
 		defer b.users.Done()
 		defer close(s.ended)
-		<-after
 		w, err := launcher.wait(&kind, in)
 		if err == nil {
 			s.offer(b.ctx, w, patience)

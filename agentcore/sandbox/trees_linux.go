@@ -129,9 +129,7 @@ func (b *Box) Ahead() {
 		return
 	}
 	defer func() { <-b.turn }()
-	now := make(chan struct{})
-	close(now)
-	b.prepare(now)
+	b.prepare()
 	for _, f := range b.roots {
 		if v, ok := f.view.(*overlayView); ok && v.works == 0 {
 			_, _, _ = b.trees.known.scan(b.ctx, v.root, v.disk, b.options.Secret)
