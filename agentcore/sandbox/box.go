@@ -66,7 +66,8 @@ type shown interface {
 // cacheLayer is a cache of a tool and the folder with what commands write there.
 type cacheLayer struct {
 	Cache
-	dir string
+	dir  string
+	work string // of the last command, on an overlay
 }
 
 // Probe finds out which level this machine allows, by trying it in a throw-away folder below stateDir.
@@ -143,7 +144,7 @@ func (b *Box) open() error {
 			continue
 		}
 		c.Path = real
-		b.caches = append(b.caches, cacheLayer{c, filepath.Join(b.dir, fmt.Sprintf("cache%d", i))})
+		b.caches = append(b.caches, cacheLayer{Cache: c, dir: filepath.Join(b.dir, fmt.Sprintf("cache%d", i))})
 	}
 	b.machine = newMachine(b)
 	return nil
@@ -511,6 +512,7 @@ const boxPrefix = "box-"
 // makeBoxDir makes and locks a folder. The name is made up before the folder, so that a sweep between the two calls can
 // at worst take an empty folder, which is then made again.
 func makeBoxDir(stateDir string) (string, func() error, error) {
+	spread(stateDir)
 	for range 100 {
 		dir, err := os.MkdirTemp(stateDir, boxPrefix)
 		if err != nil {

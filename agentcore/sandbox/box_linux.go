@@ -10,18 +10,23 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"time"
 )
 
-// machine is what a box needs of this system: the thread that starts its processes, and the cgroup that they are in, if
-// they are. It belongs to whoever has the box's turn.
+// machine is what a box needs of this system: the thread that starts its processes, the cgroup that they are in, if
+// any, and the process that waits for the next command. It belongs to whoever has the box's turn.
 type machine struct {
 	launcher *launcher
 	cgroup   string
 	counted  int // commands in the cgroup so far
+	spare    *spare
+	used     []string // work folders of commands that have ended
+	// patience is how long a spare waits.
+	patience time.Duration
 }
 
 func newMachine(b *Box) machine {
-	m := machine{launcher: newLauncher()}
+	m := machine{launcher: newLauncher(), patience: sparePatience}
 	if b.report.Cgroup {
 		// It worked when it was probed. Where it no longer does, commands are counted as on a machine without.
 		m.cgroup, _ = openCgroup(b.dir)
@@ -39,17 +44,78 @@ func (m *machine) close() error {
 	return removeCgroup(m.cgroup)
 }
 
+// leave has the work folder of a command that has ended deleted some time; there may be none.
+func (m *machine) leave(work string) {
+	if work != "" {
+		m.used = append(m.used, work)
+	}
+}
+
 // launch starts what a spec says, counted by the kernel if it can be.
 func (b *Box) launch(s spec, wrap []string, c Command, output *spool) (child, error) {
-	var in *counted
-	if b.machine.cgroup != "" {
-		b.machine.counted++
-		var err error
-		if in, err = newCounted(b.machine.cgroup, b.machine.counted, b.options.Limits); err != nil {
-			return nil, err
+	var running *confined
+	var err error
+	if b.sparing(c) {
+		running, err = b.launchSpare(s, output)
+	}
+	if running == nil && err == nil {
+		var in *counted
+		if in, err = b.count(); err == nil {
+			running, err = b.machine.launcher.launch(s, wrap, in, c.stdin(), output)
 		}
 	}
-	return b.machine.launcher.launch(s, wrap, in, c.stdin(), output)
+	if err != nil {
+		return nil, err
+	}
+	b.tidy(running.began()) // once the walls are built, so that it takes no processor from that
+	if b.sparing(c) {
+		b.prepare()
+	}
+	return running, nil
+}
+
+// tidy deletes the work folders of commands that have ended, once after is closed. What cannot be deleted goes with the
+// box.
+func (b *Box) tidy(after <-chan struct{}) {
+	used := b.machine.used
+	b.machine.used = nil
+	if len(used) == 0 || b.use() != nil {
+		return
+	}
+	go func() {
+		defer b.users.Done()
+		<-after
+		for _, work := range used {
+			_ = removeTree(work)
+		}
+	}()
+}
+
+// launchSpare has the spare do what a spec says; nil is that there is none that can.
+func (b *Box) launchSpare(s spec, output *spool) (*confined, error) {
+	c := b.takeSpare(output)
+	if c == nil {
+		return nil, nil
+	}
+	err := c.tell(s)
+	if err == nil && c.hears() {
+		return c, nil
+	}
+	c.kill()
+	_, _ = c.wait() // it was killed
+	if err == nil || errors.Is(err, errDead) {
+		return nil, nil // somebody else has ended it
+	}
+	return nil, err
+}
+
+// count makes the cgroup of the next command; nil is none.
+func (b *Box) count() (*counted, error) {
+	if b.machine.cgroup == "" {
+		return nil, nil
+	}
+	b.machine.counted++
+	return newCounted(b.machine.cgroup, b.machine.counted, b.options.Limits)
 }
 
 // newView shows a workspace folder as an overlay or as a copy.
@@ -216,7 +282,8 @@ func (b *Box) addRoot(ctx context.Context, s *spec, c Command, f folder) error {
 				return err
 			}
 		}
-		l, err := v.layer()
+		l, used, err := v.layer()
+		b.machine.leave(used)
 		if err != nil {
 			return err
 		}
@@ -259,15 +326,8 @@ func (b *Box) cacheLayer(c *cacheLayer) (layer, error) {
 	}
 	b.works++
 	work := filepath.Join(c.dir, "work"+strconv.Itoa(b.works))
-	old, err := filepath.Glob(filepath.Join(c.dir, "work*"))
-	if err != nil {
-		return layer{}, err
-	}
-	for _, dir := range old {
-		if err := removeTree(dir); err != nil {
-			return layer{}, err
-		}
-	}
+	b.machine.leave(c.work)
+	c.work = work
 	if err := os.Mkdir(work, 0o700); err != nil {
 		return layer{}, err
 	}

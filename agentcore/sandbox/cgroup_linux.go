@@ -150,6 +150,14 @@ func newCounted(box string, number int, limits Limits) (*counted, error) {
 // kill ends every process of the command at once and does not wait. Before Linux 5.14 it does nothing.
 func (c *counted) kill() { _ = killCgroup(c.dir) }
 
+// remove removes the cgroup of a command that did not start; there may be none.
+func (c *counted) remove() error {
+	if c == nil {
+		return nil
+	}
+	return removeCgroup(c.dir)
+}
+
 func killCgroup(dir string) error {
 	f, err := os.OpenFile(filepath.Join(dir, "cgroup.kill"), os.O_WRONLY, 0)
 	if err != nil {

@@ -11,6 +11,8 @@ import (
 
 // status is what the process in the sandbox says, as lines of JSON on the status pipe.
 type status struct {
+	// Heard tells that it has read what it is to do.
+	Heard bool `json:",omitempty"`
 	// Started tells that the command runs, or is about to.
 	Started bool `json:",omitempty"`
 	// Done tells that it has ended, with Exit or Signal.

@@ -22,6 +22,12 @@
 // its pipe's other end or with its parent's thread. The kernel ends the rest of the PID namespace. A command on a copy
 // runs below a process of ours that its orphans fall to (attend_linux.go).
 //
+// Such a process and its namespaces take as long to start as all the rest of a short command. So one is started ahead,
+// while a command runs and when the next one is on its way from the model, and waits to be told what to do
+// (spare_linux.go). What it is told, mounted and shown is of the moment in which it is told; it is not used once the
+// machine has other mounts than those of its start. A box has one at most, which ends after some seconds, with the box
+// or with the server.
+//
 // Each command gets fresh mounts. Between two commands an upper layer holds only what stays: ignored outputs, and what
 // is no text.
 //

@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// runVariable is in the environment of every process that is started for a run; its value is the run's id.
+// runVariable is in the environment of every process that is started for a run; its value is the run's id. A spare,
+// which belongs to no command yet, is without it.
 const runVariable = "AGENTLS_RUN"
 
 // plain are variables that say how tools work and hold no secrets.

@@ -62,17 +62,11 @@ func listenAt(address string) (int, error) {
 	return fd, nil
 }
 
-// serve starts what answers at the addresses of the gate. The result is the other end for the sandbox, which the caller
-// closes.
-func (g *Gate) serve() (theirs *os.File, stop func() []string, err error) {
+// newOffer is a pair of sockets: a sandbox sends those of a gate to theirs, from where they arrive at ours.
+func newOffer() (ours, theirs *os.File, err error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, nil, fmt.Errorf("make a pair of sockets: %w", err)
 	}
-	theirs = os.NewFile(uintptr(pair[1]), "gate")
-	if stop, err = g.Serve(os.NewFile(uintptr(pair[0]), "gate")); err != nil {
-		theirs.Close()
-		return nil, nil, err
-	}
-	return theirs, stop, nil
+	return os.NewFile(uintptr(pair[0]), "gate"), os.NewFile(uintptr(pair[1]), "gate"), nil
 }

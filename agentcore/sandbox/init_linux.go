@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -34,11 +35,12 @@ func enter() int {
 	runtime.LockOSThread()
 	control := os.NewFile(controlFD, "control")
 	in := &inner{status: os.NewFile(statusFD, "status")}
-	unix.CloseOnExec(controlFD)
-	unix.CloseOnExec(statusFD)
+	keepDescriptors()
 	if len(os.Args) == 2 {
 		_ = unix.Close(programFD) // bwrap has started this process by it
 	}
+	// What is told takes a while to be understood for the first time, which a spare has.
+	_ = json.Unmarshal([]byte("{}"), &in.spec)
 	reader := bufio.NewReader(control)
 	line, err := reader.ReadBytes('\n')
 	if err == nil {
@@ -48,6 +50,7 @@ func enter() int {
 		in.tell(status{Step: "spec", Error: err.Error()})
 		return 1
 	}
+	in.tell(status{Heard: true})
 	// The end of the control pipe is the end of whoever started this.
 	go func() {
 		_, _ = io.Copy(io.Discard, reader)
@@ -70,6 +73,20 @@ func enter() int {
 	}
 	return in.run()
 }
+
+// keepDescriptors keeps from commands what this process has open but for their streams: its pipes, and what whoever
+// started the server has left open in every process, which may be a file that can be written.
+func keepDescriptors() {
+	if unix.CloseRange(controlFD, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC) == nil {
+		return
+	}
+	for fd := controlFD; fd < oldDescriptors; fd++ { // before Linux 5.11, where there is no level with walls of ours
+		unix.CloseOnExec(fd)
+	}
+}
+
+// oldDescriptors is how many a process may have where nobody has raised it.
+const oldDescriptors = 1024
 
 // tell reports to the starting side. If that is gone, so is the reason for this process.
 func (in *inner) tell(s status) {

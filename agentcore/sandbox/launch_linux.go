@@ -95,9 +95,12 @@ var ambient = []uintptr{
 // confined is one sandbox with its processes.
 type confined struct {
 	cmd *exec.Cmd
+	// offer is where the sandbox sends the sockets of a gate, nil where it has none, or where that is answered already.
+	offer *os.File
 	// stopGate ends the way to single hosts and returns what is to be told of it.
 	stopGate func() []string
 	control  *os.File // its end is the end of the sandbox
+	heard    chan struct{}
 	started  chan struct{}
 	in       *counted // nil where the kernel does not count
 	// last is what the status pipe said; it belongs to the reading goroutine until ended is closed.
@@ -117,26 +120,44 @@ type confined struct {
 
 // launch starts a sandbox and tells it what to do. The command is bwrap's where wrap is not empty; it gets our own
 // program and its marker as its last arguments. Where in is not nil, all of it is in that cgroup, which goes with it.
-func (l *launcher) launch(s spec, wrap []string, in *counted, stdin io.Reader, output *spool) (c *confined, err error) {
-	s.Counted = in != nil
+func (l *launcher) launch(s spec, wrap []string, in *counted, stdin io.Reader, output *spool) (*confined, error) {
+	flow := streams{in: stdin}
+	if output != nil {
+		flow.out, flow.err = output.stdout(), output.stderr()
+	}
+	c, err := l.begin(&s, wrap, in, flow)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.tell(s); err != nil && !errors.Is(err, errDead) {
+		c.kill()
+		_, _ = c.wait() // it was killed
+		return nil, err
+	}
+	return c, nil // one that has died tells why, to whoever waits for it
+}
+
+// streams are where a command reads and writes: nil is nothing.
+type streams struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+// begin starts a sandbox that waits to be told what to do. Of the spec only its kind counts: whether it is Bare, and
+// has the network or a gate, and the run of its environment. The rest is as launch has it.
+func (l *launcher) begin(s *spec, wrap []string, in *counted, flow streams) (c *confined, err error) {
 	var ends pipes
-	stopGate := func() []string { return nil }
+	var offer *os.File
 	defer func() {
 		if err == nil {
 			return
 		}
 		ends.control.Close()
 		ends.status.Close()
-		stopGate()
-		if in != nil {
-			err = errors.Join(err, removeCgroup(in.dir))
-		}
+		offer.Close()
+		err = errors.Join(err, in.remove())
 	}()
-	text, err := s.written()
-	if err == nil {
-		ends, err = newPipes()
-	}
-	if err != nil {
+	if ends, err = newPipes(); err != nil {
 		return nil, err
 	}
 	defer ends.inside()
@@ -152,28 +173,49 @@ func (l *launcher) launch(s spec, wrap []string, in *counted, stdin io.Reader, o
 		s.unshare(cmd.SysProcAttr)
 	}
 	if s.Gate != nil {
-		socket, stop, err := s.Gate.serve()
-		if err != nil {
+		var theirs *os.File
+		if offer, theirs, err = newOffer(); err != nil {
 			return nil, fmt.Errorf("open the way to single hosts: %w", err)
 		}
-		defer socket.Close()
+		defer theirs.Close()
 		closed := make([]*os.File, max(0, offerFD-3-len(cmd.ExtraFiles)))
-		stopGate, cmd.ExtraFiles = stop, append(append(cmd.ExtraFiles, closed...), socket)
+		cmd.ExtraFiles = append(append(cmd.ExtraFiles, closed...), theirs)
 	}
-	if cmd.Stdin = stdin; output != nil {
-		cmd.Stdout, cmd.Stderr = output.stdout(), output.stderr()
-	}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = flow.in, flow.out, flow.err
 	if err := l.start(cmd, in, s.starting(wrap)); err != nil {
 		return nil, err
 	}
 	c = &confined{
-		in: in, cmd: cmd, stopGate: stopGate, control: ends.control, started: make(chan struct{}),
-		ended: make(chan struct{}), patient: len(wrap) > 0 || s.Bare, variable: s.tag(),
+		in: in, cmd: cmd, offer: offer, stopGate: func() []string { return nil }, control: ends.control,
+		heard: make(chan struct{}), started: make(chan struct{}), ended: make(chan struct{}),
+		patient: len(wrap) > 0 || s.Bare, variable: s.tag(),
 	}
 	go c.read(ends.status)
-	// A process that has died does not read; what it said tells why.
-	_, _ = ends.control.Write(append(text, '\n'))
 	return c, nil
+}
+
+// errDead is the error of a sandbox that has died before it was told what to do.
+var errDead = errors.New("the sandbox has died")
+
+// tell has a sandbox do what a spec says. It is called once.
+func (c *confined) tell(s spec) error {
+	s.Counted = c.in != nil
+	text, err := s.written()
+	if err != nil {
+		return err
+	}
+	if s.Gate != nil {
+		stop, err := s.Gate.Serve(c.offer)
+		c.offer = nil
+		if err != nil {
+			return fmt.Errorf("open the way to single hosts: %w", err)
+		}
+		c.stopGate = stop
+	}
+	if _, err := c.control.Write(append(text, '\n')); err != nil {
+		return fmt.Errorf("%w: %w", errDead, err)
+	}
+	return nil
 }
 
 // written is the spec as the attendant reads it.
@@ -294,6 +336,10 @@ func (c *confined) read(from *os.File) {
 			c.last.Step, c.last.Error = "status", err.Error()
 			continue
 		}
+		if s.Heard {
+			close(c.heard)
+			continue
+		}
 		if s.Started {
 			c.last.Started = true
 			once.Do(func() { close(c.started) })
@@ -338,6 +384,7 @@ func (c *confined) wait() (status, error) {
 	c.mu.Unlock()
 	<-c.ended
 	c.closeControl.Do(func() { c.control.Close() })
+	c.offer.Close()
 	c.last.Notes = c.stopGate()
 	if c.in != nil {
 		switch ended, held := c.in.reached(); {

@@ -27,6 +27,7 @@ type overlayView struct {
 	dir   string // holds upper and the work folders
 	upper *os.Root
 	works int
+	work  string // the last one
 	// stamps keep the time of a text that did not change, for tools that compare times.
 	stamps map[string]stamp
 	// known are the files that were kept and told already.
@@ -66,19 +67,15 @@ func (v *overlayView) close() error {
 }
 
 // layer is the mount for the next command. Each gets a new work folder, since the kernel marks those of volatile mounts
-// as used.
-func (v *overlayView) layer() (layer, error) {
-	if v.works > 0 {
-		if err := removeTree(filepath.Join(v.dir, "work"+strconv.Itoa(v.works))); err != nil {
-			return layer{}, err
-		}
-	}
+// as used; that of the command before is returned.
+func (v *overlayView) layer() (l layer, used string, err error) {
+	used, v.work = v.work, filepath.Join(v.dir, "work"+strconv.Itoa(v.works+1))
 	v.works++
-	work := filepath.Join(v.dir, "work"+strconv.Itoa(v.works))
-	if err := os.Mkdir(work, 0o700); err != nil {
-		return layer{}, err
+	if err := os.Mkdir(v.work, 0o700); err != nil {
+		return layer{}, used, err
 	}
-	return layer{Target: v.root, Lower: []string{v.root}, Upper: filepath.Join(v.dir, "upper"), Work: work}, nil
+	upper := filepath.Join(v.dir, "upper")
+	return layer{Target: v.root, Lower: []string{v.root}, Upper: upper, Work: v.work}, used, nil
 }
 
 // seed puts the agent's texts into the upper layer.

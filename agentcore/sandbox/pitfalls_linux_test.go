@@ -8,9 +8,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/agentls/agentls/agentcore/needs"
 )
@@ -24,7 +27,7 @@ func TestOrdinaryUser(t *testing.T) {
 		return
 	}
 	out, err := asNobody(t, nobodyDir(t), nil,
-		"-test.run=TestRun|TestBubblewrapRun|TestEscapes|TestNothingIsLeft|TestServerKilled|TestLeftovers|TestKept|TestRenames|TestStale",
+		"-test.run=TestRun|TestBubblewrapRun|TestEscapes|TestNothingIsLeft|TestServerKilled|TestLeftovers|TestKept|TestRenames|TestStale|TestSpare",
 		fmt.Sprintf("-test.short=%v", testing.Short()),
 	).CombinedOutput()
 	if err != nil {
@@ -244,5 +247,61 @@ func TestSecretsLater(t *testing.T) {
 	}
 	if r := sh(t, b, `cat a/text; cat a/key`); strings.Contains(string(r.Output), "secret") || r.Exit == 0 {
 		t.Errorf("exit %d: %s", r.Exit, r.Output)
+	}
+}
+
+// TestInheritedDescriptors: what whoever started this process has left open in it is in no command's hands.
+func TestInheritedDescriptors(t *testing.T) {
+	test := func(t *testing.T, walls func(*Options)) {
+		path := filepath.Join(t.TempDir(), "file")
+		fd, err := unix.Open(path, unix.O_CREAT|unix.O_RDWR, 0o600) // no O_CLOEXEC
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer unix.Close(fd)
+		b, _ := open(t, nil, walls)
+		for range 2 { // the second may have been waited for
+			r := sh(t, b, fmt.Sprintf(`(echo out >/proc/self/fd/%d) 2>/dev/null || (echo out >&%d) 2>/dev/null || echo refused`, fd, fd))
+			if text, err := os.ReadFile(path); err != nil || len(text) > 0 || string(r.Output) != "refused\n" {
+				t.Errorf("the file has %q, %v; output %q", text, err, r.Output)
+			}
+		}
+	}
+	eachWalled(t, test)
+	t.Run("copy", func(t *testing.T) { test(t, atLevel(Copy)) })
+}
+
+// TestSpread: on ext4, the folders of boxes lie apart.
+func TestSpread(t *testing.T) {
+	state := t.TempDir()
+	open(t, nil, func(o *Options) { o.StateDir = state })
+	dir, err := os.Open(state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	var fs unix.Statfs_t
+	if err := unix.Fstatfs(int(dir.Fd()), &fs); err != nil {
+		t.Fatal(err)
+	}
+	flags, err := unix.IoctlGetUint32(int(dir.Fd()), unix.FS_IOC_GETFLAGS)
+	if told := err == nil && flags&topFolder != 0; told != (fs.Type == unix.EXT4_SUPER_MAGIC) {
+		t.Errorf("the file system %x is told: %v; the flags are %x, %v", fs.Type, told, flags, err)
+	}
+}
+
+// TestWorkFolders: the folders that overlayfs works in are deleted behind each command.
+func TestWorkFolders(t *testing.T) {
+	cache := t.TempDir()
+	b, _ := open(t, nil, func(o *Options) { o.Caches = []Cache{{Path: cache}} })
+	for i := range 4 {
+		sh(t, b, "true")
+		waitFor(t, func() bool {
+			work, err := filepath.Glob(filepath.Join(b.dir, "*0", "work*"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return len(work) == 2 && strings.HasSuffix(work[0], "work"+strconv.Itoa(i+1))
+		})
 	}
 }

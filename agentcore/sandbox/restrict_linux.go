@@ -79,14 +79,14 @@ func restrictFiles(writable []string) error {
 	if landlockABI() < minLandlock {
 		return nil
 	}
+	// Files, signals and abstract sockets at once, since each call goes through every thread; the network has its
+	// namespace.
 	config := landlock.V6.BestEffort()
-	if err := config.RestrictPaths(
+	config.HandledAccessNet = 0
+	return config.Restrict(
 		landlock.RODirs("/"),
 		landlock.RWDirs(writable...).WithRefer().WithIoctlDev().IgnoreIfMissing(),
-	); err != nil {
-		return err
-	}
-	return config.RestrictScoped()
+	)
 }
 
 // Offsets in struct seccomp_data (linux/seccomp.h), little-endian.

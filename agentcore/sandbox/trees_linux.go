@@ -117,8 +117,9 @@ func (t *trees) close() error {
 	return errors.Join(errs...)
 }
 
-// Ahead looks at the workspace folders now, for a command that is about to come, and returns when that is done or the
-// box is closed. What it cannot read the command will tell.
+// Ahead prepares for a command that is about to come: it starts its attendant, and looks at workspace folders that no
+// command has seen yet. It returns when that is looked at, or the box is closed. What it cannot read the command will
+// tell.
 func (b *Box) Ahead() {
 	if b.use() != nil {
 		return
@@ -128,8 +129,9 @@ func (b *Box) Ahead() {
 		return
 	}
 	defer func() { <-b.turn }()
+	b.prepare()
 	for _, f := range b.roots {
-		if v, ok := f.view.(*overlayView); ok {
+		if v, ok := f.view.(*overlayView); ok && v.works == 0 {
 			_, _, _ = b.trees.known.scan(b.ctx, v.root, v.disk, b.options.Secret)
 		}
 	}

@@ -38,9 +38,9 @@ type Set struct {
 	background map[string]*background
 	// outputs are the files that hold outputs, which the run may read.
 	outputs map[string]bool
-	// early tells that Ahead was called; aheads is its goroutine, which Close waits for. Go is called under mu.
-	early  bool
-	aheads beside.Group
+	// preparing tells that Ahead is at work; aheads are its goroutines, which Close waits for. Go is called under mu.
+	preparing bool
+	aheads    beside.Group
 }
 
 // New makes the commands of a run. editable returns why the run may not change a file without a question, or nil; judge
@@ -71,16 +71,21 @@ func (s *Set) Box(ctx context.Context) (*sandbox.Box, error) {
 	return box, nil
 }
 
-// Ahead opens the box, and looks at the workspace for a command that is about to come. It does not wait. What fails,
-// the command will tell.
+// Ahead opens the box, starts what attends to the next command, and looks at the workspace if no command has yet. It is
+// called when a command is about to come, and does not wait. What fails, the command will tell.
 func (s *Set) Ahead() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.early || s.closed {
+	if s.preparing || s.closed {
 		return
 	}
-	s.early = true
+	s.preparing = true
 	s.aheads.Go(func() {
+		defer func() {
+			s.mu.Lock()
+			s.preparing = false
+			s.mu.Unlock()
+		}()
 		if s.Direct() {
 			return
 		}

@@ -1,0 +1,169 @@
+//go:build amd64 || arm64
+
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// sparePatience is how long a spare waits for its command, which a model mostly asks for within a few seconds. Before
+// one that comes later, Ahead starts another spare.
+const sparePatience = 10 * time.Second
+
+// spare is the attendant of the next command of a box. It was started ahead, in namespaces of its own, and waits to be
+// told what to do: to start a process with namespaces takes as long as all the rest. It has mounted nothing yet, and
+// knows of no command. Its goroutine owns it until a command takes it, it has waited for too long, or the box is
+// closed.
+type spare struct {
+	hand  chan waiting  // has no buffer: what was received is the receiver's
+	ended chan struct{} // is closed when nobody can take it any more
+}
+
+// waiting is a spare that runs.
+type waiting struct {
+	*confined
+	output *relay
+	mounts int // a descriptor that tells of changes of the mounts since before the start
+}
+
+// sparing tells whether a spare can attend to a command: one behind walls of ours and with the network of its box,
+// that reads nothing and whose output goes one way.
+func (b *Box) sparing(c Command) bool {
+	return b.report.Level == Full && c.stdin() == nil && c.Output == nil && !c.SplitErrors && !c.Offline
+}
+
+// prepare starts a spare, unless there is one, and does not wait. What fails, the next command will tell. The caller
+// has the turn.
+func (b *Box) prepare() {
+	m := &b.machine
+	if b.report.Level != Full || m.spare.waits() || b.use() != nil {
+		return
+	}
+	in, err := b.count()
+	if err != nil {
+		b.users.Done()
+		return
+	}
+	kind := spec{Mount: true, NetworkOpen: b.options.Network.Open}
+	if b.options.Network.Gate != nil && !kind.NetworkOpen {
+		kind.Gate = &Gate{}
+	}
+	s := &spare{hand: make(chan waiting), ended: make(chan struct{})}
+	m.spare = s
+	launcher, patience := m.launcher, m.patience
+	go func() {
+		defer b.users.Done()
+		defer close(s.ended)
+		w, err := launcher.wait(&kind, in)
+		if err == nil {
+			s.offer(b.ctx, w, patience)
+		}
+	}()
+}
+
+// wait starts an attendant that has no command yet.
+func (l *launcher) wait(kind *spec, in *counted) (w waiting, err error) {
+	w.output = &relay{}
+	if w.mounts, err = unix.Open("/proc/self/mountinfo", unix.O_RDONLY|unix.O_CLOEXEC, 0); err != nil {
+		return w, errors.Join(err, in.remove())
+	}
+	if w.confined, err = l.begin(kind, nil, in, streams{out: w.output, err: w.output}); err != nil {
+		unix.Close(w.mounts)
+	}
+	return w, err
+}
+
+// offer hands the spare over to a command, or ends it.
+func (s *spare) offer(ctx context.Context, w waiting, patience time.Duration) {
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case s.hand <- w:
+	case <-timer.C:
+		w.end()
+	case <-ctx.Done():
+		w.end()
+	}
+}
+
+// end ends a spare that gets no command, and returns when it has ended.
+func (w waiting) end() {
+	unix.Close(w.mounts)
+	w.kill()
+	_, _ = w.wait() // it was killed
+}
+
+// waits tells whether the spare can be taken, or soon will be.
+func (s *spare) waits() bool {
+	if s == nil {
+		return false
+	}
+	select {
+	case <-s.ended:
+		return false
+	default:
+		return true
+	}
+}
+
+// takeSpare is the spare, whose output goes to a spool from now on; nil where there is none, or where the machine has
+// other mounts than it has seen. The caller has the turn.
+func (b *Box) takeSpare(output *spool) *confined {
+	s := b.machine.spare
+	b.machine.spare = nil
+	if s == nil {
+		return nil
+	}
+	select {
+	case <-s.ended:
+		return nil
+	case w := <-s.hand:
+		if mountsChanged(w.mounts) {
+			w.end()
+			return nil
+		}
+		unix.Close(w.mounts)
+		w.output.to.Store(output)
+		return w.confined
+	}
+}
+
+// hears waits until a spare has read what it was told, and reports false where it does not: somebody may have killed it
+// while it waited, or is about to.
+func (c *confined) hears() bool {
+	timer := time.NewTimer(waitDelay)
+	defer timer.Stop()
+	select {
+	case <-c.heard:
+	case <-c.ended:
+	case <-timer.C:
+	}
+	select {
+	case <-c.heard:
+		return true
+	default:
+		return false
+	}
+}
+
+// mountsChanged tells whether a mount has come, gone or changed since /proc/self/mountinfo was opened: see
+// proc_pid_mounts(5).
+func mountsChanged(fd int) bool {
+	n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLPRI}}, 0)
+	return n != 0 || err != nil
+}
+
+// relay writes to a spool that is not known from the beginning. Before that, nothing is worth keeping.
+type relay struct{ to atomic.Pointer[spool] }
+
+func (r *relay) Write(p []byte) (int, error) {
+	if to := r.to.Load(); to != nil {
+		return to.Write(p)
+	}
+	return len(p), nil
+}
