@@ -144,10 +144,9 @@ func (r *Run) execute(c *call) model.Result {
 		Title:  c.title,
 		Effect: c.spec.Effect.String(), Intent: c.started, Started: c.started,
 	}
-	intent := r.tell(store.Batch{ToolCalls: []store.ToolCall{row}},
-		event.ToolCallStarted{Call: c.id, Tool: name, Title: c.title})
 	r.worksOn(r.session.View, c)
-	r.progress(c.title, 0)
+	intent := r.tell(store.Batch{ToolCalls: []store.ToolCall{row}},
+		event.ToolCallStarted{Call: c.id, Tool: name, Title: c.title}, r.doing(c.title, 0))
 	status, text, summary := event.CallError, c.refusal, ""
 	switch {
 	case r.workContext().Err() != nil:
