@@ -91,7 +91,7 @@ func TestTurnsShareTransactions(t *testing.T) {
 		}
 		// Each turn has five events, two messages and a call, and each transaction the usage and the number of its
 		// session. The crash points tell a transaction by each kind of rows that it holds.
-		groups := turns/2 + 1
+		groups := turns/8 + 1
 		if n := transactions - reached; n > 3*groups {
 			t.Errorf("%d turns, a millisecond each, made %d transactions", turns, n)
 		}
@@ -111,6 +111,24 @@ func TestTurnsShareTransactions(t *testing.T) {
 			t.Errorf("the run has %d turns and %d tokens, %v", run.Turns, run.Usage.InputTokens, err)
 		}
 	})
+}
+
+// The prompt of an agent is written for the first of its runs, whatever their number.
+func TestPromptIsWrittenOnce(t *testing.T) {
+	s := newStore(t)
+	mustCommit(t, s, seed("s1"))
+	prompt := PromptOf("You look at code.")
+	mustCommit(t, s, Batch{Prompts: []Prompt{prompt}})
+	before := s.changes(t)
+	for range 10 {
+		mustCommit(t, s, Batch{Prompts: []Prompt{prompt}})
+	}
+	if n := s.changes(t) - before; n != 0 {
+		t.Errorf("it was written %d times more", n)
+	}
+	if known, err := s.Prompt(t.Context(), prompt.ID); err != nil || known != prompt {
+		t.Errorf("the prompt is %+v, %v", known, err)
+	}
 }
 
 // Nothing that somebody waits for, and nothing but turns, waits for more.
