@@ -12,8 +12,8 @@ import (
 // maxLine bounds a line of an event stream, in bytes.
 const maxLine = 32 << 20
 
-// lineBuffer is the size of lineBuffers, which hold the lines of event streams that are not longer. A stream lasts for a
-// turn, and a new buffer for each would be most of what its reading leaves to collect.
+// lineBuffer is the size of lineBuffers, which hold the lines of event streams that are not longer. A stream lasts for
+// a turn, and a new buffer for each would be most of what its reading leaves to collect.
 const lineBuffer = 8 << 10
 
 var lineBuffers = sync.Pool{New: func() any { return new([lineBuffer]byte) }}
