@@ -119,12 +119,13 @@ func (r *spec) decide(asked model.Call) *call {
 	}
 	c.tool, c.spec = t, tool.Brief(t)
 	err := r.guarded("the tool "+name, func() error {
-		c.title = t.Title(asked.Arguments)
 		parsed, err := tool.Parse(t, asked.Arguments, r.definition.ToolOptions[name].Arguments)
-		if err == nil {
-			c.take(parsed)
+		if err != nil {
+			c.title = t.Title(asked.Arguments) // which decodes what there is of them once more
+			return err
 		}
-		return err
+		c.take(parsed)
+		return nil
 	})
 	if err != nil {
 		c.refusal = "error: " + err.Error()
