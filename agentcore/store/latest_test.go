@@ -184,7 +184,17 @@ func TestWhatIsAwaitedIsCommittedAtOnce(t *testing.T) {
 			t.Errorf("%+v does not wait for more", b)
 		}
 	}
+	status := func(s event.Status) Batch {
+		return Batch{
+			Runs: []Run{{ID: "r", Status: s}}, Prompts: []Prompt{PromptOf("p")},
+			Events: []NewEvent{{Body: event.RunStatusChanged{Status: s}}},
+		}
+	}
+	if b := status(event.StatusRunning); !b.patient() {
+		t.Error("that a run works does not wait for what it does")
+	}
 	for name, b := range map[string]Batch{
+		"made": status(event.StatusPending), "waits": status(event.StatusWaiting), "ended": status(event.StatusFailed),
 		"end": {Runs: []Run{{ID: "r"}}}, "question": {Asks: []Ask{{ID: "a"}}}, "hunk": {Hunks: []Hunk{{ID: "h"}}},
 		"finding": {Findings: make([]Finding, 1)}, "notice": {Events: []NewEvent{{Body: event.Notice{}}}},
 		"callback": {Committed: func() {}}, "said": {Unreads: []Unread{{Run: "r"}}},
