@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"testing"
@@ -128,6 +129,29 @@ func TestPromptIsWrittenOnce(t *testing.T) {
 	}
 	if known, err := s.Prompt(t.Context(), prompt.ID); err != nil || known != prompt {
 		t.Errorf("the prompt is %+v, %v", known, err)
+	}
+}
+
+// A row goes to the database with one copy of each of its texts and numbers.
+func TestRowCostsFewAllocations(t *testing.T) {
+	s := newStore(t)
+	mustCommit(t, s, seed("s1"))
+	var each float64
+	count := func(w *writer) ([]event.Event, error) {
+		seq := 1000
+		var err error
+		each = testing.AllocsPerRun(100, func() {
+			seq++
+			m := Message{ID: "m-again", Run: "s1-r", Parent: "m-before", Seq: seq, Role: "user", Model: "p/m", Tokens: 1}
+			err = errors.Join(err, w.insert(messageTable, "message", string(m.ID), m.fields()))
+		})
+		return nil, err
+	}
+	if err := s.submitOwn(count, nil).Wait(testContext(t)); err != nil {
+		t.Fatal(err)
+	}
+	if each > 20 {
+		t.Errorf("a message takes %v allocations", each)
 	}
 }
 

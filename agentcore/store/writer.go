@@ -240,7 +240,7 @@ func (n *numbering) add(e NewEvent, body string) (event.Event, error) {
 		last++
 		n.stored[e.Session] = true
 		err := n.w.exec("INSERT INTO event (session, seq, run, time, type, body) VALUES (?, ?, ?, ?, ?, ?)",
-			e.Session, last, optional(&e.Run), micros{&e.Time}, e.Body.EventType(), body)
+			string(e.Session), int64(last), optional(&e.Run), micros{&e.Time}, e.Body.EventType(), body)
 		if err != nil {
 			return event.Event{}, fmt.Errorf("store event %d (%s) of session %s: %w", last, e.Body.EventType(),
 				e.Session, err)
@@ -427,7 +427,7 @@ func (w *writer) applyTodos(list *TodoList) error {
 }
 
 func (w *writer) insert(t table, what, id string, fields []field) error {
-	if err := w.exec(t().insert, places(fields)...); err != nil {
+	if err := w.exec(t().insert, values(fields)...); err != nil {
 		return fmt.Errorf("store %s %s: %w", what, id, err)
 	}
 	return nil
