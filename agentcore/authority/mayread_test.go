@@ -77,6 +77,9 @@ func TestMayRead(t *testing.T) {
 		if got := r.MayRead(name, tool); got != want {
 			t.Fatalf("%s of %s: %v, want %v, with %+v and %+v", tool, name, got, want, setup, granted)
 		}
+		if got := r.MayReadPlain(name, tool); len(paths) == 1 && got != want {
+			t.Fatalf("%s of the plain %s: %v, want %v, with %+v and %+v", tool, name, got, want, setup, granted)
+		}
 	}
 	if freely < 300 || freely > 2700 {
 		t.Errorf("%d of 3000 policies let a tool read freely", freely)

@@ -180,13 +180,22 @@ func (r *Rights) Grants() []permission.Grant { return r.Decisions.Hold() }
 // MayRead reports whether a file that a search comes across may be shown: it is left out where read of it is denied, by
 // a rule or since it looks like one with secrets, and where a rule wants the user to be asked.
 func (r *Rights) MayRead(name, toolName string) bool {
-	names := []permission.Path{{Name: name}}
 	if info, err := os.Lstat(name); err == nil && info.Mode()&os.ModeSymlink != 0 {
 		if real, err := filepath.EvalSymlinks(name); err == nil {
-			names = append(names, permission.Path{Name: real})
+			return r.mayRead(toolName, permission.Path{Name: name}, permission.Path{Name: real})
 		}
 	}
-	grants, plain := r.Grants(), len(names) == 1 && !permission.Secret(filepath.ToSlash(name))
+	return r.MayReadPlain(name, toolName)
+}
+
+// MayReadPlain is MayRead for a file that was seen to be no symbolic link. It does not look at the disk.
+func (r *Rights) MayReadPlain(name, toolName string) bool {
+	return r.mayRead(toolName, permission.Path{Name: name})
+}
+
+// mayRead is MayRead for a file by all of its names.
+func (r *Rights) mayRead(toolName string, names ...permission.Path) bool {
+	grants, plain := r.Grants(), len(names) == 1 && !permission.Secret(filepath.ToSlash(names[0].Name))
 	for _, t := range []string{"read", toolName} {
 		if plain && r.Policy.ReadsFreely(t, grants) {
 			continue

@@ -24,7 +24,8 @@ type Model interface {
 // Request is what one turn sends. System and Tools, and all messages but the last few, are the same
 // from turn to turn, byte for byte, so that a provider's prompt cache can serve them.
 type Request struct {
-	System   string
+	System string
+	// Messages only grow behind those of earlier requests; who changes one of these makes another list.
 	Messages []Message
 	Tools    []Tool
 	// MaxTokens bounds the answer; 0 means the wire's default.

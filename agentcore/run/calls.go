@@ -119,12 +119,13 @@ func (r *spec) decide(asked model.Call) *call {
 	}
 	c.tool, c.spec = t, tool.Brief(t)
 	err := r.guarded("the tool "+name, func() error {
-		c.title = t.Title(asked.Arguments)
 		parsed, err := tool.Parse(t, asked.Arguments, r.definition.ToolOptions[name].Arguments)
-		if err == nil {
-			c.take(parsed)
+		if err != nil {
+			c.title = t.Title(asked.Arguments) // which decodes what there is of them once more
+			return err
 		}
-		return err
+		c.take(parsed)
+		return nil
 	})
 	if err != nil {
 		c.refusal = "error: " + err.Error()
@@ -144,10 +145,9 @@ func (r *Run) execute(c *call) model.Result {
 		Title:  c.title,
 		Effect: c.spec.Effect.String(), Intent: c.started, Started: c.started,
 	}
-	intent := r.tell(store.Batch{ToolCalls: []store.ToolCall{row}},
-		event.ToolCallStarted{Call: c.id, Tool: name, Title: c.title})
 	r.worksOn(r.session.View, c)
-	r.progress(c.title, 0)
+	intent := r.tell(store.Batch{ToolCalls: []store.ToolCall{row}},
+		event.ToolCallStarted{Call: c.id, Tool: name, Title: c.title}, r.doing(c.title, 0))
 	status, text, summary := event.CallError, c.refusal, ""
 	switch {
 	case r.workContext().Err() != nil:

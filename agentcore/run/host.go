@@ -70,6 +70,10 @@ func (h hostWorkspace) MayRead(path string) bool {
 	return h.run.gate.rights.MayRead(path, h.call.spec.Name)
 }
 
+func (h hostWorkspace) MayReadPlain(path string) bool {
+	return h.run.gate.rights.MayReadPlain(path, h.call.spec.Name)
+}
+
 func (h hostWorkspace) Attached(path string) (string, bool, error) {
 	if text, ok, err := readOutput(h.run, path); ok {
 		return text, true, err

@@ -191,28 +191,34 @@ func (r *resources) late() bool { return r.working.Err() != nil && r.ctx.Err() =
 
 // progress tells what the run does, and how far it is. Percent is a lower bound for the share of the budget, for runs
 // that know better than their turns tell.
-func (r *Run) progress(message string, percent int) {
+func (r *Run) progress(message string, percent int) { r.tell(store.Batch{}, r.doing(message, percent)) }
+
+// idle is progress for what the run waits for, its model before all: that is no activity, and would leave no room for
+// them.
+func (r *Run) idle(message string, percent int) { r.tell(store.Batch{}, r.waiting(message, percent)) }
+
+// doing notes what the run does, and returns what progress tells of it, for who tells it with something else.
+func (r *Run) doing(message string, percent int) event.RunProgress {
 	r.mu.Lock()
 	r.activity = append(r.activity, message)
 	if surplus := len(r.activity) - maxActivities; surplus > 0 {
 		r.activity = append([]string(nil), r.activity[surplus:]...)
 	}
 	r.mu.Unlock()
-	r.idle(message, percent)
+	return r.waiting(message, percent)
 }
 
-// idle is progress for what the run waits for, its model before all: that is no activity, and would leave no room for
-// them.
-func (r *Run) idle(message string, percent int) {
+// waiting notes what the run waits for, and returns what idle tells of it.
+func (r *Run) waiting(message string, percent int) event.RunProgress {
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	p := event.RunProgress{
 		Turn: r.turn, Usage: r.result.Usage, ToolCalls: len(r.result.ToolCalls),
 		Activities: append([]string(nil), r.activity...), Message: message,
 	}
 	p.BudgetUsed = r.budgetUsed(r.turn-1, percent)
 	r.last = p
-	r.mu.Unlock()
-	r.tell(store.Batch{}, p)
+	return p
 }
 
 // budgetUsed is the largest used share of any of the run's limits after so many turns, in percent, at least the given

@@ -155,18 +155,21 @@ func (b *Batch) empty(bodies []json.RawMessage) bool {
 	return rows == 0 && !slices.ContainsFunc(bodies, func(body json.RawMessage) bool { return body != nil })
 }
 
-// patient reports whether a batch holds nothing but what comes in each turn of a run, so that it may wait a moment for
-// what shares its transaction. Whoever waits for the commit ends that.
+// patient reports whether a batch holds nothing but what comes in each turn of a run, or that one works, so that it may
+// wait a moment for what shares its transaction. Whoever waits for the commit ends that.
 func (b *Batch) patient() bool {
 	rest := *b
-	rest.Messages, rest.ToolCalls, rest.Usages, rest.Events = nil, nil, nil, nil
-	if b.Committed != nil || !rest.empty(nil) {
+	rest.Messages, rest.ToolCalls, rest.Usages, rest.Prompts, rest.Runs, rest.Events = nil, nil, nil, nil, nil, nil
+	if b.Committed != nil || !rest.empty(nil) ||
+		slices.ContainsFunc(b.Runs, func(r Run) bool { return r.Status != event.StatusRunning }) {
 		return false
 	}
 	return !slices.ContainsFunc(b.Events, func(e NewEvent) bool {
-		switch e.Body.(type) {
+		switch body := e.Body.(type) {
 		case event.TurnStarted, event.MessageCommitted, event.ToolCallStarted, event.ToolCallFinished:
 			return false
+		case event.RunStatusChanged:
+			return body.Status != event.StatusRunning
 		}
 		return !event.Transient(e.Body)
 	})

@@ -163,6 +163,34 @@ func TestFailedBatchTakesNoOtherWithIt(t *testing.T) {
 	}
 }
 
+// A batch that cannot be stored does not give each of many others a transaction of its own.
+func TestFailedBatchCostsFewTransactions(t *testing.T) {
+	var p published
+	s := openStore(t, filepath.Join(t.TempDir(), "a.db"), Options{Committed: p.add})
+	mustCommit(t, s, Batch{Sessions: []Session{{ID: "s1"}}})
+	release := hold(t, s)
+	const all = 1000
+	commits := make([]*Commit, all)
+	for i := range all {
+		session := event.SessionID("s1")
+		if i == all/3 {
+			session = "nobody"
+		}
+		commits[i] = s.Submit(Batch{Events: []NewEvent{{Session: session, Body: event.Notice{}}}})
+	}
+	release()
+	for i, c := range commits {
+		if err := c.Wait(testContext(t)); errors.Is(err, ErrNotFound) != (i == all/3) {
+			t.Fatalf("batch %d: %v", i, err)
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.events) != all-1 || p.calls > 10 {
+		t.Errorf("%d events in %d transactions, want one for each halving", len(p.events), p.calls)
+	}
+}
+
 func TestQueuedBatchesShareATransaction(t *testing.T) {
 	var p published
 	s := openStore(t, filepath.Join(t.TempDir(), "a.db"), Options{Committed: p.add})

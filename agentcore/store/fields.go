@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strings"
 	"sync"
 	"time"
@@ -101,6 +102,30 @@ func places(fields []field) []any {
 	all := make([]any, len(fields))
 	for i, f := range fields {
 		all[i] = f.place
+	}
+	return all
+}
+
+// values are what the fields hold, as the driver takes it: database/sql would look twice at each text that has a type
+// of its own, and keep a copy of both.
+func values(fields []field) []any {
+	all := make([]any, len(fields))
+	for i, f := range fields {
+		switch p := f.place.(type) {
+		case driver.Valuer:
+			all[i] = p
+		case *string:
+			all[i] = *p
+		case *int:
+			all[i] = int64(*p)
+		case *int64:
+			all[i] = *p
+		default:
+			all[i] = p
+			if held := reflect.ValueOf(p).Elem(); held.Kind() == reflect.String {
+				all[i] = held.String()
+			}
+		}
 	}
 	return all
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"testing"
@@ -91,7 +92,7 @@ func TestTurnsShareTransactions(t *testing.T) {
 		}
 		// Each turn has five events, two messages and a call, and each transaction the usage and the number of its
 		// session. The crash points tell a transaction by each kind of rows that it holds.
-		groups := turns/2 + 1
+		groups := turns/8 + 1
 		if n := transactions - reached; n > 3*groups {
 			t.Errorf("%d turns, a millisecond each, made %d transactions", turns, n)
 		}
@@ -111,6 +112,47 @@ func TestTurnsShareTransactions(t *testing.T) {
 			t.Errorf("the run has %d turns and %d tokens, %v", run.Turns, run.Usage.InputTokens, err)
 		}
 	})
+}
+
+// The prompt of an agent is written for the first of its runs, whatever their number.
+func TestPromptIsWrittenOnce(t *testing.T) {
+	s := newStore(t)
+	mustCommit(t, s, seed("s1"))
+	prompt := PromptOf("You look at code.")
+	mustCommit(t, s, Batch{Prompts: []Prompt{prompt}})
+	before := s.changes(t)
+	for range 10 {
+		mustCommit(t, s, Batch{Prompts: []Prompt{prompt}})
+	}
+	if n := s.changes(t) - before; n != 0 {
+		t.Errorf("it was written %d times more", n)
+	}
+	if known, err := s.Prompt(t.Context(), prompt.ID); err != nil || known != prompt {
+		t.Errorf("the prompt is %+v, %v", known, err)
+	}
+}
+
+// A row goes to the database with one copy of each of its texts and numbers.
+func TestRowCostsFewAllocations(t *testing.T) {
+	s := newStore(t)
+	mustCommit(t, s, seed("s1"))
+	var each float64
+	count := func(w *writer) ([]event.Event, error) {
+		seq := 1000
+		var err error
+		each = testing.AllocsPerRun(100, func() {
+			seq++
+			m := Message{ID: "m-again", Run: "s1-r", Parent: "m-before", Seq: seq, Role: "user", Model: "p/m", Tokens: 1}
+			err = errors.Join(err, w.insert(messageTable, "message", string(m.ID), m.fields()))
+		})
+		return nil, err
+	}
+	if err := s.submitOwn(count, nil).Wait(testContext(t)); err != nil {
+		t.Fatal(err)
+	}
+	if each > 20 {
+		t.Errorf("a message takes %v allocations", each)
+	}
 }
 
 // Nothing that somebody waits for, and nothing but turns, waits for more.
@@ -166,7 +208,17 @@ func TestWhatIsAwaitedIsCommittedAtOnce(t *testing.T) {
 			t.Errorf("%+v does not wait for more", b)
 		}
 	}
+	status := func(s event.Status) Batch {
+		return Batch{
+			Runs: []Run{{ID: "r", Status: s}}, Prompts: []Prompt{PromptOf("p")},
+			Events: []NewEvent{{Body: event.RunStatusChanged{Status: s}}},
+		}
+	}
+	if b := status(event.StatusRunning); !b.patient() {
+		t.Error("that a run works does not wait for what it does")
+	}
 	for name, b := range map[string]Batch{
+		"made": status(event.StatusPending), "waits": status(event.StatusWaiting), "ended": status(event.StatusFailed),
 		"end": {Runs: []Run{{ID: "r"}}}, "question": {Asks: []Ask{{ID: "a"}}}, "hunk": {Hunks: []Hunk{{ID: "h"}}},
 		"finding": {Findings: make([]Finding, 1)}, "notice": {Events: []NewEvent{{Body: event.Notice{}}}},
 		"callback": {Committed: func() {}}, "said": {Unreads: []Unread{{Run: "r"}}},

@@ -38,11 +38,11 @@ func newQueue() *queue {
 
 // linger is how long patient jobs wait for others, so that the turns of many runs, or several of one, share a
 // transaction: what a transaction costs beside its rows is more than a turn's rows do. Nobody sees so short a time.
-const linger = 3 * time.Millisecond
+const linger = 10 * time.Millisecond
 
 // Jobs that are as many, or as large, do not wait for more.
 const (
-	maxLingering      = 256
+	maxLingering      = 1024
 	maxLingeringBytes = 1 << 20
 )
 

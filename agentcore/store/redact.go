@@ -9,18 +9,16 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 )
 
-// redacted returns a batch in which redact has seen every text: the fields of type string and JSON, of all rows
-// and event bodies. Ids and states have types of their own and stay. It goes by the types, so that a new field
-// cannot be forgotten. Rows are the caller's and are copied before they are changed.
-func redacted(b Batch, redact func(string) string) Batch {
+// redact has every text of a batch seen by redact: the fields of type string and JSON, of all rows and event bodies.
+// Ids and states have types of their own and stay. It goes by the types, so that a new field cannot be forgotten. Rows
+// are the caller's and are copied before they are changed.
+func (b *Batch) redact(redact func(string) string) {
 	if redact == nil {
-		return b
+		return
 	}
-	clean, changed := redactValue(reflect.ValueOf(b), redact)
-	if !changed {
-		return b
+	if clean, changed := redactValue(reflect.ValueOf(b).Elem(), redact); changed {
+		*b = clean.Interface().(Batch)
 	}
-	return clean.Interface().(Batch)
 }
 
 // redactValue returns the value with its texts redacted, and whether that is another one.

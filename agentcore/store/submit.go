@@ -11,7 +11,7 @@ import (
 
 // Submit queues a batch for the writer and returns at once; it does not wait for the disk. Batches
 // are committed in the order of Submit, several in one transaction where they come fast: what comes in each turn of a
-// run waits up to 3 ms for more, unless somebody waits for its commit. Back
+// run waits up to 10 ms for more, unless somebody waits for its commit. Back
 // pressure: Submit blocks while 16,384 batches or 64 MiB wait, and the writer always gets on: it gives
 // up a transaction that stays locked after Options.BusyTimeout. After Close the commit fails with
 // ErrClosed. Any goroutine may call it, except the callback Options.Committed, which must not block.
@@ -25,12 +25,14 @@ func (s *Store) Submit(b Batch) *Commit { return s.submit(b, true) }
 func (s *Store) SubmitNow(b Batch) *Commit { return s.submit(b, false) }
 
 func (s *Store) submit(b Batch, wait bool) *Commit {
-	b = redacted(b, s.options.Redact)
-	j := &job{commit: &Commit{done: make(chan struct{}), queue: s.queue}, batch: b, size: b.size()}
-	j.batch.Events = slices.Clone(b.Events)
-	j.batch.ToolCalls = slices.Clone(b.ToolCalls)
+	j := &job{commit: &Commit{done: make(chan struct{}), queue: s.queue}, batch: b}
+	j.batch.redact(s.options.Redact)
+	j.size = j.batch.size()
+	j.batch.Events = slices.Clone(j.batch.Events)
+	j.batch.ToolCalls = slices.Clone(j.batch.ToolCalls)
 	for i := range j.batch.ToolCalls {
-		j.batch.ToolCalls[i].Output = cutMiddle(b.ToolCalls[i].Output, MaxOutput)
+		c := &j.batch.ToolCalls[i]
+		c.Output = cutMiddle(c.Output, MaxOutput)
 	}
 	j.bodies = make([]json.RawMessage, len(b.Events))
 	now := time.Now()

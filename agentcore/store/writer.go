@@ -64,7 +64,7 @@ func (w *writer) run() {
 // groupLength says how many of the jobs share a transaction. The store's own run alone, and
 // a group is bounded so that a failure costs little and the first of many need not wait for the last.
 func groupLength(jobs []*job) int {
-	const maxJobs, maxBytes = 256, 8 << 20
+	const maxJobs, maxBytes = 1024, 8 << 20
 	size := 0
 	for i, j := range jobs {
 		size += j.size
@@ -78,17 +78,17 @@ func groupLength(jobs []*job) int {
 	return len(jobs)
 }
 
-// commitGroup commits jobs in one transaction. If that fails, each gets one of its own, so that a job
-// that cannot be stored takes no other with it.
+// commitGroup commits jobs in one transaction. If that fails, each half of them gets one of its own, down to single
+// jobs, so that a job that cannot be stored takes no other with it.
 func (w *writer) commitGroup(jobs []*job) {
 	events, err := w.transact(jobs)
 	if err == nil {
 		w.reach(jobs, crash.Durable)
 	}
 	if err != nil && len(jobs) > 1 && !errors.Is(err, errNotBegun) {
-		for i := range jobs {
-			w.commitGroup(jobs[i : i+1])
-		}
+		half := len(jobs) / 2
+		w.commitGroup(jobs[:half])
+		w.commitGroup(jobs[half:])
 		return
 	}
 	for _, j := range jobs {
@@ -240,7 +240,7 @@ func (n *numbering) add(e NewEvent, body string) (event.Event, error) {
 		last++
 		n.stored[e.Session] = true
 		err := n.w.exec("INSERT INTO event (session, seq, run, time, type, body) VALUES (?, ?, ?, ?, ?, ?)",
-			e.Session, last, optional(&e.Run), micros{&e.Time}, e.Body.EventType(), body)
+			string(e.Session), int64(last), optional(&e.Run), micros{&e.Time}, e.Body.EventType(), body)
 		if err != nil {
 			return event.Event{}, fmt.Errorf("store event %d (%s) of session %s: %w", last, e.Body.EventType(),
 				e.Session, err)
@@ -285,11 +285,7 @@ func forLatest[R any](rows []R, latest func(*R) *R, apply func(*R) error) error 
 func (w *writer) applyRows(b *Batch, last *latest) error {
 	for _, apply := range []func() error{
 		func() error { return forEach(b.Sessions, w.applySession) },
-		func() error {
-			return forEach(b.Prompts, func(p *Prompt) error {
-				return w.insert(promptTable, "prompt", string(p.ID), p.fields())
-			})
-		},
+		func() error { return forEach(b.Prompts, w.applyPrompt) },
 		func() error { return forLatest(b.Runs, last.run, w.applyRun) },
 		func() error { return forLatest(b.Usages, last.usage, w.applyUsage) },
 		func() error { return forEach(b.Unreads, w.applyUnread) },
@@ -336,6 +332,15 @@ func (w *writer) applySession(s *Session) error {
 		session.owner = w.store.owner.id
 	}
 	return w.insert(ownedTable, "session", string(session.ID), session.fields())
+}
+
+// applyPrompt leaves a prompt alone that is there: its id says what its text is, and every child of an agent brings it.
+func (w *writer) applyPrompt(p *Prompt) error {
+	err := w.exec("INSERT INTO prompt (id, text) VALUES (?, ?) ON CONFLICT (id) DO NOTHING", p.ID, p.Text)
+	if err != nil {
+		return fmt.Errorf("store prompt %s: %w", p.ID, err)
+	}
+	return nil
 }
 
 func (w *writer) applyRun(r *Run) error {
@@ -422,7 +427,7 @@ func (w *writer) applyTodos(list *TodoList) error {
 }
 
 func (w *writer) insert(t table, what, id string, fields []field) error {
-	if err := w.exec(t().insert, places(fields)...); err != nil {
+	if err := w.exec(t().insert, values(fields)...); err != nil {
 		return fmt.Errorf("store %s %s: %w", what, id, err)
 	}
 	return nil

@@ -24,6 +24,8 @@ type readingHost struct {
 func (h readingHost) Files() *workspace.Layer { return h.layer }
 func (h readingHost) MayRead(string) bool     { return true }
 
+func (h readingHost) MayReadPlain(string) bool { return true }
+
 // searching opens a folder for grep and glob.
 func searching(t testing.TB, dir string) readingHost {
 	t.Helper()

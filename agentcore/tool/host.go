@@ -31,6 +31,8 @@ type Workspace interface {
 	Author(reason string) workspace.Author
 	// MayRead reports whether a file that a search comes across, by its absolute path, may be shown at all.
 	MayRead(path string) bool
+	// MayReadPlain is MayRead for a file that was seen to be no symbolic link. It does not look at the disk.
+	MayReadPlain(path string) bool
 	// Attached reads a file that lies outside the workspace but belongs to what the run may know, such as one
 	// in a skill's folder. ok is false for any other path.
 	Attached(path string) (text string, ok bool, err error)

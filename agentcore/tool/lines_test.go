@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -44,5 +45,21 @@ func BenchmarkSplitLines(b *testing.B) {
 				splitLines(text)
 			}
 		})
+	}
+}
+
+// A page of a file costs where its lines are, and no list of their texts.
+func TestPageOfALongFile(t *testing.T) {
+	const lines = 10_000
+	text := strings.Repeat("// A line of a file.\n", lines)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	page := numbered(text)
+	runtime.ReadMemStats(&after)
+	if got := page.at(lines - 1); page.count != lines || got != (shownLine{lines, "// A line of a file."}) {
+		t.Errorf("line %d of %d is %+v", lines, page.count, got)
+	}
+	if grown := (after.TotalAlloc - before.TotalAlloc) / lines; grown > 32 {
+		t.Errorf("it takes %d bytes for each line", grown)
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"sort"
 	"strings"
 
 	"github.com/agentls/agentls/agentcore/workspace"
@@ -58,17 +58,18 @@ func read(_ context.Context, host Workspace, a readArguments) (Result, error) {
 		return result, nil
 	}
 	lines := numbered(file.Text)
-	total := len(lines)
+	total := lines.count
 	var note string
 	if isNotebook(file.Path) && !a.Raw {
 		if n, err := parseNotebook(file.Text); err != nil {
 			note = fmt.Sprintf("(shown as text, since it %v)\n", err)
 		} else {
-			lines = n.shown()
+			shown := n.shown()
+			lines = listing{len(shown), func(i int) shownLine { return shown[i] }}
 		}
 	}
-	first := slices.IndexFunc(lines, func(l shownLine) bool { return l.number >= a.Offset })
-	if first < 0 {
+	first := sort.Search(lines.count, func(i int) bool { return lines.at(i).number >= a.Offset })
+	if first == lines.count {
 		return Result{}, fmt.Errorf("offset %d is past the end: %s has %s", a.Offset,
 			host.Files().View().Shown(file.Path), count(total, "line", "lines"))
 	}
@@ -76,18 +77,19 @@ func read(_ context.Context, host Workspace, a readArguments) (Result, error) {
 	if a.Limit > 0 {
 		limit = a.Limit
 	}
-	end := first + min(limit, len(lines)-first)
+	end := first + min(limit, lines.count-first)
 	var out strings.Builder
 	out.WriteString(note)
 	shown, cut := first, false
 	// Lines of a notebook may stand on one line of the file; a page ends behind them.
-	for ; shown < end || shown < len(lines) && shown > first && lines[shown].number == lines[shown-1].number; shown++ {
-		text := clip(lines[shown].text, lineLimit)
+	for ; shown < end || shown > first && lines.same(shown); shown++ {
+		line := lines.at(shown)
+		text := clip(line.text, lineLimit)
 		if out.Len()+len(text) > outputLimit {
 			break
 		}
-		cut = cut || text != lines[shown].text
-		fmt.Fprintf(&out, "%d\t%s\n", lines[shown].number, text)
+		cut = cut || text != line.text
+		fmt.Fprintf(&out, "%d\t%s\n", line.number, text)
 	}
 	if cut {
 		fmt.Fprintf(&out, "(lines that end in … are longer than %d characters and were cut)\n", lineLimit)
@@ -99,22 +101,22 @@ func read(_ context.Context, host Workspace, a readArguments) (Result, error) {
 }
 
 // pageEnd says what follows a page of lines, nothing at the end of the file.
-func pageEnd(lines []shownLine, first, shown, total int) string {
-	if shown == len(lines) {
+func pageEnd(lines listing, first, shown, total int) string {
+	if shown == lines.count {
 		return ""
 	}
 	var b strings.Builder
-	last, next := lines[max(shown-1, first)].number, shown
-	for next < len(lines) && next > first && lines[next].number == lines[next-1].number {
+	last, next := lines.at(max(shown-1, first)).number, shown
+	for next > first && lines.same(next) {
 		next++
 	}
 	if next > shown {
 		fmt.Fprintf(&b, "(%s of line %d of the file are not shown; see them with raw)\n",
 			count(next-shown, "line", "lines"), last)
 	}
-	if next < len(lines) {
-		fmt.Fprintf(&b, "(lines %d-%d of %d; read on with offset %d)\n", lines[first].number, last, total,
-			lines[next].number)
+	if next < lines.count {
+		fmt.Fprintf(&b, "(lines %d-%d of %d; read on with offset %d)\n", lines.at(first).number, last, total,
+			lines.at(next).number)
 	}
 	return b.String()
 }
@@ -125,12 +127,18 @@ type shownLine struct {
 	text   string
 }
 
+// listing is what read can show of a file, in the order of the numbers. A page is a few lines of it, so that it makes
+// each when it is asked for.
+type listing struct {
+	count int
+	at    func(i int) shownLine
+}
+
+// same reports whether there is a line that stands on the same one of the file as that before it.
+func (l listing) same(i int) bool { return i < l.count && l.at(i).number == l.at(i-1).number }
+
 // numbered returns all lines of a text.
-func numbered(text string) []shownLine {
+func numbered(text string) listing {
 	lines := shownLines(text)
-	out := make([]shownLine, len(lines))
-	for i, l := range lines {
-		out[i] = shownLine{i + 1, text[l.start:l.end]}
-	}
-	return out
+	return listing{len(lines), func(i int) shownLine { return shownLine{i + 1, text[lines[i].start:lines[i].end]} }}
 }

@@ -56,7 +56,7 @@ func walk(ctx context.Context, host Workspace, starts []string, depth int) iter.
 					yield(found{}, explain(host, start, err))
 					return
 				}
-				if !entry.Dir && !host.MayRead(entry.Path) {
+				if !entry.Dir && !mayShow(host, entry.Path, entry.Plain) {
 					continue
 				}
 				if !yield(found{entry, relativeTo(start, entry.Path)}, nil) {
@@ -65,6 +65,14 @@ func walk(ctx context.Context, host Workspace, starts []string, depth int) iter.
 			}
 		}
 	}
+}
+
+// mayShow reports whether a file may be shown that was listed, plain or not.
+func mayShow(host Workspace, path string, plain bool) bool {
+	if plain { // to look at each once more would take as long as the listing
+		return host.MayReadPlain(path)
+	}
+	return host.MayRead(path)
 }
 
 // filesBelow yields the files below the starts that a pattern names, in the order of walk, which is slower. Files that
@@ -84,7 +92,7 @@ func filesBelow(ctx context.Context, host Workspace, starts []string, wanted glo
 					yield("", explain(host, start, err))
 					return
 				}
-				if host.MayRead(file.Path) && !yield(file.Path, nil) {
+				if mayShow(host, file.Path, file.Plain) && !yield(file.Path, nil) {
 					return
 				}
 			}

@@ -87,9 +87,9 @@ func listFolder(l *Layer, dir string, overlay map[string]*text) ([]Entry, error)
 		return nil, l.view.outside(dir)
 	}
 	found := make(map[string]Entry)
-	err := r.list(rel, func(name string, folder bool) {
+	err := r.list(rel, func(name string, folder, link bool) {
 		full := filepath.Join(dir, name)
-		found[full] = Entry{Path: full, Dir: folder}
+		found[full] = Entry{Path: full, Dir: folder, Plain: !link}
 	})
 	virtual := false
 	for path, t := range overlay {
@@ -135,7 +135,7 @@ func listError(l *Layer, dir string, err error) error {
 
 // list reads a folder of the disk. Links count as what they lead to; what leads out, pipes and devices are
 // left out.
-func (r *root) list(rel string, each func(name string, folder bool)) error {
+func (r *root) list(rel string, each func(name string, folder, link bool)) error {
 	top, err := r.folders()
 	if err != nil {
 		return err
@@ -151,13 +151,14 @@ func (r *root) list(rel string, each func(name string, folder bool)) error {
 	}
 	for _, entry := range entries {
 		kind := entry.Type
-		if kind&fs.ModeSymlink != 0 {
+		link := kind&fs.ModeSymlink != 0
+		if link {
 			if kind = r.target(filepath.Join(rel, entry.Name)); kind&fs.ModeSymlink != 0 {
 				continue // it leads out, or nowhere
 			}
 		}
 		if kind.IsDir() || kind.IsRegular() {
-			each(entry.Name, kind.IsDir())
+			each(entry.Name, kind.IsDir(), link)
 		}
 	}
 	return nil
@@ -186,7 +187,7 @@ func (l *Layer) Walk(ctx context.Context, dir string, o WalkOptions) iter.Seq2[E
 		s := scan[bool]{layer: l, all: o.Ignored, depth: o.Depth, folder: new(bool)}
 		*s.folder = true
 		s.from(ctx, cleanPath(dir), func(found Scanned[bool], err error) bool {
-			return yield(Entry{Path: found.Path, Dir: found.Result}, err)
+			return yield(Entry{Path: found.Path, Dir: found.Result, Plain: found.Plain}, err)
 		})
 	}
 }

@@ -21,7 +21,9 @@ import (
 // Scanned is what [Scan] made of a file. Err is a *FileError, of kind Binary or TooLarge for most files that have no
 // result.
 type Scanned[T any] struct {
-	Path   string
+	Path string
+	// Plain is that of [Entry], where files are only listed.
+	Plain  bool
 	Result T
 	Err    error
 }
@@ -265,7 +267,7 @@ func (s *scan[T]) plan(f *scanFolder[T], dir *beneath.Folder, entries []listed, 
 		}
 		if e.dir {
 			if s.folder != nil {
-				name(Scanned[T]{Path: path, Result: *s.folder})
+				name(Scanned[T]{Path: path, Plain: e.plain, Result: *s.folder})
 			}
 			if e.link || s.depth > 0 && f.depth >= s.depth {
 				continue
@@ -280,7 +282,7 @@ func (s *scan[T]) plan(f *scanFolder[T], dir *beneath.Folder, entries []listed, 
 			continue
 		}
 		if s.read == nil {
-			name(Scanned[T]{Path: path})
+			name(Scanned[T]{Path: path, Plain: e.plain})
 			continue
 		}
 		if chunk == nil || len(chunk.names) == scanChunk {
@@ -310,6 +312,7 @@ func entryPath(folder, name string) string {
 type listed struct {
 	name      string
 	dir, link bool
+	plain     bool // as an Entry is
 }
 
 // open opens a folder of the disk; nil for what is none.
@@ -338,7 +341,7 @@ func (s *scan[T]) open(path string) (*beneath.Folder, []beneath.Entry) {
 func (s *scan[T]) entries(f *scanFolder[T], onDisk []beneath.Entry, shown map[string]shaded) []listed {
 	list := make([]listed, 0, len(onDisk)+len(shown))
 	for _, entry := range onDisk {
-		e := listed{name: entry.Name, dir: entry.Type.IsDir()}
+		e := listed{name: entry.Name, dir: entry.Type.IsDir(), plain: true}
 		switch kind := entry.Type; {
 		case kind&fs.ModeSymlink != 0:
 			rel, _ := within(s.root.Path, f.path)
@@ -346,7 +349,7 @@ func (s *scan[T]) entries(f *scanFolder[T], onDisk []beneath.Entry, shown map[st
 			if !kind.IsDir() && !kind.IsRegular() {
 				continue // it leads out, or nowhere
 			}
-			e.link, e.dir = true, kind.IsDir()
+			e.link, e.dir, e.plain = true, kind.IsDir(), false
 		case !e.dir && !kind.IsRegular():
 			continue
 		}
@@ -354,11 +357,11 @@ func (s *scan[T]) entries(f *scanFolder[T], onDisk []beneath.Entry, shown map[st
 		switch {
 		case !there:
 		case over.folder:
-			e.dir, e.link = true, false
+			e.dir, e.link, e.plain = true, false, false
 		case over.gone && !e.dir:
 			continue
 		case !over.gone:
-			e.dir, e.link = false, false
+			e.dir, e.link, e.plain = false, false, false
 		}
 		list = append(list, e)
 	}

@@ -63,6 +63,9 @@ func walkedTexts(t *testing.T, l *Layer, dir string) []string {
 			t.Fatal(err)
 		}
 		entries = append(entries, e)
+		if info, err := os.Lstat(e.Path); e.Plain && (err != nil || info.Mode()&os.ModeSymlink != 0) {
+			t.Errorf("%s is plain, but %v, %v", e.Path, info, err)
+		}
 	}
 	if !slices.Equal(entries, want) {
 		t.Errorf("walked %v\nlisted %v", entries, want)

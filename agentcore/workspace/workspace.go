@@ -43,6 +43,8 @@ type Format struct {
 type Entry struct {
 	Path string
 	Dir  bool
+	// Plain tells that the disk has it under this name, and that it is no symbolic link there.
+	Plain bool
 }
 
 // WalkOptions narrow a listing.

@@ -106,6 +106,9 @@ func (w *Workspace) Author(reason string) workspace.Author {
 // MayRead implements tool.Workspace: everything may be read.
 func (w *Workspace) MayRead(string) bool { return true }
 
+// MayReadPlain implements tool.Workspace: everything may be read.
+func (w *Workspace) MayReadPlain(string) bool { return true }
+
 // Attached implements tool.Workspace.
 func (w *Workspace) Attached(path string) (string, bool, error) {
 	text, ok := w.Attachments[path]

@@ -21,6 +21,9 @@ type Encodings struct {
 	// calls are the calls in kept by id, with the first message that makes one; age counts how often it forgot.
 	calls map[string]int
 	age   int
+	// array is where the messages of the last request lay, and compared how many were compared with kept so far.
+	array    *model.Message
+	compared int
 }
 
 // encoding is where the JSON of one message lies in the text, without what stands in front of it. Messages are not
@@ -60,10 +63,7 @@ func (e *Encodings) Join(messages []model.Message, encode func(model.Message) ([
 ) (Conversation, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	known := 0
-	for known < len(messages) && known < len(e.kept) && e.kept[known].of(&messages[known]) {
-		known++
-	}
+	known := e.known(messages)
 	if known < len(messages) {
 		e.forget(known)
 	}
@@ -78,6 +78,27 @@ func (e *Encodings) Join(messages []model.Message, encode func(model.Message) ([
 		c.Pieces = [][]byte{c.text}
 	}
 	return c, nil
+}
+
+// known is how many of the messages are kept. A conversation that has only grown lies where it lay, and is not compared
+// message by message: whoever changes one of a request takes another array (see [model.Request]). The lock is held.
+func (e *Encodings) known(messages []model.Message) (n int) {
+	if len(messages) == 0 {
+		return 0
+	}
+	same := func(i int) bool {
+		e.compared++
+		return e.kept[i].of(&messages[i])
+	}
+	both := min(len(messages), len(e.kept))
+	if e.array == &messages[0] && both > 0 && same(both-1) {
+		return both
+	}
+	e.array = &messages[0]
+	for n < both && same(n) {
+		n++
+	}
+	return n
 }
 
 // Commas is what stands between the messages of wires that want each as it is.

@@ -198,3 +198,32 @@ func TestSplice(t *testing.T) {
 		}
 	}
 }
+
+// A conversation that grows is not compared from its beginning for each request.
+func TestGrowingConversationIsNotCompared(t *testing.T) {
+	const turns = 1000
+	var e Encodings
+	var messages []model.Message
+	encode := func(m model.Message) ([]byte, error) { return []byte(m.Text()), nil }
+	join := func() Conversation {
+		said, err := e.Join(messages, encode, Commas)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return said
+	}
+	want := ""
+	for range turns {
+		messages, want = append(messages, model.UserText("x")), strings.TrimPrefix(want+",x", ",")
+		if said := join(); got(&said) != want {
+			t.Fatalf("of %d messages there are %d bytes", len(messages), len(got(&said)))
+		}
+	}
+	if e.compared > 20*turns { // where the list is made larger, all are
+		t.Errorf("%d messages were compared in %d turns", e.compared, turns)
+	}
+	messages = append(messages[:turns-2], model.UserText("y"), model.UserText("z"), model.UserText("a")) // in its place
+	if said := join(); !strings.HasSuffix(got(&said), "x,y,z,a") || len(got(&said)) != len(want)+2 {
+		t.Errorf("after another branch in the same array it ends with %q", got(&said)[len(want)-8:])
+	}
+}

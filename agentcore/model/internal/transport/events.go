@@ -6,10 +6,17 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"sync"
 )
 
 // maxLine bounds a line of an event stream, in bytes.
 const maxLine = 32 << 20
+
+// lineBuffer is the size of lineBuffers, which hold the lines of event streams that are not longer. A stream lasts for
+// a turn, and a new buffer for each would be most of what its reading leaves to collect.
+const lineBuffer = 8 << 10
+
+var lineBuffers = sync.Pool{New: func() any { return new([lineBuffer]byte) }}
 
 // Events reads the data of server-sent events (WHATWG HTML, section 9.2.6). What stands before the end of the stream
 // without an empty line behind it is no event. The data is the consumer's until it asks for the next. The error is
@@ -17,7 +24,9 @@ const maxLine = 32 << 20
 func Events(r io.Reader) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		lines := bufio.NewScanner(r)
-		lines.Buffer(make([]byte, 0, 8<<10), maxLine)
+		buffer := lineBuffers.Get().(*[lineBuffer]byte)
+		defer lineBuffers.Put(buffer)
+		lines.Buffer(buffer[:0], maxLine)
 		lines.Split(splitLine())
 		var data []byte
 		begun := false // a data field came

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"io"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -92,5 +93,27 @@ func TestEventsEndWithTheReadersError(t *testing.T) {
 	}
 	for range Events(strings.NewReader("data: a\n\ndata: b\n\n")) {
 		break // leaving is no failure
+	}
+}
+
+// A stream leaves no buffer behind that the next one could have used.
+func TestStreamsShareTheirBuffers(t *testing.T) {
+	const streams = 1000
+	read := func() {
+		for range streams {
+			for _, err := range Events(strings.NewReader("data: a\n\n")) {
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	read()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	read()
+	runtime.ReadMemStats(&after)
+	if each := (after.TotalAlloc - before.TotalAlloc) / streams; each > lineBuffer/2 {
+		t.Errorf("a stream takes %d bytes", each)
 	}
 }
