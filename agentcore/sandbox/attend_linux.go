@@ -13,20 +13,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// startAttended starts a command without walls below a process of ours, which every process of it that loses its parent
-// falls to, so that all of them end with the command.
-func (b *Box) startAttended(c Command, roots []folder, output *spool) (child, error) {
-	if !dispatched.Load() {
-		return b.startBare(c, roots, output)
-	}
-	argv, env, dir, err := b.onCopies(c, roots)
-	if err != nil {
-		return nil, err
-	}
-	s := spec{Bare: true, Argv: argv, Env: env, Dir: dir, Limits: b.options.Limits}
-	return b.launch(s, nil, c, output)
-}
-
 // attend prepares this process for a command without walls. It may do what the user may, but not what only a setuid
 // program may.
 func (in *inner) attend() error {
@@ -79,4 +65,11 @@ func children() []int {
 		}
 	}
 	return found
+}
+
+// inner is the first process of a sandbox. It builds the walls, gives up every right that it needed for that, starts
+// the command, and ends with it; the kernel then ends every other process of the namespace.
+type inner struct {
+	spec   spec
+	status *os.File
 }

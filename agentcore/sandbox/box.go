@@ -146,7 +146,7 @@ func (b *Box) open() error {
 		c.Path = real
 		b.caches = append(b.caches, cacheLayer{Cache: c, dir: filepath.Join(b.dir, fmt.Sprintf("cache%d", i))})
 	}
-	b.machine = newMachine(b)
+	b.machine = newMachine(b.dir, b.report.Cgroup)
 	return nil
 }
 

@@ -10,46 +10,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"time"
+
+	"golang.org/x/sys/unix"
 )
-
-// machine is what a box needs of this system: the thread that starts its processes, the cgroup that they are in, if
-// any, and the process that waits for the next command. It belongs to whoever has the box's turn.
-type machine struct {
-	launcher *launcher
-	cgroup   string
-	counted  int // commands in the cgroup so far
-	spare    *spare
-	used     []string // work folders of commands that have ended
-	// patience is how long a spare waits.
-	patience time.Duration
-}
-
-func newMachine(b *Box) machine {
-	m := machine{launcher: newLauncher(), patience: sparePatience}
-	if b.report.Cgroup {
-		// It worked when it was probed. Where it no longer does, commands are counted as on a machine without.
-		m.cgroup, _ = openCgroup(b.dir)
-	}
-	return m
-}
-
-func (m *machine) close() error {
-	if m.launcher != nil {
-		m.launcher.close()
-	}
-	if m.cgroup == "" {
-		return nil
-	}
-	return removeCgroup(m.cgroup)
-}
-
-// leave has the work folder of a command that has ended deleted some time; there may be none.
-func (m *machine) leave(work string) {
-	if work != "" {
-		m.used = append(m.used, work)
-	}
-}
 
 // launch starts what a spec says, counted by the kernel if it can be.
 func (b *Box) launch(s spec, wrap []string, c Command, output *spool) (child, error) {
@@ -310,14 +273,6 @@ func (b *Box) addRoot(ctx context.Context, s *spec, c Command, f folder) error {
 	return nil
 }
 
-// hides tells whether a path lies in a folder that is covered.
-func (s *spec) hides(path string) bool {
-	if slices.ContainsFunc(s.Blank, func(blank string) bool { return below(path, blank) }) {
-		return true
-	}
-	return slices.ContainsFunc(s.Binds, func(b bind) bool { return b.Target != path && below(path, b.Target) })
-}
-
 // cacheLayer is the mount of a cache for the next command.
 func (b *Box) cacheLayer(c *cacheLayer) (layer, error) {
 	upper := filepath.Join(c.dir, "upper")
@@ -341,4 +296,109 @@ func bindCache(c cacheLayer, l layer) bind {
 		return bind{c.Path, c.Path, false}
 	}
 	return bind{l.Upper, c.Path, true}
+}
+
+// Ahead prepares for a command that is about to come: it starts its attendant, and looks at workspace folders that no
+// command has seen yet. It returns when that is looked at, or the box is closed. What it cannot read the command will
+// tell.
+func (b *Box) Ahead() {
+	if b.use() != nil {
+		return
+	}
+	defer b.users.Done()
+	if b.take(b.ctx) != nil {
+		return
+	}
+	defer func() { <-b.turn }()
+	b.prepare()
+	for _, f := range b.roots {
+		if v, ok := f.view.(*overlayView); ok && v.works == 0 {
+			_, _, _ = b.trees.known.scan(b.ctx, v.root, v.disk, b.options.Secret)
+		}
+	}
+}
+
+// sparing tells whether a spare can attend to a command: one behind walls of ours and with the network of its box,
+// that reads nothing and whose output goes one way.
+func (b *Box) sparing(c Command) bool {
+	return b.report.Level == Full && c.stdin() == nil && c.Output == nil && !c.SplitErrors && !c.Offline
+}
+
+// prepare starts a spare, unless there is one, and does not wait. What fails, the next command will tell. The caller
+// has the turn.
+func (b *Box) prepare() {
+	m := &b.machine
+	if b.report.Level != Full || m.spare.waits() || b.use() != nil {
+		return
+	}
+	in, err := b.count()
+	if err != nil {
+		b.users.Done()
+		return
+	}
+	kind := spec{Mount: true, NetworkOpen: b.options.Network.Open}
+	if b.options.Network.Gate != nil && !kind.NetworkOpen {
+		kind.Gate = &Gate{}
+	}
+	s := &spare{hand: make(chan waiting), ended: make(chan struct{})}
+	m.spare = s
+	launcher, patience := m.launcher, m.patience
+	go func() {
+		defer b.users.Done()
+		defer close(s.ended)
+		w, err := launcher.wait(&kind, in)
+		if err == nil {
+			s.offer(b.ctx, w, patience)
+		}
+	}()
+}
+
+// takeSpare is the spare, whose output goes to a spool from now on; nil where there is none, or where the machine has
+// other mounts than it has seen. The caller has the turn.
+func (b *Box) takeSpare(output *spool) *confined {
+	s := b.machine.spare
+	b.machine.spare = nil
+	if s == nil {
+		return nil
+	}
+	select {
+	case <-s.ended:
+		return nil
+	case w := <-s.hand:
+		if mountsChanged(w.mounts) {
+			w.end()
+			return nil
+		}
+		unix.Close(w.mounts)
+		w.output.to.Store(output)
+		return w.confined
+	}
+}
+
+// startAttended starts a command without walls below a process of ours, which every process of it that loses its parent
+// falls to, so that all of them end with the command.
+func (b *Box) startAttended(c Command, roots []folder, output *spool) (child, error) {
+	if !dispatched.Load() {
+		return b.startBare(c, roots, output)
+	}
+	argv, env, dir, err := b.onCopies(c, roots)
+	if err != nil {
+		return nil, err
+	}
+	s := spec{Bare: true, Argv: argv, Env: env, Dir: dir, Limits: b.options.Limits}
+	return b.launch(s, nil, c, output)
+}
+
+// startWrapped starts a command in bubblewrap, on views that are copies.
+func (b *Box) startWrapped(ctx context.Context, c Command, roots []folder, output *spool) (child, error) {
+	bwrap, err := findBwrap()
+	if err != nil {
+		return nil, err
+	}
+	s, err := b.spec(ctx, c, roots)
+	if err != nil {
+		return nil, err
+	}
+	s.Mount = false
+	return b.launch(s, s.wrap(bwrap), c, output)
 }

@@ -11,7 +11,7 @@ import (
 // machine has nothing to own here.
 type machine struct{}
 
-func newMachine(*Box) machine { return machine{} }
+func newMachine(string, bool) machine { return machine{} }
 
 func (*machine) close() error { return nil }
 

@@ -3,7 +3,6 @@
 package sandbox
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -107,18 +106,4 @@ func (s *spec) covers() (args []string) {
 		}
 	}
 	return args
-}
-
-// startWrapped starts a command in bubblewrap, on views that are copies.
-func (b *Box) startWrapped(ctx context.Context, c Command, roots []folder, output *spool) (child, error) {
-	bwrap, err := findBwrap()
-	if err != nil {
-		return nil, err
-	}
-	s, err := b.spec(ctx, c, roots)
-	if err != nil {
-		return nil, err
-	}
-	s.Mount = false
-	return b.launch(s, s.wrap(bwrap), c, output)
 }

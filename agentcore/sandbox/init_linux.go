@@ -21,13 +21,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// inner is the first process of a sandbox. It builds the walls, gives up every right that it needed for that, starts
-// the command, and ends with it; the kernel then ends every other process of the namespace.
-type inner struct {
-	spec   spec
-	status *os.File
-}
-
 // enter is the whole life of that process.
 func enter() int {
 	// Rights, filters and the death signal belong to threads: the one that starts the command must be the one that
@@ -158,9 +151,6 @@ func (in *inner) limit() error {
 	return nil
 }
 
-// minPIDs is the least value of pid_max that the kernel takes.
-const minPIDs = 301
-
 // run starts the command, reaps whatever ends, and returns when the command does.
 func (in *inner) run() int {
 	os.Clearenv()
@@ -269,4 +259,32 @@ func usage() (memory int64, processes int) {
 		}
 	}
 	return memory, processes
+}
+
+// probe tries every step in a sandbox of its own.
+func (in *inner) probe() []Check {
+	var r Report
+	if in.spec.Bare {
+		r.note(checkCgroup, nil, "the kernel counts memory and processes of a command together")
+		return r.Checks
+	}
+	if !in.spec.Mount {
+		return in.probeWrapped()
+	}
+	for _, l := range in.spec.Layers {
+		_, err := overlay(l)
+		r.note(checkOverlay, err, "the state folder can hold the upper layers")
+	}
+	in.spec.Layers = nil
+	if r.note(checkMounts, in.spec.mount(), "the disk is read-only, /proc, /dev and the home folder are private") {
+		err := os.WriteFile(filepath.Join("/usr", ".agentls-probe"), nil, 0o600)
+		if err == nil {
+			r.note(checkWrite, errors.New("a file could be written into /usr"), "")
+		}
+	}
+	if !in.spec.NetworkOpen {
+		r.note(checkNetwork, raiseLoopback(), "only the loopback of the sandbox can be reached")
+	}
+	in.probeRights(&r)
+	return r.Checks
 }

@@ -426,3 +426,6 @@ func boundPIDs(processes int) error {
 	}
 	return os.WriteFile("/proc/sys/kernel/pid_max", []byte(strconv.Itoa(max(processes, minPIDs))), 0)
 }
+
+// minPIDs is the least value of pid_max that the kernel takes.
+const minPIDs = 301

@@ -12,34 +12,6 @@ import (
 	"strings"
 )
 
-// probe tries every step in a sandbox of its own.
-func (in *inner) probe() []Check {
-	var r Report
-	if in.spec.Bare {
-		r.note(checkCgroup, nil, "the kernel counts memory and processes of a command together")
-		return r.Checks
-	}
-	if !in.spec.Mount {
-		return in.probeWrapped()
-	}
-	for _, l := range in.spec.Layers {
-		_, err := overlay(l)
-		r.note(checkOverlay, err, "the state folder can hold the upper layers")
-	}
-	in.spec.Layers = nil
-	if r.note(checkMounts, in.spec.mount(), "the disk is read-only, /proc, /dev and the home folder are private") {
-		err := os.WriteFile(filepath.Join("/usr", ".agentls-probe"), nil, 0o600)
-		if err == nil {
-			r.note(checkWrite, errors.New("a file could be written into /usr"), "")
-		}
-	}
-	if !in.spec.NetworkOpen {
-		r.note(checkNetwork, raiseLoopback(), "only the loopback of the sandbox can be reached")
-	}
-	in.probeRights(&r)
-	return r.Checks
-}
-
 // probeWrapped tries what bwrap leaves to us, and whether it did its part.
 func (in *inner) probeWrapped() []Check {
 	var r Report

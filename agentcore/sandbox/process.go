@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -136,17 +135,6 @@ func (b *Box) attend(p *Process, c Command, started time.Time, clean func() erro
 	}()
 }
 
-// liveView shows a workspace folder as it is on the disk.
-type liveView struct{ view }
-
-func (v *liveView) seed(map[string]Text) error { return nil }
-
-func (v *liveView) collect() (found, error) { return found{}, nil }
-
-func (v *liveView) layOver(*copyView) error { return nil }
-
-func (v *liveView) close() error { return v.disk.Close() }
-
 // Output returns what came after the first since bytes, and the length so far, to be passed next time. What no longer
 // is in memory is left out, and said.
 func (p *Process) Output(since int64) (output []byte, size int64) { return p.output.since(since) }
@@ -188,55 +176,6 @@ func (v *copyView) layFolder(rel string, to *copyView) error {
 		if err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// replaceTree replaces a file or folder in one tree by that of another one.
-func replaceTree(from, to *os.Root, rel string) error {
-	if _, err := lstat(to, rel); err == nil {
-		if err := openUp(to, rel); err != nil {
-			return err
-		}
-		if err := to.RemoveAll(rel); err != nil {
-			return err
-		}
-	}
-	return copyTree(from, to, rel)
-}
-
-// copyTree copies regular files, folders and links from one tree into another one; what is there already is kept.
-func copyTree(from, to *os.Root, rel string) error {
-	info, err := from.Lstat(rel)
-	if err != nil {
-		return err
-	}
-	if err := to.MkdirAll(filepath.Dir(rel), 0o755); err != nil {
-		return err
-	}
-	switch info.Mode().Type() {
-	case fs.ModeDir:
-		if err := to.MkdirAll(rel, info.Mode().Perm()|0o700); err != nil {
-			return err
-		}
-		entries, err := readDir(from, rel)
-		if err != nil {
-			return err
-		}
-		for _, e := range entries {
-			if err := copyTree(from, to, filepath.Join(rel, e.Name())); err != nil {
-				return err
-			}
-		}
-		return nil
-	case fs.ModeSymlink:
-		target, err := from.Readlink(rel)
-		if err != nil {
-			return err
-		}
-		return to.Symlink(target, rel)
-	case 0:
-		return copyRegular(from, rel, to, rel, info)
 	}
 	return nil
 }

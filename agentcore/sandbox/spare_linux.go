@@ -31,41 +31,6 @@ type waiting struct {
 	mounts int // a descriptor that tells of changes of the mounts since before the start
 }
 
-// sparing tells whether a spare can attend to a command: one behind walls of ours and with the network of its box,
-// that reads nothing and whose output goes one way.
-func (b *Box) sparing(c Command) bool {
-	return b.report.Level == Full && c.stdin() == nil && c.Output == nil && !c.SplitErrors && !c.Offline
-}
-
-// prepare starts a spare, unless there is one, and does not wait. What fails, the next command will tell. The caller
-// has the turn.
-func (b *Box) prepare() {
-	m := &b.machine
-	if b.report.Level != Full || m.spare.waits() || b.use() != nil {
-		return
-	}
-	in, err := b.count()
-	if err != nil {
-		b.users.Done()
-		return
-	}
-	kind := spec{Mount: true, NetworkOpen: b.options.Network.Open}
-	if b.options.Network.Gate != nil && !kind.NetworkOpen {
-		kind.Gate = &Gate{}
-	}
-	s := &spare{hand: make(chan waiting), ended: make(chan struct{})}
-	m.spare = s
-	launcher, patience := m.launcher, m.patience
-	go func() {
-		defer b.users.Done()
-		defer close(s.ended)
-		w, err := launcher.wait(&kind, in)
-		if err == nil {
-			s.offer(b.ctx, w, patience)
-		}
-	}()
-}
-
 // wait starts an attendant that has no command yet.
 func (l *launcher) wait(kind *spec, in *counted) (w waiting, err error) {
 	w.output = &relay{}
@@ -108,28 +73,6 @@ func (s *spare) waits() bool {
 		return false
 	default:
 		return true
-	}
-}
-
-// takeSpare is the spare, whose output goes to a spool from now on; nil where there is none, or where the machine has
-// other mounts than it has seen. The caller has the turn.
-func (b *Box) takeSpare(output *spool) *confined {
-	s := b.machine.spare
-	b.machine.spare = nil
-	if s == nil {
-		return nil
-	}
-	select {
-	case <-s.ended:
-		return nil
-	case w := <-s.hand:
-		if mountsChanged(w.mounts) {
-			w.end()
-			return nil
-		}
-		unix.Close(w.mounts)
-		w.output.to.Store(output)
-		return w.confined
 	}
 }
 

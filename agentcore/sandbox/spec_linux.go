@@ -2,6 +2,8 @@
 
 package sandbox
 
+import "slices"
+
 // spec is what the process that sets up a sandbox is told by the one that starts it, as JSON on the control pipe.
 type spec struct {
 	// Probe only looks what works: every step is tried and reported, no command runs.
@@ -91,4 +93,12 @@ func failed(step string, err error) error {
 		return nil
 	}
 	return &stepError{step, err}
+}
+
+// hides tells whether a path lies in a folder that is covered.
+func (s *spec) hides(path string) bool {
+	if slices.ContainsFunc(s.Blank, func(blank string) bool { return below(path, blank) }) {
+		return true
+	}
+	return slices.ContainsFunc(s.Binds, func(b bind) bool { return b.Target != path && below(path, b.Target) })
 }

@@ -116,23 +116,3 @@ func (t *trees) close() error {
 	}
 	return errors.Join(errs...)
 }
-
-// Ahead prepares for a command that is about to come: it starts its attendant, and looks at workspace folders that no
-// command has seen yet. It returns when that is looked at, or the box is closed. What it cannot read the command will
-// tell.
-func (b *Box) Ahead() {
-	if b.use() != nil {
-		return
-	}
-	defer b.users.Done()
-	if b.take(b.ctx) != nil {
-		return
-	}
-	defer func() { <-b.turn }()
-	b.prepare()
-	for _, f := range b.roots {
-		if v, ok := f.view.(*overlayView); ok && v.works == 0 {
-			_, _, _ = b.trees.known.scan(b.ctx, v.root, v.disk, b.options.Secret)
-		}
-	}
-}

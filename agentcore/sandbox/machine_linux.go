@@ -1,0 +1,46 @@
+//go:build amd64 || arm64
+
+package sandbox
+
+import (
+	"time"
+)
+
+// machine is what a box needs of this system: the thread that starts its processes, the cgroup that they are in, if
+// any, and the process that waits for the next command. It belongs to whoever has the box's turn.
+type machine struct {
+	launcher *launcher
+	cgroup   string
+	counted  int // commands in the cgroup so far
+	spare    *spare
+	used     []string // work folders of commands that have ended
+	// patience is how long a spare waits.
+	patience time.Duration
+}
+
+// newMachine makes that of a box with a folder of its own. counting says that the kernel counts what commands use.
+func newMachine(dir string, counting bool) machine {
+	m := machine{launcher: newLauncher(), patience: sparePatience}
+	if counting {
+		// It worked when it was probed. Where it no longer does, commands are counted as on a machine without.
+		m.cgroup, _ = openCgroup(dir)
+	}
+	return m
+}
+
+func (m *machine) close() error {
+	if m.launcher != nil {
+		m.launcher.close()
+	}
+	if m.cgroup == "" {
+		return nil
+	}
+	return removeCgroup(m.cgroup)
+}
+
+// leave has the work folder of a command that has ended deleted some time; there may be none.
+func (m *machine) leave(work string) {
+	if work != "" {
+		m.used = append(m.used, work)
+	}
+}
