@@ -73,6 +73,8 @@ type Options struct {
 	// UserConfig is the path of the user's config.toml, where the tool statusline sets its key; empty means that it
 	// cannot.
 	UserConfig string
+	// Home is the user's home folder, whose .claude/CLAUDE.md instructs agents; empty means none.
+	Home string
 	// Redactor knows secrets that must not be stored, published or sent; nil means a new one. The engine adds the
 	// keys of its providers.
 	Redactor *secret.Redactor
@@ -260,7 +262,7 @@ func prepare(o *Options) (*Engine, error) {
 		Sandboxes: run.Sandboxes{Trees: &sandbox.Trees{}, Report: o.Sandbox, Level: o.SandboxLevel},
 		Checking:  make(chan struct{}, runtime.GOMAXPROCS(0)), Crash: o.Crash, Logger: o.Logger,
 		Outputs:  run.Outputs{Dir: filepath.Join(stateDir, "outputs"), Redactor: o.Redactor},
-		StateDir: stateDir, KeysFile: o.KeysFile, UserFile: o.UserConfig, Redactor: o.Redactor,
+		StateDir: stateDir, KeysFile: o.KeysFile, UserFile: o.UserConfig, Home: o.Home, Redactor: o.Redactor,
 		Machine: slot.NewMachine(filepath.Join(stateDir, "slots"),
 			func() int { return e.Config().MaxChildrenPerMachine }),
 	}

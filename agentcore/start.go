@@ -9,6 +9,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
+	"github.com/agentls/agentls/agentcore/instruction"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/registry"
 	"github.com/agentls/agentls/agentcore/run"
@@ -123,6 +124,19 @@ func (s *Session) Unreviewed(h workspace.Hunk) bool {
 	}
 	r, err := s.engine.run(h.Author.Run)
 	return err == nil && r.In() == s.shared && r.Unreviewed(h) // else it is of a former process, or long over
+}
+
+// Instructions are what an agent would be told of the instructions of the user and the project if it were started on
+// files, absolute, and what would be left out. An empty agent means the default one. It reads the files anew.
+func (s *Session) Instructions(agentName string, files []string) (instruction.Set, error) {
+	cfg := s.engine.Config()
+	definition, err := registry.Find(s.engine.Agents(), agentName, cfg)
+	if err != nil {
+		return instruction.Set{}, err
+	}
+	own := run.RightsOf(&s.engine.process, s.shared, cfg)
+	book := run.NewInstructions(&s.engine.process, s.shared, own.Alone(definition, cfg))
+	return run.InstructionsOf(book, definition, cfg, files), nil
 }
 
 // Explain says how a call would be decided for an agent, by which rule of which layer, and what an "always" would

@@ -16,6 +16,7 @@ import (
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/instruction"
 	"github.com/agentls/agentls/agentcore/provider"
 	"github.com/agentls/agentls/agentcore/registry"
 	"github.com/agentls/agentls/agentcore/secret"
@@ -147,6 +148,9 @@ func (r *reloader) watched() []watch.Target {
 	for _, root := range roots {
 		list = append(list, watch.Target{Path: filepath.Join(root, ".agentls"), Base: root, Depth: deep},
 			watch.Target{Path: filepath.Join(root, config.ProjectServers)})
+		for _, name := range instruction.Named() {
+			list = append(list, watch.Target{Path: filepath.Join(root, filepath.FromSlash(name)), Base: root, Depth: 1})
+		}
 	}
 	for _, name := range r.trust.actors() {
 		if !slices.ContainsFunc(list,
@@ -280,7 +284,7 @@ func (r *reloader) engineOptions(v *authoring.Vocabulary) agentcore.Options {
 	o := r.options
 	return agentcore.Options{
 		StateDir: o.Dirs.State, Config: v.Config, Agents: v.Registry, Skills: v.Skills, OpenModel: o.OpenModel,
-		Getenv: o.Getenv, KeysFile: o.Dirs.Keys(), UserConfig: o.Dirs.File, Redactor: o.Redactor, Crash: o.Crash,
+		Getenv: o.Getenv, KeysFile: o.Dirs.Keys(), UserConfig: o.Dirs.File, Home: r.home(), Redactor: o.Redactor, Crash: o.Crash,
 		Logger: r.logger, Name: r.client.Title(), TrustChanged: r.touch, Editor: r.lender,
 	}
 }

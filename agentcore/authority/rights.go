@@ -1,6 +1,7 @@
 package authority
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -179,7 +180,10 @@ func (r *Rights) Grants() []permission.Grant { return r.Decisions.Hold() }
 
 // MayRead reports whether a file that a search comes across may be shown: it is left out where read of it is denied, by
 // a rule or since it looks like one with secrets, and where a rule wants the user to be asked.
-func (r *Rights) MayRead(name, toolName string) bool {
+func (r *Rights) MayRead(name, toolName string) bool { return r.WhyUnread(name, toolName) == "" }
+
+// WhyUnread says why MayRead reports false, "" where it reports true.
+func (r *Rights) WhyUnread(name, toolName string) string {
 	names := []permission.Path{{Name: name}}
 	if info, err := os.Lstat(name); err == nil && info.Mode()&os.ModeSymlink != 0 {
 		if real, err := filepath.EvalSymlinks(name); err == nil {
@@ -194,10 +198,10 @@ func (r *Rights) MayRead(name, toolName string) bool {
 		d := r.Policy.Decide(permission.Request{Tool: t, Effect: permission.Read, Paths: names}, grants)
 		// Outside of the workspace the call itself was asked for.
 		if d.Action == permission.Deny || d.Action == permission.Ask && d.Rule != nil {
-			return false
+			return cmp.Or(d.Reason, "it may not be read")
 		}
 	}
-	return true
+	return ""
 }
 
 // Explain says how a call of one of the tools would be decided, by which rule of which layer, and what an "always"

@@ -42,6 +42,7 @@ func New(p *Process, s *Session, parent *Run, request Request) (*Run, error) {
 	r.request.Title = cmp.Or(strings.Join(strings.Fields(request.Title), " "), clip.FirstLine(request.Prompt))
 	r.limits = request.limitsOf(definition, r.depth, cfg)
 	equip(r)
+	instruct(r)
 	if err := r.chooseModel(); err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ func factsOf(r *Run) *prompt.Facts {
 		Limits: r.limits, Created: r.created, Role: r.role(), Path: r.pathOfAgents(), Depth: r.depth, Task: r.task,
 		Prompt: r.request.Prompt, Expanded: r.expanded, Inherited: r.inherited.text,
 		Paths: c.Paths, StartLine: c.StartLine, EndLine: c.EndLine, Finding: c.Finding,
+		Instructions: r.instructed.first,
 	}
 	if r.request.Comment != nil {
 		f.Comment = r.request.Comment.StartLine

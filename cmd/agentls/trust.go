@@ -87,7 +87,7 @@ func (p *process) trustFolder(ctx context.Context, s *settings, folder string, y
 		return usage("there is no folder %s; name the workspace folder", folder)
 	}
 	return p.withEngine(ctx, s, "", func(engine *agentcore.Engine) error {
-		t, err := engine.Decisions().FolderTrust(ctx, folder)
+		t, err := engine.Decisions().WholeTrust(ctx, folder)
 		if err != nil {
 			return &exitError{exitUsage, err}
 		}
