@@ -24,6 +24,7 @@ import (
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/feed"
 	"github.com/agentls/agentls/agentcore/history"
+	"github.com/agentls/agentls/agentcore/instruction"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/process/command"
@@ -599,6 +600,15 @@ func (e *Engine) ExplainRun(id event.RunID, toolName, subject string) (permissio
 	}
 	rights := r.Rights()
 	return rights.Explain(e.process.Tools, toolName, subject)
+}
+
+// RunInstructions are the instructions that a run of this process was given.
+func (e *Engine) RunInstructions(id event.RunID) (instruction.Set, error) {
+	r, err := e.run(id)
+	if err != nil {
+		return instruction.Set{}, err
+	}
+	return r.Instructions(), nil
 }
 
 // Retention deletes sessions.

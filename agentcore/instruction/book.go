@@ -283,7 +283,7 @@ func (c *collector) imported(root, from string, i Import, above []string) {
 	switch {
 	case !ok:
 		if i.IsPath() {
-			c.omit(cmp.Or(name, i.Name), from,
+			c.omit(cmp.Or(name, filepath.Join(filepath.Dir(from), filepath.FromSlash(i.Name))), from,
 				"lies outside of the workspace, and a project's instructions come from its folder alone", true)
 		}
 	case len(above) > maxDepth:

@@ -47,6 +47,44 @@ func (s Set) Bound(most int) Set {
 	return s
 }
 
+// Lines say for people which files are given, each with its length and what is cut, and which are not, and why; those
+// that are for other files are left out. shown is the name of a file as people know it.
+func (s Set) Lines(shown func(name string) string) []string {
+	var list []string
+	for _, t := range s.Texts {
+		line := fmt.Sprintf("%s (%d bytes", shown(t.Path), t.Size)
+		if t.By != "" {
+			line += ", imported by " + shown(t.By)
+		}
+		if cut := t.Cut(); cut > 0 {
+			line += fmt.Sprintf(", of which %d are cut", cut)
+		}
+		if t.Unseen > 0 {
+			line += fmt.Sprintf(", without %d characters that nobody sees", t.Unseen)
+		}
+		list = append(list, line+")")
+	}
+	for _, o := range s.Omitted {
+		if o.other {
+			continue
+		}
+		line := "not given: " + shown(o.Path) + " " + o.Why
+		if o.By != "" {
+			line += " (imported by " + shown(o.By) + ")"
+		}
+		list = append(list, line)
+	}
+	return list
+}
+
+// And adds another set behind this one.
+func (s Set) And(more Set) Set {
+	return Set{
+		Texts:   append(slices.Clip(s.Texts), more.Texts...),
+		Omitted: append(slices.Clip(s.Omitted), more.Omitted...), Max: s.Max,
+	}
+}
+
 // Paths are the files of the set, those that are omitted too, unless they are for other files.
 func (s Set) Paths() []string {
 	var list []string

@@ -39,6 +39,7 @@ type instructed struct {
 	// files are the files at hand: those of the prompt, and those of calls that brought further instructions.
 	files []string
 	known map[string]bool // files of instructions that the run needs no more of
+	given bool            // whether it was given any
 	room  int             // bytes that further ones may hold
 	off   bool            // whether it is given none
 }
@@ -55,6 +56,22 @@ func instruct(r *Run) {
 	i.off = withoutInstructions(r.definition, r.config)
 	i.first = InstructionsOf(i.book, r.definition, r.config, i.files)
 	i.begin()
+	r.noteInstructions(i.first, r.session.View.Shown)
+}
+
+// noteInstructions notes what the run was given, for whoever asks.
+func (r *shared) noteInstructions(more instruction.Set, shown func(string) string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.instructions = r.instructions.And(more)
+	r.told = r.instructions.Lines(shown)
+}
+
+// Instructions are those that the run was given so far. Any goroutine may call it.
+func (r *shared) Instructions() instruction.Set {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.instructions
 }
 
 // withoutInstructions reports whether an agent does without instructions.
@@ -72,28 +89,29 @@ func InstructionsOf(book *instruction.Book, d *agent.Definition, cfg *config.Con
 
 // begin forgets what calls brought beside the prompt.
 func (i *instructed) begin() {
+	i.given = len(i.first.Texts) > 0
 	i.known, i.room = map[string]bool{}, i.first.Max-i.first.Size()
 	for _, path := range i.first.Paths() {
 		i.known[path] = true
 	}
 }
 
-// beyond returns what holds for a file beside what the run was given, "" for nothing. It counts as given from then on.
-func (i *instructed) beyond(path string, shown func(string) string) string {
+// beyond returns what holds for a file beside what the run was given, which counts as given from then on, and whether it
+// is the first that the run is given.
+func (i *instructed) beyond(path string) (more instruction.Set, first bool) {
 	if i.off {
-		return ""
+		return more, false
 	}
-	more := i.book.Beyond(i.known, path).Bound(max(i.room, 0))
+	more = i.book.Beyond(i.known, path).Bound(max(i.room, 0))
 	for _, path := range more.Paths() {
 		i.known[path] = true
 	}
-	if len(more.Texts) == 0 {
-		return ""
+	if len(more.Texts) > 0 {
+		first, i.given = !i.given, true
+		i.room -= more.Size()
+		i.files = append(i.files, path)
 	}
-	text := more.Write(shown, len(i.first.Texts) == 0 && len(i.files) == 0)
-	i.room -= more.Size()
-	i.files = append(i.files, path)
-	return text
+	return more, first
 }
 
 // instructBelow puts the instructions of folders that the run had not been in into the results of the first calls on
@@ -112,8 +130,12 @@ func (r *loop) instructBelow(calls []*call, results []model.Part) {
 			if err != nil {
 				continue
 			}
-			if text := r.instructed.beyond(path, r.session.View.Shown); text != "" {
+			more, first := r.instructed.beyond(path)
+			if text := more.Write(r.session.View.Shown, first); text != "" {
 				result.Text += "\n\n" + text
+			}
+			if len(more.Texts)+len(more.Omitted) > 0 {
+				r.noteInstructions(more, r.session.View.Shown)
 			}
 		}
 		results[n] = result
