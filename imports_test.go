@@ -25,6 +25,7 @@ type because map[string]string
 // not here may not exist. Nothing below agentcore may name lsp or a package that knows LSP.
 var imports = map[string]because{
 	"cmd/agentls": {
+		"agentcore/instruction":   "shows what instructs an agent",
 		"agentcore/lazyregexp":    "how colours and refusals look",
 		"agentcore":               "the command line runs the engine in its own process",
 		"agentcore/agent":         "lists and checks definitions",

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agentls/agentls/agentcore/authority"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/instruction"
@@ -137,6 +138,24 @@ func (s *Session) Instructions(agentName string, files []string) (instruction.Se
 	own := run.RightsOf(&s.engine.process, s.shared, cfg)
 	book := run.NewInstructions(&s.engine.process, s.shared, own.Alone(definition, cfg))
 	return run.InstructionsOf(book, definition, cfg, files), nil
+}
+
+// Prompt is the system prompt that a run would have, and what instructs it. folders say how far the user trusts the
+// folders of the view. Nothing is started or stored.
+func (e *Engine) Prompt(view *workspace.View, folders map[string]authority.FolderTrust, request RunRequest,
+) (string, instruction.Set, error) {
+	s := e.newSession(view, "")
+	defer s.shared.Board.Close()
+	defer s.shared.Servers.Close()
+	s.SetFolders(folders)
+	s.SetTrusted(len(s.trustedRoots()) == len(view.Folders()))
+	request.Prompt = cmp.Or(request.Prompt, "…")
+	r, err := run.New(&e.process, s.shared, nil, request)
+	if err != nil {
+		return "", instruction.Set{}, err
+	}
+	defer r.Cancel(fault.ErrCancelled)
+	return r.Prompt(), r.Instructions(), nil
 }
 
 // Explain says how a call would be decided for an agent, by which rule of which layer, and what an "always" would

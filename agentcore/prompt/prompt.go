@@ -82,7 +82,10 @@ func (f *Facts) System() (text string, missing []error) {
 	}
 	if text := f.Instructions.Write(f.View.Shown, true); text != "" {
 		// They are last, so that nothing in them looks like what the engine says.
-		fmt.Fprintf(&b, "\n\n%s\n", text)
+		if f.Definition.NoDefaultPrefix {
+			b.WriteByte('\n')
+		}
+		fmt.Fprintf(&b, "\n%s\n", text)
 	}
 	return b.String(), missing
 }

@@ -3,6 +3,7 @@ package run
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/prompt"
@@ -30,6 +31,14 @@ func factsOf(r *Run) *prompt.Facts {
 		f.Commands = b.String()
 	}
 	return f
+}
+
+// Prompt is the system prompt of a run that is not launched.
+func (r *Run) Prompt() string {
+	defer r.budget.close()
+	r.created = time.Now()
+	system, _ := factsOf(r).System()
+	return r.redactor.Text(system)
 }
 
 // tellSkills tells the user which of the skills that the definition names cannot be had.
