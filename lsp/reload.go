@@ -68,15 +68,16 @@ func newReloader(w *window, lender *lending.Lender) *reloader {
 // vocabulary returns what can be named now; before the first load, what is built in.
 func (r *reloader) vocabulary() *authoring.Vocabulary {
 	v := r.now.Load()
-	switch {
-	case v == nil:
-		return builtinVocabulary()
-	case r.ready():
-		with := *v
-		with.Registry = r.engine.Agents() // those that were registered at run time, too
-		return &with
+	loaded := v != nil
+	if !loaded {
+		v = builtinVocabulary()
 	}
-	return v
+	with := *v
+	with.Imports, with.Matches = r.imports, r.matches
+	if loaded && r.ready() {
+		with.Registry = r.engine.Agents() // those that were registered at run time, too
+	}
+	return &with
 }
 
 // builtinVocabulary is that of a server without any file.

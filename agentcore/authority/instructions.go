@@ -70,7 +70,7 @@ func pathsOf(actors []permission.Actor) []string {
 func importsOf(dir *os.Root, actors []permission.Actor) []string {
 	var list, next []string
 	for _, a := range actors {
-		if full := "/" + a.Path; instruction.Is(full) && !instruction.IsScoped(full) {
+		if full := "/" + a.Path; instruction.Is(full) && instruction.Importing(full) {
 			next = append(next, a.Path)
 		}
 	}

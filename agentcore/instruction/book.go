@@ -131,6 +131,13 @@ func (b *Book) Beyond(known map[string]bool, file string) Set {
 	return c.set
 }
 
+// Import returns what a file gets by one of its imports, which is read as all others are.
+func (b *Book) Import(file string, i Import) Set {
+	c := collector{book: b, seen: map[string]bool{}, said: map[string]string{}}
+	c.imported(b.root(file), file, i, []string{file})
+	return c.set
+}
+
 // folder is a folder whose instructions count, and the workspace folder that it lies in.
 type folder struct{ root, path string }
 
@@ -263,8 +270,8 @@ func (c *collector) add(root, name, from string, above []string) {
 			Path: name, Root: root, By: from, Body: body, Size: len(body), Unseen: p.unseen,
 		})
 	}
-	if IsScoped(name) || filepath.ToSlash(name) == filepath.ToSlash(root)+"/"+copilotFile {
-		return // Copilot's files import nothing
+	if !Importing(name) {
+		return
 	}
 	for _, i := range imports {
 		c.imported(root, name, i, append(slices.Clip(above), name))

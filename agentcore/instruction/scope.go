@@ -35,6 +35,13 @@ func Is(name string) bool {
 	return strings.HasSuffix(slashed, "/"+copilotFile) || IsScoped(name)
 }
 
+// Importing reports whether the imports of a file with instructions are followed, by its absolute path: Copilot's own
+// files have none.
+func Importing(name string) bool {
+	slashed := filepath.ToSlash(name)
+	return !IsScoped(name) && !strings.HasSuffix(slashed, "/"+copilotFile)
+}
+
 // IsScoped reports whether a file holds instructions for certain files alone, by its absolute path: one of
 // .github/instructions.
 func IsScoped(name string) bool {

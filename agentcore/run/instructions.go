@@ -196,23 +196,29 @@ type instructionReader struct {
 	ignored *workspace.Ignored
 }
 
-// Read implements [instruction.Reader].
-func (i instructionReader) Read(root, name string) (text string, unseen int, err error) {
-	file, err := i.view.Read(name)
+// ReadInstructions reads a file with instructions as the editor shows it, whoever may read it. root is the workspace
+// folder that it counts in, "" for a file of the user's own. The error is fs.ErrNotExist, or says why it is refused.
+func ReadInstructions(view *workspace.View, root, name string) (workspace.File, error) {
+	file, err := view.Read(name)
 	problem, refused := errors.AsType[*workspace.FileError](err)
 	switch {
 	case refused && problem.Kind == workspace.NotFound:
-		return "", 0, fs.ErrNotExist
+		return file, fs.ErrNotExist
 	case root == "" && refused && problem.Kind == workspace.Outside:
 		file.Text, err = readUserFile(name)
-		if err != nil {
-			return "", 0, err
-		}
+		return file, err
 	case refused && problem.Kind == workspace.Directory:
-		return "", 0, fs.ErrNotExist
+		return file, fs.ErrNotExist
 	case refused:
-		return "", 0, errors.New("is refused: " + problem.Detail)
-	case err != nil:
+		return file, errors.New("is refused: " + problem.Detail)
+	}
+	return file, err
+}
+
+// Read implements [instruction.Reader].
+func (i instructionReader) Read(root, name string) (text string, unseen int, err error) {
+	file, err := ReadInstructions(i.view, root, name)
+	if err != nil {
 		return "", 0, err
 	}
 	if why := i.rights.WhyUnread(name, "read"); why != "" {
