@@ -16,6 +16,7 @@ import (
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/model/script"
 	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/agentcore/workspace"
 )
 
 // blocks are the files that a text gives instructions of, in order, each with what marks it.
@@ -336,4 +337,70 @@ func TestInstructionsAreTrustedByContent(t *testing.T) {
 	if f := folder(true); f.Standing != permission.Changed || strings.Join(f.Added, " ") != "other/AGENTS.md" {
 		t.Errorf("who is about to trust the folder sees %s", f.Trust)
 	}
+}
+
+// TestInstructionsOutliveCompaction has a conversation shortened in which a call had brought instructions: the next call
+// there brings them again.
+func TestInstructionsOutliveCompaction(t *testing.T) {
+	files := bigFiles()
+	files["pkg/AGENTS.md"], files["pkg/n.txt"], files["AGENTS.md"] = "pkg\n", "n\n", "root\n"
+	near := call("read", `{"path":"pkg/n.txt"}`)
+	w := newWorld(t, files,
+		summariser("## Task\nthe summary"),
+		script.Turn{Expect: []script.Expect{instructs("AGENTS.md")}, Answer: []script.Step{near}},
+		script.Turn{Expect: []script.Expect{brings("pkg/AGENTS.md")}, Answer: []script.Step{readOf("a")}},
+		script.Turn{Expect: []script.Expect{brings()}, Answer: []script.Step{readOf("b")}},
+		script.Turn{Answer: []script.Step{readOf("c")}},
+		script.Turn{Answer: []script.Step{readOf("d")}},
+		script.Turn{Expect: []script.Expect{summed(2, "the summary"), brings()}, Answer: []script.Step{near}},
+		script.Turn{Expect: []script.Expect{brings("pkg/AGENTS.md"), instructs("AGENTS.md")}, Answer: []script.Step{near}},
+		ends(brings()),
+	).holds(smallContext)
+	if r := w.instructed(); r.Status != event.StatusCompleted {
+		t.Errorf("unexpected result: %+v", r)
+	}
+}
+
+// TestInstructionsOfSeveralFolders has two workspace folders, of which the user trusts one.
+func TestInstructionsOfSeveralFolders(t *testing.T) {
+	w := newWorld(t, map[string]string{"AGENTS.md": "first\n", "a.go": "package a\n"})
+	other := t.TempDir()
+	put(t, filepath.Join(other, "AGENTS.md"), "second\n")
+	put(t, filepath.Join(other, "b.go"), "package b\n")
+	must(t, w.view.SetRoots([]workspace.Root{{Path: w.dir, Name: "w"}, {Path: other, Name: "o"}}))
+	given := func(want string) {
+		t.Helper()
+		set, err := w.session.Instructions("", []string{filepath.Join(other, "b.go")})
+		must(t, err)
+		got := ""
+		for _, text := range set.Texts {
+			got += text.Body + " "
+		}
+		if got != want {
+			t.Errorf("given: %q, want %q", got, want)
+		}
+	}
+	inform := func() {
+		folders := map[string]authority.FolderTrust{}
+		for _, root := range []string{w.dir, other} {
+			f, err := w.engine.Decisions().FolderTrust(w.ctx, root)
+			must(t, err)
+			folders[root] = f
+		}
+		w.session.SetFolders(folders)
+	}
+	inform()
+	given("")
+	for _, root := range []string{w.dir, other} {
+		f, err := w.engine.Decisions().WholeTrust(w.ctx, root)
+		must(t, err)
+		must(t, w.engine.Decisions().TrustFolder(w.ctx, root, f.Actors))
+		inform()
+		if root == w.dir {
+			given("first ")
+		}
+	}
+	given("first second ")
+	must(t, w.engine.Decisions().RevokeTrust(w.ctx, other)) // which counts at once
+	given("first ")
 }

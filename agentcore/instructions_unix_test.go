@@ -83,3 +83,39 @@ func TestHostileInstructions(t *testing.T) {
 		t.Errorf("a mention is taken for an import:\n%s", told)
 	}
 }
+
+// TestHostileInstructionsOfTheUser has the user's own files import what must not be read, or be what is no file.
+func TestHostileInstructionsOfTheUser(t *testing.T) {
+	home := t.TempDir()
+	own := filepath.Join(home, ".claude", "CLAUDE.md")
+	put(t, own, "mine @~/.env @/proc/self/environ @/dev/zero @pipe.md @big.md @elsewhere.md @key.md\n")
+	put(t, filepath.Join(home, ".env"), "TOKEN=hidden-value\n")
+	put(t, filepath.Join(home, "notes.md"), "of the user\n")
+	must(t, os.Symlink(filepath.Join(home, "notes.md"), filepath.Join(home, ".claude", "elsewhere.md")))
+	must(t, os.Symlink(filepath.Join(home, ".env"), filepath.Join(home, ".claude", "key.md")))
+	must(t, syscall.Mkfifo(filepath.Join(home, ".claude", "pipe.md"), 0o644))
+	must(t, os.Mkdir(filepath.Join(home, "config"), 0o755))
+	must(t, syscall.Mkfifo(filepath.Join(home, "config", "AGENTS.md"), 0o644))
+	put(t, filepath.Join(home, ".claude", "big.md"), "")
+	must(t, os.Truncate(filepath.Join(home, ".claude", "big.md"), 2<<30))
+	w := newWorld(t, nil)
+	w.with(script.New("test"), func(o *agentcore.Options) {
+		o.Home, o.UserConfig = home, filepath.Join(home, "config", "config.toml")
+	})
+	set, err := w.session.Instructions("coder", nil)
+	must(t, err)
+	told := strings.Join(set.Lines(func(name string) string { return name }), "\n")
+	for _, want := range []string{
+		"/.claude/CLAUDE.md (", "/.claude/elsewhere.md (11 bytes", "/config/AGENTS.md is refused: it is not a regular file",
+		"/.env is refused: it looks like a file that holds keys", "/proc/self/environ is refused: it is a file of the system",
+		"/dev/zero is refused", "/pipe.md is refused: it is not a regular file", "/big.md is refused: it has 2147483648 bytes",
+		"/key.md is refused: it looks like",
+	} {
+		if !strings.Contains(told, want) {
+			t.Errorf("it is not said that %q:\n%s", want, told)
+		}
+	}
+	if len(set.Texts) != 2 {
+		t.Errorf("given: %+v", set.Texts)
+	}
+}

@@ -128,6 +128,7 @@ func (b *Book) Beyond(known map[string]bool, file string) Set {
 			c.scoped(dir.root, []string{file})
 		}
 	}
+	c.set.Omitted = slices.DeleteFunc(c.set.Omitted, func(o Omitted) bool { return o.other })
 	return c.set
 }
 
