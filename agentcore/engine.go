@@ -263,7 +263,8 @@ func prepare(o *Options) (*Engine, error) {
 		Sandboxes: run.Sandboxes{Trees: &sandbox.Trees{}, Report: o.Sandbox, Level: o.SandboxLevel},
 		Checking:  make(chan struct{}, runtime.GOMAXPROCS(0)), Crash: o.Crash, Logger: o.Logger,
 		Outputs:  run.Outputs{Dir: filepath.Join(stateDir, "outputs"), Redactor: o.Redactor},
-		StateDir: stateDir, KeysFile: o.KeysFile, UserFile: o.UserConfig, Home: o.Home, Redactor: o.Redactor,
+		StateDir: stateDir, KeysFile: o.KeysFile,
+		User: run.User{Config: o.UserConfig, Home: o.Home}, Redactor: o.Redactor,
 		Machine: slot.NewMachine(filepath.Join(stateDir, "slots"),
 			func() int { return e.Config().MaxChildrenPerMachine }),
 	}
@@ -603,7 +604,7 @@ func (e *Engine) ExplainRun(id event.RunID, toolName, subject string) (permissio
 }
 
 // RunInstructions are the instructions that a run of this process was given.
-func (e *Engine) RunInstructions(id event.RunID) (instruction.Set, error) {
+func RunInstructions(e *Engine, id event.RunID) (instruction.Set, error) {
 	r, err := e.run(id)
 	if err != nil {
 		return instruction.Set{}, err

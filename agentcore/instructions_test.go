@@ -339,8 +339,8 @@ func TestInstructionsAreTrustedByContent(t *testing.T) {
 	}
 }
 
-// TestInstructionsOutliveCompaction has a conversation shortened in which a call had brought instructions: the next call
-// there brings them again.
+// TestInstructionsOutliveCompaction has a conversation shortened in which a call had brought instructions: the next
+// call there brings them again.
 func TestInstructionsOutliveCompaction(t *testing.T) {
 	files := bigFiles()
 	files["pkg/AGENTS.md"], files["pkg/n.txt"], files["AGENTS.md"] = "pkg\n", "n\n", "root\n"

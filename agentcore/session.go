@@ -106,9 +106,9 @@ func (s *Session) isTrusted() bool {
 		!slices.ContainsFunc(t.stored, func(root string) bool { return !s.engine.process.Decisions.Trusts(root) })
 }
 
-// SetFolders says how far the store has it that the user trusts each of the workspace folders, by the path that the view
-// has for it. Instructions are then taken from the trusted ones alone, as they were trusted. Without it, SetTrusted
-// decides for all of them.
+// SetFolders says how far the store has it that the user trusts each of the workspace folders, by the path that the
+// view has for it. Instructions are then taken from the trusted ones alone, as they were trusted. Without it,
+// SetTrusted decides for all of them.
 func (s *Session) SetFolders(folders map[string]authority.FolderTrust) { s.folders.Store(&folders) }
 
 // trustedRoots are the workspace folders that the user trusts.

@@ -142,7 +142,7 @@ func (s *Session) Instructions(agentName string, files []string) (instruction.Se
 
 // Prompt is the system prompt that a run would have, and what instructs it. folders say how far the user trusts the
 // folders of the view. Nothing is started or stored.
-func (e *Engine) Prompt(view *workspace.View, folders map[string]authority.FolderTrust, request RunRequest,
+func Prompt(e *Engine, view *workspace.View, folders map[string]authority.FolderTrust, request RunRequest,
 ) (string, instruction.Set, error) {
 	s := e.newSession(view, "")
 	defer s.shared.Board.Close()
@@ -155,7 +155,7 @@ func (e *Engine) Prompt(view *workspace.View, folders map[string]authority.Folde
 		return "", instruction.Set{}, err
 	}
 	defer r.Cancel(fault.ErrCancelled)
-	return r.Prompt(), r.Instructions(), nil
+	return run.PromptOf(r), r.Instructions(), nil
 }
 
 // Explain says how a call would be decided for an agent, by which rule of which layer, and what an "always" would

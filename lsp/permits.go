@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/instruction"
 	"github.com/agentls/agentls/agentcore/permission"
@@ -99,7 +100,7 @@ func (m *permits) Explain(ctx context.Context, p *methods.ExplainParams) (*metho
 	}
 	var given instruction.Set
 	if p.Run != "" {
-		given, err = m.engine.RunInstructions(p.Run)
+		given, err = agentcore.RunInstructions(m.engine, p.Run)
 		err = m.engine.Others().Explain(ctx, string(p.Run), err)
 	} else {
 		var files []string

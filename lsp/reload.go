@@ -285,7 +285,8 @@ func (r *reloader) engineOptions(v *authoring.Vocabulary) agentcore.Options {
 	o := r.options
 	return agentcore.Options{
 		StateDir: o.Dirs.State, Config: v.Config, Agents: v.Registry, Skills: v.Skills, OpenModel: o.OpenModel,
-		Getenv: o.Getenv, KeysFile: o.Dirs.Keys(), UserConfig: o.Dirs.File, Home: r.home(), Redactor: o.Redactor, Crash: o.Crash,
+		Getenv: o.Getenv, KeysFile: o.Dirs.Keys(), UserConfig: o.Dirs.File, Home: r.home(), Redactor: o.Redactor,
+		Crash:  o.Crash,
 		Logger: r.logger, Name: r.client.Title(), TrustChanged: r.touch, Editor: r.lender,
 	}
 }

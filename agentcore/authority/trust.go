@@ -83,9 +83,9 @@ func RealRoot(root string) (string, error) {
 }
 
 // Acting reads what acts, or would, in a workspace folder: configuration, definitions, skills, instructions and what
-// they import, and the files of the folder that hooks and MCP servers of its configuration name. Of the folders below it
-// the files with instructions are named, as slash paths. It reads the disk, and fails where there is more than can be
-// looked at.
+// they import, and the files of the folder that hooks and MCP servers of its configuration name. Of the folders below
+// it the files with instructions are named, as slash paths. It reads the disk, and fails where there is more than can
+// be looked at.
 func Acting(ctx context.Context, root string, below ...string) ([]permission.Actor, error) {
 	dir, err := os.OpenRoot(root)
 	if err != nil {

@@ -96,8 +96,8 @@ func (i *instructed) begin() {
 	}
 }
 
-// beyond returns what holds for a file beside what the run was given, which counts as given from then on, and whether it
-// is the first that the run is given.
+// beyond returns what holds for a file beside what the run was given, which counts as given from then on, and whether
+// it is the first that the run is given.
 func (i *instructed) beyond(path string) (more instruction.Set, first bool) {
 	if i.off {
 		return more, false
@@ -143,7 +143,7 @@ func (r *loop) instructBelow(calls []*call, results []model.Part) {
 }
 
 // tellInstructions tells the user which files of instructions are not given, or not whole.
-func (r *Run) tellInstructions() {
+func (r *loop) tellInstructions() {
 	if r.parent != nil {
 		return // whose files these are, mostly
 	}
@@ -174,12 +174,12 @@ func (r *Run) tellInstructions() {
 
 // NewInstructions is a book of what a session's workspace and its user instruct agents to do, for agents with rights.
 func NewInstructions(p *Process, s *Session, rights authority.Rights) *instruction.Book {
-	places := instruction.Places{Home: p.Home, Roots: s.TrustedRoots()}
-	if p.UserFile != "" {
-		places.User = append(places.User, filepath.Join(filepath.Dir(p.UserFile), "AGENTS.md"))
+	places := instruction.Places{Home: p.User.Home, Roots: s.TrustedRoots()}
+	if p.User.Config != "" {
+		places.User = append(places.User, filepath.Join(filepath.Dir(p.User.Config), "AGENTS.md"))
 	}
-	if p.Home != "" {
-		places.User = append(places.User, filepath.Join(p.Home, ".claude", "CLAUDE.md"))
+	if p.User.Home != "" {
+		places.User = append(places.User, filepath.Join(p.User.Home, ".claude", "CLAUDE.md"))
 	}
 	layer := s.Board.Proposal().Fork()
 	return instruction.NewBook(places, instructionReader{

@@ -69,11 +69,16 @@ type Process struct {
 	Outputs      Outputs
 	StateDir     string // absolute
 	KeysFile     string // empty for none
-	UserFile     string // the user's config.toml, empty for none
-	Home         string // the user's home folder, empty for none
+	User         User
 	Redactor     *secret.Redactor
 	Crash        crash.Hook
 	Logger       *slog.Logger
+}
+
+// User is where the user's own files lie.
+type User struct {
+	Config string // the config.toml, empty for none
+	Home   string // the home folder, empty for none
 }
 
 // Sandboxes are what the sandboxes of all runs share.

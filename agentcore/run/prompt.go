@@ -33,8 +33,8 @@ func factsOf(r *Run) *prompt.Facts {
 	return f
 }
 
-// Prompt is the system prompt of a run that is not launched.
-func (r *Run) Prompt() string {
+// PromptOf is the system prompt of a run that is not launched.
+func PromptOf(r *Run) string {
 	defer r.budget.close()
 	r.created = time.Now()
 	system, _ := factsOf(r).System()

@@ -60,7 +60,7 @@ func (p *process) showPrompt(ctx context.Context, s *settings, args []string, as
 	defer view.Close()
 	request := agentcore.RunRequest{Agent: d.Slug}
 	request.Context.Paths = paths
-	system, set, err := engine.Prompt(view, map[string]authority.FolderTrust{root.Path: trust}, request)
+	system, set, err := agentcore.Prompt(engine, view, map[string]authority.FolderTrust{root.Path: trust}, request)
 	if err != nil {
 		return &exitError{exitUsage, err}
 	}

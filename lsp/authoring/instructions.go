@@ -40,8 +40,9 @@ func (t *Sheet) instructionProblems(v *Vocabulary) []agent.Problem {
 		})
 	}
 	if most := v.Config.InstructionsMaxBytes; int64(len(text)) > most && most > 0 {
-		add(0, len(firstLine(text)), fmt.Sprintf("the text has %d bytes, and all instructions together have at most %d, "+
-			"so that agents do not get its end", len(text), most),
+		add(0, len(firstLine(text)),
+			fmt.Sprintf("the text has %d bytes, and all instructions together have at most %d, "+
+				"so that agents do not get its end", len(text), most),
 			"shorten it, or set instructions.max_bytes in your configuration")
 	}
 	if instruction.IsScoped(t.path) {
