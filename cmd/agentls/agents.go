@@ -161,7 +161,7 @@ func agentsShowCommand(p *process, settings *settings) *cobra.Command {
 	var asJSON, prompt bool
 	var project string
 	c := &cobra.Command{
-		Use:   "show AGENT [FILE]",
+		Use:   "show AGENT",
 		Short: "Show the whole definition of an agent, or the prompt that it would get",
 		Args: func(c *cobra.Command, args []string) error {
 			if prompt && len(args) <= 2 {
@@ -191,7 +191,7 @@ func agentsShowCommand(p *process, settings *settings) *cobra.Command {
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	c.Flags().BoolVar(&prompt, "prompt", false,
-		"show the system prompt that it would get, for work on FILE if one is named, and which instructions it has")
+		"show the system prompt that it would get, for work on a file if its name follows, and which files instruct it")
 	c.Flags().StringVar(&project, "project", "", projectHelp)
 	return c
 }
