@@ -206,6 +206,30 @@ func TestInstructionsOfDeeperFolders(t *testing.T) {
 	}
 }
 
+// TestInstructionsLeaveRoom has a model that takes little.
+func TestInstructionsLeaveRoom(t *testing.T) {
+	w := newWorld(t, map[string]string{"AGENTS.md": strings.Repeat("root line\n", 1000)}, ends(
+		instructs("AGENTS.md"), tells("[cut here: 6999 of 9999 bytes are left out; read the file for the rest]"),
+	)).holds(4000)
+	w.instructed()
+}
+
+// TestInstructionsNeedTrustToTheEnd has the user take trust back while a run works: no more instructions come.
+func TestInstructionsNeedTrustToTheEnd(t *testing.T) {
+	w := newWorld(t, map[string]string{"AGENTS.md": "root\n", "pkg/AGENTS.md": "pkg\n", "pkg/b.go": "package b\n"},
+		script.Turn{
+			Expect: []script.Expect{instructs("AGENTS.md")},
+			Answer: []script.Step{script.Gate("held"), call("read", `{"path":"pkg/b.go"}`)},
+		},
+		ends(instructs("AGENTS.md"), brings()))
+	w.session.SetTrusted(true)
+	id := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go."})
+	must(t, w.model.Reached(w.ctx, "held", 1))
+	w.session.SetTrusted(false)
+	w.model.Release("held")
+	w.wait(id)
+}
+
 func TestInstructionsAreCutFromAfar(t *testing.T) {
 	w := newWorld(t, map[string]string{
 		"AGENTS.md":       strings.Repeat("root line\n", 100), // 1000

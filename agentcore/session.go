@@ -3,6 +3,7 @@ package agentcore
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -128,6 +129,9 @@ func (s *Session) trustedRoots() []string {
 
 // vouch says why a file of a trusted folder is not part of what the user trusted, nil where it is.
 func (s *Session) vouch(root, name string, content []byte) error {
+	if !slices.Contains(s.trustedRoots(), root) {
+		return errors.New("lies in a folder that is not trusted any more")
+	}
 	folders := s.folders.Load()
 	if folders == nil {
 		return nil

@@ -137,7 +137,7 @@ func (s *Session) Instructions(agentName string, files []string) (instruction.Se
 	}
 	own := run.RightsOf(&s.engine.process, s.shared, cfg)
 	book := run.NewInstructions(&s.engine.process, s.shared, own.Alone(definition, cfg))
-	return run.InstructionsOf(book, definition, cfg, files), nil
+	return run.InstructionsOf(book, definition, cfg, 0, files), nil
 }
 
 // Prompt is the system prompt that a run would have, and what instructs it. folders say how far the user trusts the

@@ -93,7 +93,8 @@ var runFields = []field{
 	{
 		key: "instructions.max_bytes", def: int64(32 << 10), size: true, most: 1 << 20,
 		doc: "Bytes that the instructions of the user and the project (AGENTS.md and the like) may have in a prompt, all " +
-			"together. The furthest from the files at hand are cut first. 0: no instructions.",
+			"together, and never more than a quarter of what the model takes. The furthest from the files at hand are cut " +
+			"first. 0: no instructions.",
 		at:    in(func(c *Config) any { return &c.InstructionsMaxBytes }),
 		wider: func(below, project *Config) bool { return project.InstructionsMaxBytes > below.InstructionsMaxBytes },
 	},

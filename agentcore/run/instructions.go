@@ -54,7 +54,7 @@ func instruct(r *Run) {
 		i.book = NewInstructions(r.process, r.session, r.gate.rights)
 	}
 	i.off = withoutInstructions(r.definition, r.config)
-	i.first = InstructionsOf(i.book, r.definition, r.config, i.files)
+	i.first = InstructionsOf(i.book, r.definition, r.config, provider.Window(r.config, r.model), i.files)
 	i.begin()
 	r.noteInstructions(i.first, r.session.View.Shown)
 }
@@ -79,12 +79,19 @@ func withoutInstructions(d *agent.Definition, cfg *config.Config) bool {
 	return d.Instructions == noInstructions || cfg.InstructionsMaxBytes == 0
 }
 
-// InstructionsOf are those that an agent is given for work on files, absolute.
-func InstructionsOf(book *instruction.Book, d *agent.Definition, cfg *config.Config, files []string) instruction.Set {
+// InstructionsOf are those that an agent is given for work on files, absolute, by a model that takes so many tokens, 0
+// for no bound: at most a quarter of these.
+func InstructionsOf(book *instruction.Book, d *agent.Definition, cfg *config.Config, window int64,
+	files []string,
+) instruction.Set {
 	if withoutInstructions(d, cfg) {
 		return instruction.Set{}
 	}
-	return book.For(files...).Bound(int(cfg.InstructionsMaxBytes))
+	most := cfg.InstructionsMaxBytes
+	if window > 0 {
+		most = min(most, window/4*bytesPerToken)
+	}
+	return book.For(files...).Bound(int(most))
 }
 
 // begin forgets what calls brought beside the prompt.

@@ -42,10 +42,10 @@ func New(p *Process, s *Session, parent *Run, request Request) (*Run, error) {
 	r.request.Title = cmp.Or(strings.Join(strings.Fields(request.Title), " "), clip.FirstLine(request.Prompt))
 	r.limits = request.limitsOf(definition, r.depth, cfg)
 	equip(r)
-	instruct(r)
 	if err := r.chooseModel(); err != nil {
 		return nil, err
 	}
+	instruct(r)
 	if err := takeBudget(r); err != nil {
 		return nil, err
 	}

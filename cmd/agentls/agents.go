@@ -171,7 +171,7 @@ func agentsShowCommand(p *process, settings *settings) *cobra.Command {
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if prompt {
-				return p.showPrompt(c.Context(), settings, args, asJSON)
+				return p.showPrompt(c.Context(), settings, project, args, asJSON)
 			}
 			agents, err := p.knownAgents(c.Context(), settings, project)
 			if err != nil {

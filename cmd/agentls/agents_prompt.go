@@ -18,13 +18,15 @@ import (
 )
 
 // showPrompt prints the system prompt that an agent would get, for work on a file if one is named, and which files
-// instruct it. Without the name of an agent it is the default one. Nothing is started.
-func (p *process) showPrompt(ctx context.Context, s *settings, args []string, asJSON bool) (err error) {
+// instruct it. Without the name of an agent it is the default one. A project is the workspace folder, "" for the
+// current one, and counts as far as it is trusted. Nothing is started.
+func (p *process) showPrompt(ctx context.Context, s *settings, project string, args []string, asJSON bool,
+) (err error) {
 	name := ""
 	if len(args) == 2 || len(args) == 1 && !isFile(p.absolute(args)[0]) {
 		name, args = args[0], args[1:]
 	}
-	root, paths, err := p.chooseRoot("", p.absolute(args))
+	root, paths, err := p.chooseRoot(project, p.absolute(args))
 	if err != nil {
 		return err
 	}

@@ -59,8 +59,8 @@ func trustCommand(p *process, s *settings) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "trust [FOLDER]",
 		Short: "Show what would act in a folder, and trust it",
-		Long: `Show the agents, skills, hooks, MCP servers and the configuration in a folder (default: the current one), and ask whether
-to trust them. Nothing of them is used before. A change of any of these files ends the trust. Base URLs, keys,
+		Long: `Show the agents, skills, instructions, hooks, MCP servers and the configuration in a folder (default: the current one),
+and ask whether to trust them. Nothing of them is used before. A change of any of these files ends the trust. Base URLs, keys,
 providers and wider permissions are never taken from a folder, trusted or not.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) <= 1 {
