@@ -118,7 +118,7 @@ func (s *Session) ResumeWith(ctx context.Context, id event.RunID, request RunReq
 
 // Unreviewed reports whether an open hunk may be applied without the user's review: the mode of the run that wrote it,
 // and of all above it, is accept_edits or bypass, nobody else wrote into it, and its files are such as the run may
-// change without being asked, whatever was granted for one call. It may read the disk.
+// change without being asked, whatever was granted for one call, and instruct no agent. It may read the disk.
 func (s *Session) Unreviewed(h workspace.Hunk) bool {
 	if h.State != event.StateOpen || h.Shared {
 		return false

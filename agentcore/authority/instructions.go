@@ -2,11 +2,14 @@ package authority
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
+	"syscall"
 
 	"github.com/agentls/agentls/agentcore/instruction"
 	"github.com/agentls/agentls/agentcore/permission"
@@ -23,8 +26,8 @@ const (
 )
 
 // DeepInstructions are the files with instructions in the folders below a workspace folder, as slash paths: those that
-// version control ignores, and those of hidden folders, do not count. It walks the whole tree, which takes a moment in
-// a large one, so that it is for who is about to trust a folder. Of more than 1000 files the first count.
+// version control ignores do not count. It walks the whole tree, which takes a moment in a large one, so that it is for
+// who is about to trust a folder. Of more than 1000 files the first count.
 func DeepInstructions(ctx context.Context, root string) (list []string, err error) {
 	view, err := workspace.Open([]workspace.Root{{Path: root}}, workspace.Options{})
 	if err != nil {
@@ -98,7 +101,7 @@ func importedBy(dir *os.Root, name string) (list []string) {
 	if !importable(dir, name) {
 		return nil
 	}
-	text, err := dir.ReadFile(name)
+	text, err := readBelow(dir, name)
 	if err != nil {
 		return nil // what cannot be read instructs nobody
 	}
@@ -114,6 +117,20 @@ func importedBy(dir *os.Root, name string) (list []string) {
 		list = append(list, filepath.ToSlash(rel))
 	}
 	return list
+}
+
+// readBelow reads a file of a folder, as far as its imports are looked at. A pipe that has taken its place since it was
+// looked at is not waited for.
+func readBelow(dir *os.Root, name string) ([]byte, error) {
+	file, err := dir.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close() // only read from
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(err, errors.New("no regular file"))
+	}
+	return io.ReadAll(io.LimitReader(file, maxImporting))
 }
 
 // importable reports whether a file of a folder is such as agents may be given.

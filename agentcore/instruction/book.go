@@ -132,6 +132,14 @@ func (b *Book) Beyond(known map[string]bool, file string) Set {
 	return c.set
 }
 
+// Has reports whether a file was read for its instructions.
+func (b *Book) Has(file string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	p, ok := b.pages[file]
+	return ok && p.err == nil
+}
+
 // Import returns what a file gets by one of its imports, which is read as all others are.
 func (b *Book) Import(file string, i Import) Set {
 	c := collector{book: b, seen: map[string]bool{}, said: map[string]string{}}

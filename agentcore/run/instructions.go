@@ -31,9 +31,13 @@ const noInstructions = "none"
 // maxUserFile bounds a file of the user's own instructions, in bytes.
 const maxUserFile = 1 << 20
 
+// instructs reports whether a file instructs agents: by its name, or since another one imports it.
+func instructs(book *instruction.Book, path string) bool {
+	return instruction.Is(path) || book != nil && book.Has(path)
+}
+
 // instructed is what a run was given of the instructions of its tree. The run's goroutine owns it.
 type instructed struct {
-	book *instruction.Book
 	// first are those of the prompt, which does not change.
 	first instruction.Set
 	// files are the files at hand: those of the prompt, and those of calls that brought further instructions.
@@ -49,12 +53,12 @@ func instruct(r *Run) {
 	i := &r.instructed
 	i.files = slices.Clone(r.request.Context.Paths)
 	if above := r.parent; above != nil {
-		i.book, i.files = above.instructed.book, append(slices.Clone(above.instructed.files), i.files...)
+		r.book, i.files = above.book, append(slices.Clone(above.instructed.files), i.files...)
 	} else {
-		i.book = NewInstructions(r.process, r.session, r.gate.rights)
+		r.book = NewInstructions(r.process, r.session, r.gate.rights)
 	}
 	i.off = withoutInstructions(r.definition, r.config)
-	i.first = InstructionsOf(i.book, r.definition, r.config, provider.Window(r.config, r.model), i.files)
+	i.first = InstructionsOf(r.book, r.definition, r.config, provider.Window(r.config, r.model), i.files)
 	i.begin()
 	r.noteInstructions(i.first, r.session.View.Shown)
 }
@@ -105,11 +109,11 @@ func (i *instructed) begin() {
 
 // beyond returns what holds for a file beside what the run was given, which counts as given from then on, and whether
 // it is the first that the run is given.
-func (i *instructed) beyond(path string) (more instruction.Set, first bool) {
+func (i *instructed) beyond(book *instruction.Book, path string) (more instruction.Set, first bool) {
 	if i.off {
 		return more, false
 	}
-	more = i.book.Beyond(i.known, path).Bound(max(i.room, 0))
+	more = book.Beyond(i.known, path).Bound(max(i.room, 0))
 	for _, path := range more.Paths() {
 		i.known[path] = true
 	}
@@ -137,7 +141,7 @@ func (r *loop) instructBelow(calls []*call, results []model.Part) {
 			if err != nil {
 				continue
 			}
-			more, first := r.instructed.beyond(path)
+			more, first := r.instructed.beyond(r.book, path)
 			if text := more.Write(r.session.View.Shown, first); text != "" {
 				result.Text += "\n\n" + text
 			}

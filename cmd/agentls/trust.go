@@ -358,10 +358,10 @@ func (p *process) tellUntrusted(t authority.FolderTrust, quiet bool) {
 		kinds[item.Kind]++
 	}
 	var parts []string
-	for _, kind := range []string{"agent", "skill", "hook", "mcp", "config"} {
+	for _, kind := range []string{"agent", "skill", "instructions", "hook", "mcp", "config"} {
 		if n := kinds[kind]; n > 0 {
-			parts = append(parts, map[string]string{"mcp": "MCP servers", "config": "configuration"}[kind])
-			parts[len(parts)-1] = cmp.Or(parts[len(parts)-1], kind+"s")
+			words := map[string]string{"instructions": kind, "mcp": "MCP servers", "config": "configuration"}
+			parts = append(parts, cmp.Or(words[kind], kind+"s"))
 		}
 	}
 	why := "is not trusted"
