@@ -110,6 +110,7 @@ func (b *Book) For(files ...string) Set {
 			c.take(dir.root, filepath.Join(dir.path, name))
 		}
 		if dir.path == dir.root {
+			c.take(dir.root, filepath.Join(dir.root, filepath.FromSlash(claudeFile)))
 			c.take(dir.root, filepath.Join(dir.root, filepath.FromSlash(copilotFile)))
 			c.scoped(dir.root, files)
 		}

@@ -136,7 +136,8 @@ func TestGlobsEnd(t *testing.T) {
 func TestBook(t *testing.T) {
 	b, f := book(map[string]string{
 		"/u/AGENTS.md": "user", "/a/AGENTS.md": "a", "/b/AGENTS.md": "b", "/a/x/AGENTS.md": "ax",
-		"/a/x/y/CLAUDE.md": "axy", "/b/x/GEMINI.md": "bx", "/a/x/f/AGENTS.md": "beside",
+		"/b/.claude/CLAUDE.md": "for Claude",
+		"/a/x/y/CLAUDE.md":     "axy", "/b/x/GEMINI.md": "bx", "/a/x/f/AGENTS.md": "beside",
 		"/b/.github/instructions/z.instructions.md": "---\napplyTo: x/*.go\n---\nz",
 		"/b/.github/instructions/a.instructions.md": "---\napplyTo: x/*.go\n---\na scoped",
 		"/b/.github/instructions/n.instructions.md": "---\napplyTo: '*.md'\n---\nn",
@@ -144,10 +145,10 @@ func TestBook(t *testing.T) {
 	})
 	// The workspace folder with the files comes last.
 	for want, files := range map[string][]string{
-		"/u/AGENTS.md /a/AGENTS.md /b/AGENTS.md":                                 nil,
-		"/u/AGENTS.md /b/AGENTS.md /a/AGENTS.md /a/x/AGENTS.md":                  {"/a/x/f.go"},
-		"/u/AGENTS.md /b/AGENTS.md /a/AGENTS.md /a/x/AGENTS.md /a/x/y/CLAUDE.md": {"/a/x/y/f.go", "/a/x/f.go"},
-		"/u/AGENTS.md /a/AGENTS.md /b/AGENTS.md /b/.github/instructions/a.instructions.md " +
+		"/u/AGENTS.md /a/AGENTS.md /b/AGENTS.md /b/.claude/CLAUDE.md":                                 nil,
+		"/u/AGENTS.md /b/AGENTS.md /b/.claude/CLAUDE.md /a/AGENTS.md /a/x/AGENTS.md":                  {"/a/x/f.go"},
+		"/u/AGENTS.md /b/AGENTS.md /b/.claude/CLAUDE.md /a/AGENTS.md /a/x/AGENTS.md /a/x/y/CLAUDE.md": {"/a/x/y/f.go", "/a/x/f.go"},
+		"/u/AGENTS.md /a/AGENTS.md /b/AGENTS.md /b/.claude/CLAUDE.md /b/.github/instructions/a.instructions.md " +
 			"/b/.github/instructions/z.instructions.md /b/x/GEMINI.md": {"/b/x/f.go"},
 	} {
 		var got []string

@@ -15,11 +15,17 @@ const (
 	copilotEnding = ".instructions.md"
 )
 
+// claudeFile is where Claude Code looks beside CLAUDE.md.
+const claudeFile = ".claude/CLAUDE.md"
+
 // names are the files that count in every folder, in order.
 var names = []string{"AGENTS.md", "CLAUDE.md", "GEMINI.md"}
 
 // Named are the files and folders of a workspace folder that hold instructions, as slash paths.
-func Named() []string { return append(append([]string{}, names...), copilotFile, copilotFolder) }
+func Named() []string { return append(append([]string{}, names...), ofRoot...) }
+
+// ofRoot are the files and the folder that count in a workspace folder alone, in order.
+var ofRoot = []string{claudeFile, copilotFile, copilotFolder}
 
 // OfFolders are the names of the files that hold instructions in whatever folder they lie.
 func OfFolders() []string { return append([]string{}, names...) }

@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -45,6 +47,13 @@ func (p *process) showPrompt(ctx context.Context, s *settings, project string, a
 		return fmt.Errorf("load the skills: %w", err)
 	}
 	options := p.engineOptions(cfg, dirs, agents)
+	if _, err := os.Stat(filepath.Join(dirs.State, "agentls.db")); errors.Is(err, fs.ErrNotExist) {
+		// To show is not to make a state folder.
+		if options.StateDir, err = os.MkdirTemp("", "agentls-"); err != nil {
+			return fmt.Errorf("make a folder for a moment: %w", err)
+		}
+		defer func() { err = errors.Join(err, os.RemoveAll(options.StateDir)) }()
+	}
 	options.Skills, options.UserConfig, options.Home = skills, dirs.File, p.home
 	engine, err := agentcore.Open(ctx, options)
 	if err != nil {
