@@ -379,8 +379,12 @@ func (t *trust) askAbout(ctx context.Context, root string, folder authority.Fold
 // kindsOf names what would act.
 func kindsOf(folder authority.FolderTrust) string {
 	words := []struct{ kind, word string }{
-		{"agent", "agents"}, {"skill", "skills"}, {"instructions", "instructions"}, {"hook", "hooks"},
-		{"mcp", "MCP servers"}, {"config", "settings"},
+		{"agent", "agents"},
+		{"skill", "skills"},
+		{"instructions", "instructions"},
+		{"hook", "hooks"},
+		{"mcp", "MCP servers"},
+		{"config", "settings"},
 	}
 	items := authority.DescribeActing(folder.Root, folder.Actors)
 	var list []string
