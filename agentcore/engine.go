@@ -25,6 +25,7 @@ import (
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/feed"
 	"github.com/agentls/agentls/agentcore/history"
+	"github.com/agentls/agentls/agentcore/instruction"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/process/command"
@@ -75,6 +76,8 @@ type Options struct {
 	// UserConfig is the path of the user's config.toml, where the tool statusline sets its key; empty means that it
 	// cannot.
 	UserConfig string
+	// Home is the user's home folder, whose .claude/CLAUDE.md instructs agents; empty means none.
+	Home string
 	// Redactor knows secrets that must not be stored, published or sent; nil means a new one. The engine adds the
 	// keys of its providers.
 	Redactor *secret.Redactor
@@ -262,7 +265,8 @@ func prepare(o *Options) (*Engine, error) {
 		Sandboxes: run.Sandboxes{Trees: &sandbox.Trees{}, Report: o.Sandbox, Level: o.SandboxLevel},
 		Checking:  make(chan struct{}, runtime.GOMAXPROCS(0)), Crash: o.Crash, Logger: o.Logger,
 		Outputs:  run.Outputs{Dir: filepath.Join(stateDir, "outputs"), Redactor: o.Redactor},
-		StateDir: stateDir, KeysFile: o.KeysFile, UserFile: o.UserConfig, Redactor: o.Redactor,
+		StateDir: stateDir, KeysFile: o.KeysFile,
+		User: run.User{Config: o.UserConfig, Home: o.Home}, Redactor: o.Redactor,
 		Machine: slot.NewMachine(filepath.Join(stateDir, "slots"),
 			func() int { return e.Config().MaxChildrenPerMachine }),
 	}
@@ -607,6 +611,15 @@ func (e *Engine) ExplainRun(id event.RunID, toolName, subject string) (permissio
 	}
 	rights := r.Rights()
 	return rights.Explain(e.process.Tools, toolName, subject)
+}
+
+// RunInstructions are the instructions that a run of this process was given.
+func RunInstructions(e *Engine, id event.RunID) (instruction.Set, error) {
+	r, err := e.run(id)
+	if err != nil {
+		return instruction.Set{}, err
+	}
+	return r.Instructions(), nil
 }
 
 // Retention deletes sessions.

@@ -3,6 +3,7 @@ package agentcore
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -15,6 +16,7 @@ import (
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/feed"
 	"github.com/agentls/agentls/agentcore/history"
+	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/run"
 	"github.com/agentls/agentls/agentcore/skill"
 	"github.com/agentls/agentls/agentcore/slot"
@@ -34,6 +36,7 @@ type Session struct {
 	continued bool // it goes on with what former sessions left, and is left to the next one
 	errands   *errands
 	trusted   atomic.Pointer[sessionTrust] // nil for none
+	folders   atomic.Pointer[map[string]authority.FolderTrust]
 	// skills is nil for those of the engine.
 	skills atomic.Pointer[skill.Set]
 
@@ -102,6 +105,38 @@ func (s *Session) isTrusted() bool {
 	t := s.trusted.Load()
 	return t != nil &&
 		!slices.ContainsFunc(t.stored, func(root string) bool { return !s.engine.process.Decisions.Trusts(root) })
+}
+
+// SetFolders says how far the store has it that the user trusts each of the workspace folders, by the path that the
+// view has for it. Instructions are then taken from the trusted ones alone, as they were trusted. Without it,
+// SetTrusted decides for all of them.
+func (s *Session) SetFolders(folders map[string]authority.FolderTrust) { s.folders.Store(&folders) }
+
+// trustedRoots are the workspace folders that the user trusts.
+func (s *Session) trustedRoots() []string {
+	folders := s.folders.Load()
+	switch {
+	case folders == nil && !s.isTrusted():
+		return nil
+	case folders == nil:
+		return s.shared.View.Folders()
+	}
+	return slices.DeleteFunc(s.shared.View.Folders(), func(root string) bool {
+		t := (*folders)[root]
+		return t.Standing != permission.Trusted || !s.engine.process.Decisions.Trusts(t.Root)
+	})
+}
+
+// vouch says why a file of a trusted folder is not part of what the user trusted, nil where it is.
+func (s *Session) vouch(root, name string, content []byte) error {
+	if !slices.Contains(s.trustedRoots(), root) {
+		return errors.New("lies in a folder that is not trusted any more")
+	}
+	folders := s.folders.Load()
+	if folders == nil {
+		return nil
+	}
+	return (*folders)[root].Vouch(root, name, content)
 }
 
 // SetSkills gives the session skills of its own, for its new runs; nil means those of the engine again.
@@ -263,6 +298,7 @@ func (e *Engine) newSession(view *workspace.View, title string) *Session {
 			},
 			Crash: e.process.Crash,
 		}),
+		TrustedRoots: s.trustedRoots, Vouch: s.vouch,
 		Trusted: s.isTrusted, Skills: func() *skill.Set { return cmp.Or(s.skills.Load(), e.skills.Load()) },
 		UnlessHeld: s.unlessHeld, Ended: s.runEnded,
 		Delegation: func(ctx context.Context, subagents []string) (string, error) {

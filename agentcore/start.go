@@ -7,8 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agentls/agentls/agentcore/authority"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
+	"github.com/agentls/agentls/agentcore/instruction"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/registry"
 	"github.com/agentls/agentls/agentcore/run"
@@ -122,13 +124,44 @@ func (s *Session) ResumeWith(ctx context.Context, id event.RunID, request RunReq
 
 // Unreviewed reports whether an open hunk may be applied without the user's review: the mode of the run that wrote it,
 // and of all above it, is accept_edits or bypass, nobody else wrote into it, and its files are such as the run may
-// change without being asked, whatever was granted for one call. It may read the disk.
+// change without being asked, whatever was granted for one call, and instruct no agent. It may read the disk.
 func (s *Session) Unreviewed(h workspace.Hunk) bool {
 	if h.State != event.StateOpen || len(h.Runs) > 1 {
 		return false
 	}
 	r, err := s.engine.run(h.Author.Run)
 	return err == nil && r.In() == s.shared && r.Unreviewed(h) // else it is of a former process, or long over
+}
+
+// Instructions are what an agent would be told of the instructions of the user and the project if it were started on
+// files, absolute, and what would be left out. An empty agent means the default one. It reads the files anew.
+func (s *Session) Instructions(agentName string, files []string) (instruction.Set, error) {
+	cfg := s.engine.Config()
+	definition, err := registry.Find(s.engine.Agents(), agentName, cfg)
+	if err != nil {
+		return instruction.Set{}, err
+	}
+	own := run.RightsOf(&s.engine.process, s.shared, cfg)
+	book := run.NewInstructions(&s.engine.process, s.shared, own.Alone(definition, cfg))
+	return run.InstructionsOf(book, definition, cfg, 0, files), nil
+}
+
+// Prompt is the system prompt that a run would have, and what instructs it. folders say how far the user trusts the
+// folders of the view. Nothing is started or stored.
+func Prompt(e *Engine, view *workspace.View, folders map[string]authority.FolderTrust, request RunRequest,
+) (string, instruction.Set, error) {
+	s := e.newSession(view, "")
+	defer s.shared.Board.Close()
+	defer s.shared.Servers.Close()
+	s.SetFolders(folders)
+	s.SetTrusted(len(s.trustedRoots()) == len(view.Folders()))
+	request.Prompt = cmp.Or(request.Prompt, "…")
+	r, err := run.New(&e.process, s.shared, nil, request)
+	if err != nil {
+		return "", instruction.Set{}, err
+	}
+	defer r.Cancel(fault.ErrCancelled)
+	return run.PromptOf(r), r.Instructions(), nil
 }
 
 // Explain says how a call would be decided for an agent, by which rule of which layer, and what an "always" would

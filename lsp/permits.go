@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/instruction"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/lsp/asking"
+	"github.com/agentls/agentls/lsp/document"
 	"github.com/agentls/agentls/lsp/listing"
 	"github.com/agentls/agentls/lsp/methods"
 )
@@ -95,15 +98,33 @@ func (m *permits) Explain(ctx context.Context, p *methods.ExplainParams) (*metho
 	if err != nil {
 		return nil, err
 	}
-	var found permission.Explanation
+	var given instruction.Set
 	if p.Run != "" {
-		found, err = m.engine.ExplainRun(p.Run, p.Tool, p.Call)
+		given, err = agentcore.RunInstructions(m.engine, p.Run)
 		err = m.engine.Others().Explain(ctx, string(p.Run), err)
 	} else {
-		found, err = session.Explain(p.Agent, p.Tool, p.Call)
+		var files []string
+		if p.URI != "" {
+			files = append(files, document.Path(p.URI))
+		}
+		given, err = session.Instructions(p.Agent, files)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return listing.Explanation(found), nil
+	result := &methods.Explanation{}
+	if p.Tool != "" {
+		var found permission.Explanation
+		if p.Run != "" {
+			found, err = m.engine.ExplainRun(p.Run, p.Tool, p.Call)
+		} else {
+			found, err = session.Explain(p.Agent, p.Tool, p.Call)
+		}
+		if err != nil {
+			return nil, err
+		}
+		result = listing.Explanation(found)
+	}
+	result.Instructions = listing.Instructions(given)
+	return result, nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/instruction"
 	"github.com/agentls/agentls/agentcore/provider"
 	"github.com/agentls/agentls/agentcore/registry"
 	"github.com/agentls/agentls/agentcore/secret"
@@ -67,15 +68,16 @@ func newReloader(w *window, lender *lending.Lender) *reloader {
 // vocabulary returns what can be named now; before the first load, what is built in.
 func (r *reloader) vocabulary() *authoring.Vocabulary {
 	v := r.now.Load()
-	switch {
-	case v == nil:
-		return builtinVocabulary()
-	case r.ready():
-		with := *v
-		with.Registry = r.engine.Agents() // those that were registered at run time, too
-		return &with
+	loaded := v != nil
+	if !loaded {
+		v = builtinVocabulary()
 	}
-	return v
+	with := *v
+	with.Imports, with.Matches = r.imports, r.matches
+	if loaded && r.ready() {
+		with.Registry = r.engine.Agents() // those that were registered at run time, too
+	}
+	return &with
 }
 
 // builtinVocabulary is that of a server without any file.
@@ -147,6 +149,9 @@ func (r *reloader) watched() []watch.Target {
 	for _, root := range roots {
 		list = append(list, watch.Target{Path: filepath.Join(root, ".agentls"), Base: root, Depth: deep},
 			watch.Target{Path: filepath.Join(root, config.ProjectServers)})
+		for _, name := range instruction.Named() {
+			list = append(list, watch.Target{Path: filepath.Join(root, filepath.FromSlash(name)), Base: root, Depth: 1})
+		}
 	}
 	for _, name := range r.trust.actors() {
 		if !slices.ContainsFunc(list,
@@ -280,7 +285,8 @@ func (r *reloader) engineOptions(v *authoring.Vocabulary) agentcore.Options {
 	o := r.options
 	return agentcore.Options{
 		StateDir: o.Dirs.State, Config: v.Config, Agents: v.Registry, Skills: v.Skills, OpenModel: o.OpenModel,
-		Getenv: o.Getenv, KeysFile: o.Dirs.Keys(), UserConfig: o.Dirs.File, Redactor: o.Redactor, Crash: o.Crash,
+		Getenv: o.Getenv, KeysFile: o.Dirs.Keys(), UserConfig: o.Dirs.File, Home: r.home(), Redactor: o.Redactor,
+		Crash:  o.Crash,
 		Logger: r.logger, Name: r.client.Title(), TrustChanged: r.touch, Editor: r.lender,
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/agentls/agentls/agentcore/authority"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/fault"
+	"github.com/agentls/agentls/agentcore/instruction"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/authoring"
@@ -136,7 +137,7 @@ func (t *trust) read(ctx context.Context) {
 	}
 	folders := map[string]authority.FolderTrust{}
 	for _, root := range t.view.Roots() {
-		folder, err := t.engine.Decisions().FolderTrust(ctx, root.Path)
+		folder, err := t.engine.Decisions().FolderTrust(ctx, root.Path, t.writtenBelow(root.Path)...)
 		if err == nil && folder.Standing == permission.Changed && t.typed(ctx, root.Path, folder) {
 			if err = t.engine.Decisions().TrustFolder(ctx, root.Path, folder.Actors); err == nil {
 				folder, err = t.engine.Decisions().FolderTrust(ctx, root.Path)
@@ -161,6 +162,18 @@ func (t *trust) read(ctx context.Context) {
 	}
 }
 
+// writtenBelow are the files with instructions that the user saved in the editor below a folder, as slash paths.
+func (t *trust) writtenBelow(root string) (list []string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for path := range t.saved {
+		if rel, err := filepath.Rel(root, path); err == nil && filepath.IsLocal(rel) && instruction.Is(path) {
+			list = append(list, filepath.ToSlash(rel))
+		}
+	}
+	return list
+}
+
 // inform tells a session whether the user trusts the workspace. Where the editor does not answer for itself, the store
 // must go on saying so.
 func (t *trust) inform(session *agentcore.Session) {
@@ -168,6 +181,10 @@ func (t *trust) inform(session *agentcore.Session) {
 		session.SetTrusted(t.all())
 		return
 	}
+	t.mu.Lock()
+	folders := maps.Clone(t.folders)
+	t.mu.Unlock()
+	session.SetFolders(folders)
 	session.SetTrusted(t.all(), t.roots()...)
 }
 
@@ -318,6 +335,9 @@ const (
 
 // askAbout asks about one folder, or says which command trusts it.
 func (t *trust) askAbout(ctx context.Context, root string, folder authority.FolderTrust) {
+	if whole, err := t.engine.Decisions().WholeTrust(ctx, root); err == nil {
+		folder = whole // what is trusted now is trusted with what lies below
+	}
 	name := permission.Visible(filepath.Base(root))
 	text := fmt.Sprintf("The folder %s has %s that agentls would use.", name, kindsOf(folder))
 	if folder.Standing == permission.Changed {
@@ -359,7 +379,12 @@ func (t *trust) askAbout(ctx context.Context, root string, folder authority.Fold
 // kindsOf names what would act.
 func kindsOf(folder authority.FolderTrust) string {
 	words := []struct{ kind, word string }{
-		{"agent", "agents"}, {"skill", "skills"}, {"hook", "hooks"}, {"mcp", "MCP servers"}, {"config", "settings"},
+		{"agent", "agents"},
+		{"skill", "skills"},
+		{"instructions", "instructions"},
+		{"hook", "hooks"},
+		{"mcp", "MCP servers"},
+		{"config", "settings"},
 	}
 	items := authority.DescribeActing(folder.Root, folder.Actors)
 	var list []string
@@ -397,7 +422,7 @@ func (t *trust) Trust(ctx context.Context, p *methods.TrustParams) (*methods.Tru
 		}
 	}
 	root := roots[at].Path
-	folder, err := engine.Decisions().FolderTrust(ctx, root)
+	folder, err := engine.Decisions().WholeTrust(ctx, root)
 	if err != nil {
 		return nil, err
 	}

@@ -136,6 +136,9 @@ type Definition struct {
 	PermissionMode string
 	// ContextMode says what a child sees of its parent: "none", "full", "summary" or "selective". Empty means "none".
 	ContextMode string
+	// Instructions is "none" for an agent that does without the instructions of the user and the project; "all" or
+	// empty for one that has them.
+	Instructions string
 	// Reminder is repeated in front of the task.
 	Reminder string
 	// Skills are loaded into the prompt at the start of a run, by name.

@@ -400,7 +400,8 @@ func (d *Definition) MarshalJSON() ([]byte, error) {
 		Mode:         d.Mode, Model: d.Model, Temperature: d.Temperature, MaxTokens: d.MaxTokens,
 		limitsJSON: limitsOf(d.Limits), Tools: optional(d.Tools), Disallowed: d.DisallowedTools,
 		Subagents: optional(d.Subagents), Permissions: d.Permissions, PermissionMode: d.PermissionMode,
-		Context: d.ContextMode, Reminder: d.Reminder, Skills: d.Skills, Aliases: d.Aliases,
+		Context: d.ContextMode, Instructions: d.Instructions, Reminder: d.Reminder, Skills: d.Skills,
+		Aliases:    d.Aliases,
 		looksJSON:  looksJSON{Icon: d.Icon, Color: d.Color, Order: d.Order},
 		promptJSON: promptJSON{Prompt: d.Prompt, PromptFile: d.PromptFile, Variables: d.Variables},
 	}

@@ -22,6 +22,7 @@ type definitionJSON struct {
 	Rules          []ruleJSON                 `json:"rules,omitempty"`
 	PermissionMode string                     `json:"permission_mode,omitempty"`
 	Context        string                     `json:"context,omitempty"`
+	Instructions   string                     `json:"instructions,omitempty"`
 	Reminder       string                     `json:"reminder,omitempty"`
 	Skills         []string                   `json:"skills,omitempty"`
 	MCPServers     []map[string]*serverJSON   `json:"mcp_servers,omitempty"`

@@ -132,6 +132,10 @@ var nativeKeys = []KeyInfo{
 		Name: "context", Type: "string", Values: []string{"none", "full", "summary", "selective"},
 		Doc: "What it sees of its parent's conversation when it runs as a child.",
 	},
+	{
+		Name: "instructions", Type: "string", Values: []string{"all", "none"},
+		Doc: "`none` keeps the instructions of the user and the project (`AGENTS.md` and the like) from it.",
+	},
 	{Name: "reminder", Type: "string", Doc: "A critical reminder, repeated in front of its task."},
 	{
 		Name: "skills", Type: "strings", Names: "skill",
@@ -204,6 +208,7 @@ var setters = map[string]func(*reader, *node){
 	"rules":            readRules,
 	"permission_mode":  readPermissionMode,
 	"context":          choice("context", func(d *Definition) *string { return &d.ContextMode }),
+	"instructions":     choice("instructions", func(d *Definition) *string { return &d.Instructions }),
 	"reminder":         text1(func(d *Definition) *string { return &d.Reminder }),
 	"skills":           readSkills,
 	"mcp_servers":      readMcpServers,

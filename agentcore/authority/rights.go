@@ -1,6 +1,7 @@
 package authority
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -179,22 +180,25 @@ func (r *Rights) Grants() []permission.Grant { return r.Decisions.Hold() }
 
 // MayRead reports whether a file that a search comes across may be shown: it is left out where read of it is denied, by
 // a rule or since it looks like one with secrets, and where a rule wants the user to be asked.
-func (r *Rights) MayRead(name, toolName string) bool {
+func (r *Rights) MayRead(name, toolName string) bool { return r.WhyUnread(name, toolName) == "" }
+
+// WhyUnread says why MayRead reports false, "" where it reports true.
+func (r *Rights) WhyUnread(name, toolName string) string {
 	if info, err := os.Lstat(name); err == nil && info.Mode()&os.ModeSymlink != 0 {
 		if real, err := filepath.EvalSymlinks(name); err == nil {
-			return r.mayRead(toolName, permission.Path{Name: name}, permission.Path{Name: real})
+			return r.whyUnread(toolName, permission.Path{Name: name}, permission.Path{Name: real})
 		}
 	}
-	return r.MayReadPlain(name, toolName)
+	return r.whyUnread(toolName, permission.Path{Name: name})
 }
 
 // MayReadPlain is MayRead for a file that was seen to be no symbolic link. It does not look at the disk.
 func (r *Rights) MayReadPlain(name, toolName string) bool {
-	return r.mayRead(toolName, permission.Path{Name: name})
+	return r.whyUnread(toolName, permission.Path{Name: name}) == ""
 }
 
-// mayRead is MayRead for a file by all of its names.
-func (r *Rights) mayRead(toolName string, names ...permission.Path) bool {
+// whyUnread is WhyUnread for a file by all of its names.
+func (r *Rights) whyUnread(toolName string, names ...permission.Path) string {
 	grants, plain := r.Grants(), len(names) == 1 && !permission.Secret(filepath.ToSlash(names[0].Name))
 	for _, t := range []string{"read", toolName} {
 		if plain && r.Policy.ReadsFreely(t, grants) {
@@ -203,10 +207,10 @@ func (r *Rights) mayRead(toolName string, names ...permission.Path) bool {
 		d := r.Policy.Decide(permission.Request{Tool: t, Effect: permission.Read, Paths: names}, grants)
 		// Outside of the workspace the call itself was asked for.
 		if d.Action == permission.Deny || d.Action == permission.Ask && d.Rule != nil {
-			return false
+			return cmp.Or(d.Reason, "it may not be read")
 		}
 	}
-	return true
+	return ""
 }
 
 // Explain says how a call of one of the tools would be decided, by which rule of which layer, and what an "always"

@@ -17,6 +17,7 @@ import (
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/hook"
+	"github.com/agentls/agentls/agentcore/instruction"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/store"
 )
@@ -47,6 +48,22 @@ func (t FolderTrust) Hash(name string) (hash string, ok bool) {
 	return t.Actors[i].Hash, true
 }
 
+// Vouch says why a file is not part of what the user trusted, nil where it is: by its absolute path below a folder, as
+// the caller names the folder, and its bytes.
+func (t FolderTrust) Vouch(dir, name string, content []byte) error {
+	rel, err := filepath.Rel(dir, name)
+	if err != nil {
+		return err
+	}
+	switch hash, ok := t.Hash(filepath.Join(t.Root, rel)); {
+	case !ok:
+		return errors.New("is none of the files that you trusted in this folder; `agentls trust` shows and trusts them")
+	case hash != permission.Hash(content):
+		return errors.New("has changed since you trusted the folder; `agentls trust` shows and trusts it")
+	}
+	return nil
+}
+
 // The decisions on a folder, as they are stored.
 const (
 	trusted   = "trusted"
@@ -65,20 +82,22 @@ func RealRoot(root string) (string, error) {
 	return real, nil
 }
 
-// Acting reads what acts, or would, in a workspace folder: configuration, definitions, skills, and the files of the
-// folder that hooks and MCP servers of its configuration name. It reads the disk, and fails where there is more than
-// can be looked at.
-func Acting(ctx context.Context, root string) ([]permission.Actor, error) {
+// Acting reads what acts, or would, in a workspace folder: configuration, definitions, skills, instructions and what
+// they import, and the files of the folder that hooks and MCP servers of its configuration name. Of the folders below
+// it the files with instructions are named, as slash paths. It reads the disk, and fails where there is more than can
+// be looked at.
+func Acting(ctx context.Context, root string, below ...string) ([]permission.Actor, error) {
 	dir, err := os.OpenRoot(root)
 	if err != nil {
 		return nil, fmt.Errorf("open the folder %s: %w", root, err)
 	}
 	defer dir.Close() // only read from
-	actors, err := permission.Actors(ctx, dir)
+	instructions := append(instruction.Named(), below...)
+	actors, err := permission.Actors(ctx, dir, instructions...)
 	if err != nil {
 		return actors, err
 	}
-	var more []string
+	more := importsOf(dir, actors)
 	if slices.ContainsFunc(actors, func(a permission.Actor) bool { return isConfig(a.Path) }) {
 		more = programs(ProjectConfig(root), root, dir)
 	}
@@ -94,7 +113,7 @@ func Acting(ctx context.Context, root string) ([]permission.Actor, error) {
 	if len(more) == 0 {
 		return actors, nil
 	}
-	return permission.Actors(ctx, dir, more...)
+	return permission.Actors(ctx, dir, append(more, instructions...)...)
 }
 
 // isConfig reports whether a file of a folder, by its slash path, is configuration.
@@ -209,16 +228,24 @@ func UnknownTrust(ctx context.Context, root string) (t FolderTrust, err error) {
 }
 
 // ReadTrust reads how far the user trusts a workspace folder, from the store and the disk. A folder in which nothing
-// acts is trusted where the user said so, as any other: checkers read its configuration only then. After an error it is
-// not to be trusted.
-func ReadTrust(ctx context.Context, s *store.Store, root string) (FolderTrust, error) {
-	t, err := UnknownTrust(ctx, root)
-	if err != nil {
+// acts is trusted where the user said so, as any other: checkers read its configuration only then. Of the folders below
+// it, those files with instructions are looked at that the user trusted, and those that are named, as slash paths: any
+// other counts for nobody ([FolderTrust.Vouch]). After an error it is not to be trusted.
+func ReadTrust(ctx context.Context, s *store.Store, root string, below ...string) (t FolderTrust, err error) {
+	t.Standing = permission.Unknown
+	if t.Root, err = RealRoot(root); err != nil {
 		return t, err
 	}
 	rows, err := s.Trust(ctx, t.Root)
 	if err != nil {
 		return t, fmt.Errorf("read whether %s is trusted: %w", t.Root, err)
+	}
+	var known []string
+	for _, row := range rows {
+		known = append(known, row.Path)
+	}
+	if t.Actors, err = Acting(ctx, t.Root, append(deep(known), below...)...); err != nil {
+		return t, err
 	}
 	decided := false
 	var then []permission.Actor
@@ -237,8 +264,21 @@ func ReadTrust(ctx context.Context, s *store.Store, root string) (FolderTrust, e
 }
 
 // FolderTrust is [ReadTrust] with the store of the decisions.
-func (d *Decisions) FolderTrust(ctx context.Context, root string) (FolderTrust, error) {
-	return ReadTrust(ctx, d.store, root)
+func (d *Decisions) FolderTrust(ctx context.Context, root string, below ...string) (FolderTrust, error) {
+	return ReadTrust(ctx, d.store, root, below...)
+}
+
+// WholeTrust is FolderTrust for who is about to trust a folder: it looks for [DeepInstructions].
+func (d *Decisions) WholeTrust(ctx context.Context, root string) (FolderTrust, error) {
+	real, err := RealRoot(root)
+	if err != nil {
+		return FolderTrust{Trust: permission.Trust{Standing: permission.Unknown}}, err
+	}
+	below, err := DeepInstructions(ctx, real)
+	if err != nil {
+		return FolderTrust{Root: real, Trust: permission.Trust{Standing: permission.Unknown}}, err
+	}
+	return ReadTrust(ctx, d.store, root, below...)
 }
 
 // TrustFolder stores that the user trusts a folder as it was shown: with these actors and no others. It returns when
@@ -313,7 +353,7 @@ func (d *Decisions) TrustedFolders(ctx context.Context) ([]FolderDecision, error
 type ActingItem struct {
 	// Path of its file below the folder, with slashes.
 	Path string
-	// Kind is "agent", "hook", "mcp", "config" or "skill".
+	// Kind is "agent", "hook", "mcp", "config", "instructions" or "skill".
 	Kind string
 	// Description is what it is, in one line with hidden characters visible.
 	Description string
@@ -331,6 +371,10 @@ func DescribeActing(root string, actors []permission.Actor) []ActingItem {
 		defer dir.Close() // only read from
 	}
 	defined, prompts := definedIn(dir, actors)
+	var imported []string
+	if dir != nil {
+		imported = importsOf(dir, actors)
+	}
 	for _, a := range actors {
 		first := len(list) // what the file itself is
 		switch {
@@ -354,6 +398,12 @@ func DescribeActing(root string, actors []permission.Actor) []ActingItem {
 			add(a.Path, "agent", "A file beside agents, without one that can be read.")
 		case strings.HasPrefix(a.Path, ".agentls/"):
 			add(a.Path, "config", "A file of agentls.")
+		case instruction.Is("/" + a.Path):
+			add(a.Path, "instructions", "Instructions for agents.")
+		case strings.HasPrefix(a.Path, ".github/"):
+			add(a.Path, "instructions", "A file beside instructions.")
+		case slices.Contains(imported, a.Path):
+			add(a.Path, "instructions", "Imported by instructions.")
 		default:
 			add(a.Path, "hook", "A file that a command names.")
 		}
@@ -504,7 +554,7 @@ func (t FolderTrust) Sources(s config.Sources, dir string) config.Sources {
 // Unchanged fails where something else acts in the folder now. Who has read what acts asks it last, so that nothing
 // counts that was put there meanwhile.
 func (t FolderTrust) Unchanged(ctx context.Context) error {
-	now, err := Acting(ctx, t.Root)
+	now, err := Acting(ctx, t.Root, deep(pathsOf(t.Actors))...)
 	if err != nil {
 		return err
 	}

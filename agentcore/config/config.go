@@ -20,6 +20,10 @@ type Config struct {
 	DefaultModel string
 	// Greatest depth of delegation; a user's run has depth 0, its children 1.
 	MaxDepth int
+	// Bytes that the instructions of the user and the project (AGENTS.md and the like) may have in a prompt, all
+	// together, and never more than a quarter of what the model takes. The furthest from the files at hand are cut
+	// first. 0: no instructions.
+	InstructionsMaxBytes int64
 	// Children of one session that may run at the same time.
 	MaxChildrenPerSession int
 	// Children that may run at the same time on this machine, over all servers of the user.

@@ -91,6 +91,14 @@ var runFields = []field{
 		wider: func(below, project *Config) bool { return moreOf(below.BudgetCost, project.BudgetCost) },
 	},
 	{
+		key: "instructions.max_bytes", def: int64(32 << 10), size: true, most: 1 << 20,
+		doc: "Bytes that the instructions of the user and the project (AGENTS.md and the like) may have in a prompt, all " +
+			"together, and never more than a quarter of what the model takes. The furthest from the files at hand are cut " +
+			"first. 0: no instructions.",
+		at:    in(func(c *Config) any { return &c.InstructionsMaxBytes }),
+		wider: func(below, project *Config) bool { return project.InstructionsMaxBytes > below.InstructionsMaxBytes },
+	},
+	{
 		key: "subagent_ask", def: AskDeny, enum: []string{string(AskDeny), string(AskBubble)},
 		doc: "What happens to a child's question for permission: deny it with a reason, or bubble it up to the user.",
 		at:  in(func(c *Config) any { return &c.SubagentAsk }),

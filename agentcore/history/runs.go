@@ -51,6 +51,9 @@ type Run struct {
 	Background bool        // whether the run that started it does not wait for it
 	Output     string      // absolute path of the file for the result of a run in the background; empty for others
 	Working    string      // absolute path of the file that its newest call on one names; empty for none
+	// Instructions say which files instruct the run, and which do not, and why. Nobody changes them, and they are not
+	// stored.
+	Instructions []string
 	// Outcome is how far the run's task is done, empty while the run has not ended.
 	Outcome event.ChildStatus
 	// Files are the files that the run changed or made, once it has ended, from the workspace folder.

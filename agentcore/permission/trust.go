@@ -175,7 +175,7 @@ func actorOf(name string, f *os.File, limit int64) (a Actor, size int64, err err
 	more, err := io.Copy(h, io.LimitReader(f, limit+1-int64(len(text))))
 	a = Actor{Path: name, Hash: hex.EncodeToString(h.Sum(nil))}
 	if more == 0 && utf8.Valid(text) && !bytes.Contains(text, []byte{0}) {
-		a.Unseen = countUnseen(string(text))
+		a.Unseen = CountUnseen(string(text))
 	}
 	return a, int64(len(text)) + more, err
 }

@@ -58,8 +58,8 @@ func Seen(text string) string {
 	return b.String() + text[kept:]
 }
 
-// countUnseen is how many characters of a text nobody sees.
-func countUnseen(text string) int {
+// CountUnseen is how many characters of a text nobody sees.
+func CountUnseen(text string) int {
 	n := 0
 	for start, end := range Unseen(text) {
 		n += utf8.RuneCountInString(text[start:end])

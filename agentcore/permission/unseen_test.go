@@ -30,7 +30,7 @@ func TestUnseen(t *testing.T) {
 		if got != want {
 			t.Errorf("%+q: %s, want %s", text, got, want)
 		}
-		if n := countUnseen(text); n != count {
+		if n := CountUnseen(text); n != count {
 			t.Errorf("%+q: counted %d", text, n)
 		}
 		for range Unseen(text) {
@@ -91,7 +91,7 @@ func FuzzSeen(f *testing.F) {
 			}
 			before = end
 		}
-		if seen := Seen(text); countUnseen(seen) > 0 || !utf8.ValidString(seen) || utf8.ValidString(text) &&
+		if seen := Seen(text); CountUnseen(seen) > 0 || !utf8.ValidString(seen) || utf8.ValidString(text) &&
 			len(seen) > len(text) {
 			t.Fatalf("%+q became %+q", text, seen)
 		}

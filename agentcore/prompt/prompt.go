@@ -17,6 +17,7 @@ import (
 	"github.com/agentls/agentls/agentcore/clip"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/instruction"
 	"github.com/agentls/agentls/agentcore/skill"
 	"github.com/agentls/agentls/agentcore/tool"
 	"github.com/agentls/agentls/agentcore/toolset"
@@ -48,6 +49,8 @@ type Facts struct {
 	Parent *Parent
 	// Task is what it was started for by another agent; nil for a run of the user, or one per file.
 	Task *tool.Task
+	// Instructions are those of the user and the project.
+	Instructions instruction.Set
 	// Prompt is what the user or the starting agent wrote, and Expanded what a command of an MCP server made of it;
 	// empty for none.
 	Prompt, Expanded string
@@ -80,6 +83,13 @@ func (f *Facts) System() (text string, missing []error) {
 	missing = f.writeSkills(&b)
 	if !f.Definition.NoDefaultPrefix {
 		f.writeEnvironment(&b)
+	}
+	if text := f.Instructions.Write(f.View.Shown, true); text != "" {
+		// They are last, so that nothing in them looks like what the engine says.
+		if f.Definition.NoDefaultPrefix {
+			b.WriteByte('\n')
+		}
+		fmt.Fprintf(&b, "\n%s\n", text)
 	}
 	return b.String(), missing
 }

@@ -71,6 +71,7 @@ func (r *loop) makeCalls(asked []model.Call) ([]model.Part, error) {
 	}
 	group.Wait()
 	r.listInOrder(calls, before)
+	r.instructBelow(calls, results)
 	return results, r.ctx.Err()
 }
 

@@ -93,6 +93,7 @@ func (c *conversation) compact(room int64) (bool, error) {
 		c.memory.after = after + room/10
 	}
 	c.recallFiles()
+	c.instructed.begin() // what calls brought may be gone
 	c.out.tell(store.Batch{}, event.Compacted{TokensBefore: before, TokensAfter: after})
 	return true, nil
 }

@@ -24,10 +24,12 @@ type conversation struct {
 	turn     int
 	attempt  int // of the turn, from 1
 	memory   memory
-	touched  map[string]bool // files that the run proposed to change; true for those that it made
-	lastText string
-	lastTurn bool   // whether the turn is the last one, so that nothing is called but submit_result
-	passes   passes // of an iterated run
+	// instructed are the instructions that the run has.
+	instructed instructed
+	touched    map[string]bool // files that the run proposed to change; true for those that it made
+	lastText   string
+	lastTurn   bool   // whether the turn is the last one, so that nothing is called but submit_result
+	passes     passes // of an iterated run
 }
 
 // again tells that the turn begins anew.

@@ -34,6 +34,7 @@ func (l *loop) carry() error {
 	facts := factsOf(l.Run)
 	system, missing := facts.System()
 	l.tellSkills(missing)
+	l.tellInstructions()
 	l.system = l.redactor.Text(system)
 	l.tellUnpriced()
 	l.offering = l.tools.Offered(l.delegation)

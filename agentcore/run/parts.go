@@ -9,6 +9,7 @@ import (
 	"github.com/agentls/agentls/agentcore/board"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/instruction"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/price"
@@ -74,6 +75,7 @@ type resources struct {
 	waited    waitList
 	plan      plan
 	gate      gate
+	book      *instruction.Book // of the tree of runs; nil for a hidden one
 	questions questions
 	asking    asking
 

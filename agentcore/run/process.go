@@ -69,10 +69,16 @@ type Process struct {
 	Outputs      Outputs
 	StateDir     string // absolute
 	KeysFile     string // empty for none
-	UserFile     string // the user's config.toml, empty for none
+	User         User
 	Redactor     *secret.Redactor
 	Crash        crash.Hook
 	Logger       *slog.Logger
+}
+
+// User is where the user's own files lie.
+type User struct {
+	Config string // the config.toml, empty for none
+	Home   string // the home folder, empty for none
 }
 
 // Sandboxes are what the sandboxes of all runs share.
@@ -101,6 +107,10 @@ type Session struct {
 	// Trusted reports whether the user trusts the workspace, and Skills which skills new runs get.
 	Trusted func() bool
 	Skills  func() *skill.Set
+	// TrustedRoots are the workspace folders that the user trusts, and Vouch says why a file of one of them does not
+	// count although the folder is trusted, by its path and its bytes; nil where it counts.
+	TrustedRoots func() []string
+	Vouch        func(root, name string, content []byte) error
 	// UnlessHeld calls do while the editor takes no hunks. It reports false where ctx ended before that.
 	UnlessHeld func(ctx context.Context, do func()) bool
 	// Delegation tells how subagents have done on these folders, for a prompt.

@@ -3,6 +3,7 @@ package run
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/prompt"
@@ -17,6 +18,7 @@ func factsOf(r *Run) *prompt.Facts {
 		Prompt: r.request.Prompt, Expanded: r.expanded, Inherited: r.inherited.text,
 		Paths: c.Paths, StartLine: c.StartLine, EndLine: c.EndLine, Finding: c.Finding,
 		Changes: c.Changes, Attachments: r.request.Attachments,
+		Instructions: r.instructed.first,
 	}
 	if r.request.Comment != nil {
 		f.Comment = r.request.Comment.StartLine
@@ -30,6 +32,14 @@ func factsOf(r *Run) *prompt.Facts {
 		f.Commands = b.String()
 	}
 	return f
+}
+
+// PromptOf is the system prompt of a run that is not launched.
+func PromptOf(r *Run) string {
+	defer r.budget.close()
+	r.created = time.Now()
+	system, _ := factsOf(r).System()
+	return r.redactor.Text(system)
 }
 
 // tellSkills tells the user which of the skills that the definition names cannot be had.

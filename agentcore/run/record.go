@@ -75,7 +75,7 @@ func (r *Run) Info() history.Run {
 		Title: r.request.Title, Model: r.model.Name(), Status: r.result.Status, Reason: r.result.Reason,
 		Created: r.created, Finished: r.finished, Turns: r.result.Turns,
 		BudgetUsed: r.last.BudgetUsed, Message: cmp.Or(r.waitsFor, r.last.Message), Usage: r.result.Usage,
-		Working: r.onFile,
+		Working: r.onFile, Instructions: r.told,
 	}
 	if r.result.Status.Final() { // what it did last is over; what came of it stays
 		info.Message = clip.FirstLine(r.result.Output)

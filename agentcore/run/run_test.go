@@ -99,7 +99,9 @@ func newHouse(t *testing.T) *house {
 			View: view, Events: events, Title: func() string { return "" },
 			Chain: func(id event.RunID) event.RunID { return id },
 		}),
-		Trusted: func() bool { return true }, Skills: func() *skill.Set { return skills },
+		Trusted: func() bool { return true }, TrustedRoots: view.Folders,
+		Vouch:  func(string, string, []byte) error { return nil },
+		Skills: func() *skill.Set { return skills },
 	}
 	h.session.Servers = servers.New(servers.Setup{Session: id, View: view, Proposal: h.session.Board.Proposal()})
 	t.Cleanup(h.session.Servers.Close)

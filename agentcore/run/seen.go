@@ -44,10 +44,13 @@ func (r *resources) SaidPlan() string { return r.plan.saidIn() }
 
 // Unreviewed reports whether an open hunk of the run may be applied without the user's review: the mode of the run, and
 // of all above it, is accept_edits or bypass, and the hunk's files are such as the run may change without being asked,
-// whatever was granted for one call. It may read the disk.
+// whatever was granted for one call, and instruct no agent. It may read the disk.
 func (r *resources) Unreviewed(h workspace.Hunk) bool {
 	if mode := r.gate.rights.Policy.Mode(); mode != permission.AcceptEdits && mode != permission.Bypass {
 		return false
+	}
+	if instructs(r.book, h.Path) || instructs(r.book, h.MoveTo) {
+		return false // what agents are told from now on is for the user to see
 	}
 	request := permission.Request{Tool: "edit", Effect: permission.Propose}
 	judge := r.gate.rights.View.Judge(nil)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore/clip"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/instruction"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/tool"
@@ -29,7 +30,10 @@ type shared struct {
 	onFile    string             // the file that its newest call on one names
 	submitted *event.ChildResult // what the model handed over as its result
 	conflicts []string           // of its merge, for the run that started it
-	tests     testCount          // of the last command that ran tests
+	// instructions are all that the run was given, and told is that in words.
+	instructions instruction.Set
+	told         []string
+	tests        testCount // of the last command that ran tests
 	// carriedOut are the results of the first calls of the turn, up to the last change, which all have ended.
 	carriedOut []model.Part
 	denials    []string // calls that were not made, and why

@@ -40,7 +40,7 @@ func (h hostUser) Statusline() (string, error) {
 	if c.Statusline != "" {
 		text = fmt.Sprintf("The status line is set in %s to:\n%s\n", c.Origin(statusKey), c.Statusline)
 	}
-	file := h.run.process.UserFile
+	file := h.run.process.User.Config
 	if file == "" {
 		return text + "It cannot be set from here: this process has no configuration file.", nil
 	}
@@ -57,7 +57,7 @@ func (h hostUser) SetStatusline(ctx context.Context, line string) (string, error
 	if err := h.soundStatus(line); err != nil {
 		return "", err
 	}
-	if p.UserFile == "" {
+	if p.User.Config == "" {
 		return "", errors.New("this process has no configuration file; give the user the line for config.toml instead")
 	}
 	was := p.Config()
@@ -67,7 +67,8 @@ func (h hostUser) SetStatusline(ctx context.Context, line string) (string, error
 	if _, _, err := h.withStatus(line); err != nil {
 		return "", err // before somebody is asked for nothing
 	}
-	text := fmt.Sprintf("Shall the status line be set, in %s, to: %s", p.UserFile, cmp.Or(line, "(the built-in one)"))
+	text := fmt.Sprintf("Shall the status line be set, in %s, to: %s", p.User.Config,
+		cmp.Or(line, "(the built-in one)"))
 	set := tool.Option{Label: statusSet}
 	if strings.HasPrefix(line, "!") {
 		set.Description = "the command runs as you, outside of any sandbox, whenever something changes"
@@ -165,7 +166,7 @@ func (h hostUser) tryStatus(ctx context.Context, command string) (string, error)
 
 // withStatus is the user's configuration with another status line, and where it really lies.
 func (h hostUser) withStatus(line string) (path string, changed []byte, err error) {
-	path = h.run.process.UserFile
+	path = h.run.process.User.Config
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real // a link stays one
 	}

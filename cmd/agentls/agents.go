@@ -43,6 +43,21 @@ type agentReport struct {
 	// `agents show`.
 	Prompt     string            `json:"prompt,omitempty"`
 	Definition *agent.Definition `json:"definition,omitempty"`
+	// System is the whole system prompt, and Instructions are what of it the user and the project have written, with
+	// what is left out. They are only shown by `agents show --prompt`.
+	System       string              `json:"system,omitempty"`
+	Instructions []instructionReport `json:"instructions,omitempty"`
+}
+
+// instructionReport is a file with instructions.
+type instructionReport struct {
+	File       string `json:"file"`
+	ImportedBy string `json:"importedBy,omitempty"`
+	// Size is its length in bytes, of which Cut are left out.
+	Size int `json:"size"`
+	Cut  int `json:"cut,omitempty"`
+	// Omitted says why it is not given, empty for one that is.
+	Omitted string `json:"omitted,omitempty"`
 }
 
 type limitsReport struct {
@@ -143,13 +158,21 @@ func categories(d *agent.Definition) string {
 }
 
 func agentsShowCommand(p *process, settings *settings) *cobra.Command {
-	var asJSON bool
+	var asJSON, prompt bool
 	var project string
 	c := &cobra.Command{
 		Use:   "show AGENT",
-		Short: "Show the whole definition of an agent",
-		Args:  exactly(1),
+		Short: "Show the whole definition of an agent, or the prompt that it would get",
+		Args: func(c *cobra.Command, args []string) error {
+			if prompt && len(args) <= 2 {
+				return nil
+			}
+			return exactly(1)(c, args)
+		},
 		RunE: func(c *cobra.Command, args []string) error {
+			if prompt {
+				return p.showPrompt(c.Context(), settings, project, args, asJSON)
+			}
 			agents, err := p.knownAgents(c.Context(), settings, project)
 			if err != nil {
 				return err
@@ -167,6 +190,8 @@ func agentsShowCommand(p *process, settings *settings) *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	c.Flags().BoolVar(&prompt, "prompt", false,
+		"show the system prompt that it would get, for work on a file if its name follows, and which files instruct it")
 	c.Flags().StringVar(&project, "project", "", projectHelp)
 	return c
 }
@@ -204,6 +229,7 @@ func agentPage(agents *agent.Registry, d *agent.Definition) string {
 		row("  rule", fmt.Sprintf("%s %s(%s)", rule.Action, rule.Tool, rule.Pattern))
 	}
 	row("context", d.ContextMode)
+	row("instructions", d.Instructions)
 	row("reminder", d.Reminder)
 	row("skills", strings.Join(d.Skills, ", "))
 	for _, server := range d.MCPServers {

@@ -59,8 +59,8 @@ func trustCommand(p *process, s *settings) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "trust [FOLDER]",
 		Short: "Show what would act in a folder, and trust it",
-		Long: `Show the agents, skills, hooks, MCP servers and the configuration in a folder (default: the current one), and ask whether
-to trust them. Nothing of them is used before. A change of any of these files ends the trust. Base URLs, keys,
+		Long: `Show the agents, skills, instructions, hooks, MCP servers and the configuration in a folder (default: the current one),
+and ask whether to trust them. Nothing of them is used before. A change of any of these files ends the trust. Base URLs, keys,
 providers and wider permissions are never taken from a folder, trusted or not.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) <= 1 {
@@ -87,7 +87,7 @@ func (p *process) trustFolder(ctx context.Context, s *settings, folder string, y
 		return usage("there is no folder %s; name the workspace folder", folder)
 	}
 	return p.withEngine(ctx, s, "", func(engine *agentcore.Engine) error {
-		t, err := engine.Decisions().FolderTrust(ctx, folder)
+		t, err := engine.Decisions().WholeTrust(ctx, folder)
 		if err != nil {
 			return &exitError{exitUsage, err}
 		}
@@ -358,10 +358,10 @@ func (p *process) tellUntrusted(t authority.FolderTrust, quiet bool) {
 		kinds[item.Kind]++
 	}
 	var parts []string
-	for _, kind := range []string{"agent", "skill", "hook", "mcp", "config"} {
+	for _, kind := range []string{"agent", "skill", "instructions", "hook", "mcp", "config"} {
 		if n := kinds[kind]; n > 0 {
-			parts = append(parts, map[string]string{"mcp": "MCP servers", "config": "configuration"}[kind])
-			parts[len(parts)-1] = cmp.Or(parts[len(parts)-1], kind+"s")
+			words := map[string]string{"instructions": kind, "mcp": "MCP servers", "config": "configuration"}
+			parts = append(parts, cmp.Or(words[kind], kind+"s"))
 		}
 	}
 	why := "is not trusted"

@@ -194,6 +194,7 @@ func (p *process) work(ctx context.Context, f *workFlags, j job) (err error) {
 		}
 	}
 	options.Config, options.Agents, options.Skills, options.UserConfig = cfg, agents, skills, dirs.File
+	options.Home = p.home
 	options.Sandbox, options.SandboxLevel = tried.report, tried.level
 	repairTold := opened != nil
 	opened = nil // the engine's
@@ -209,7 +210,7 @@ func (p *process) work(ctx context.Context, f *workFlags, j job) (err error) {
 	if err = startable(engine.Agents(), j.agent, cfg.DefaultAgent); err != nil {
 		err = untrustedAgent(engine.Agents(), trust, cmp.Or(j.agent, cfg.DefaultAgent), err)
 	} else {
-		err = p.conduct(ctx, f, engine, view, projects, j.request(f, distinct(paths)), j.resume)
+		err = p.conduct(ctx, f, engine, view, trust, j.request(f, distinct(paths)), j.resume)
 	}
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
 	defer cancel()
@@ -309,15 +310,18 @@ func startable(agents *agent.Registry, name, byDefault string) error {
 	return nil
 }
 
-// conduct starts the run, follows it to its end, and delivers what came of it. trusted are the folders that the user
-// trusts, resume is the run that it goes on with, if any.
+// conduct starts the run, follows it to its end, and delivers what came of it. trust is how far the user trusts the
+// folder, resume is the run that it goes on with, if any.
 func (p *process) conduct(ctx context.Context, f *workFlags, engine *agentcore.Engine, view *workspace.View,
-	trusted []string, request agentcore.RunRequest, resume event.RunID,
+	trust authority.FolderTrust, request agentcore.RunRequest, resume event.RunID,
 ) error {
+	root := view.Roots()[0].Path
+	trusted := trustedFolders(trust, root)
 	session, err := openSession(ctx, engine, view, request.Title, resume)
 	if err != nil {
 		return err
 	}
+	session.SetFolders(map[string]authority.FolderTrust{root: trust})
 	session.SetTrusted(len(trusted) > 0, trusted...)
 	w := &watch{
 		engine: engine, progress: progress{out: p.stderr, quiet: f.quiet, tree: newTree()},
@@ -367,7 +371,7 @@ func (p *process) conduct(ctx context.Context, f *workFlags, engine *agentcore.E
 	case code == exitOK && f.ignoreDenied:
 		return nil
 	case code == exitOK:
-		return r.deniedError(view.Roots()[0].Path, len(trusted) > 0)
+		return r.deniedError(root, len(trusted) > 0)
 	case w.cut:
 		return &exitError{code, nil} // who interrupted it knows why
 	}

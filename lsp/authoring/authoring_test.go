@@ -80,6 +80,18 @@ func TestSelector(t *testing.T) {
 		"/p/config.toml":                                    authoring.None,
 		"/p/agents.json":                                    authoring.None,
 		"/p/main.go":                                        authoring.None,
+		"/p/AGENTS.md":                                      authoring.Instructions,
+		"/p/sub/deep/CLAUDE.md":                             authoring.Instructions,
+		"/home/me/.claude/CLAUDE.md":                        authoring.Instructions,
+		"/p/GEMINI.md":                                      authoring.Instructions,
+		"/p/.github/copilot-instructions.md":                authoring.Instructions,
+		"/p/.github/instructions/go.instructions.md":        authoring.Instructions,
+		"/p/.github/instructions/deep/go.instructions.md":   authoring.None,
+		"/p/.github/instructions/notes.md":                  authoring.None,
+		"/p/go.instructions.md":                             authoring.None,
+		"/p/copilot-instructions.md":                        authoring.None,
+		"/p/agents.md":                                      authoring.None,
+		"/p/.claude/agents/AGENTS.md":                       authoring.Definition,
 		"untitled:Untitled-1":                               authoring.None,
 	} {
 		if got := authoring.KindOf(path, userConfig); got != want {

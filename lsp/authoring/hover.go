@@ -23,6 +23,9 @@ func (t *Sheet) Explain(v *Vocabulary, p protocol.Position) (string, protocol.Ra
 // explain is Explain for an offset.
 func (t *Sheet) explain(v *Vocabulary, offset int) (string, outline.Span) {
 	place := t.outline.At(offset)
+	if i, at, ok := t.importAt(offset); ok {
+		return t.explainImport(v, i), at
+	}
 	if t.inTag(place, offset) {
 		at := t.nameAt(offset)
 		for _, w := range t.variables(v) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/config"
+	"github.com/agentls/agentls/agentcore/instruction"
 )
 
 // Kind says which of the files that people write for agentls a document is. Of these agentls is the language server;
@@ -25,6 +26,8 @@ const (
 	ProjectConfig
 	// UserConfig is the user's own config.toml, which may set more than a project's.
 	UserConfig
+	// Instructions is a text that instructs agents: AGENTS.md and its like.
+	Instructions
 )
 
 // Code tells an editor's list of problems what kind of file one is in, "" for None.
@@ -36,6 +39,8 @@ func (k Kind) Code() string {
 		return "skill"
 	case ProjectConfig, UserConfig:
 		return "config"
+	case Instructions:
+		return "instructions"
 	}
 	return ""
 }
@@ -58,6 +63,9 @@ func KindOf(path, userConfig string) Kind {
 	if _, ours := agent.Detect(path); ours {
 		return Definition
 	}
+	if instruction.Is(path) {
+		return Instructions
+	}
 	return None
 }
 
@@ -69,6 +77,7 @@ func Selector(userConfig string) protocol.DocumentSelector {
 		"**/agents.toml", "**/*.agents.json", "**/{.agentls,agentls,plugins}/**/agents.json",
 		"**/{.agentls,agentls}/appsettings.json", "**/plugins/*/appsettings.json",
 		"**/" + skillFile, "**/" + config.ProjectFile,
+		"**/{AGENTS,CLAUDE,GEMINI}.md", "**/.github/{copilot-instructions.md,instructions/*.instructions.md}",
 	}
 	if userConfig != "" {
 		patterns = append(patterns, filepath.ToSlash(userConfig))

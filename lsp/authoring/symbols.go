@@ -49,6 +49,9 @@ type branch struct {
 // tree puts each key below the table that it is in. In Markdown the whole text is the definition.
 func (t *Sheet) tree() *branch {
 	root := &branch{}
+	if t.kind == Instructions {
+		return root // Markdown, of which other servers know the headings
+	}
 	o := t.outline
 	top := root
 	if o.BodyStart >= 0 && len(o.Nodes) > 0 {

@@ -8,6 +8,7 @@ import (
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/hook"
+	"github.com/agentls/agentls/agentcore/instruction"
 	"github.com/agentls/agentls/agentcore/skill"
 	"github.com/agentls/agentls/agentcore/tool"
 )
@@ -21,6 +22,10 @@ type Vocabulary struct {
 	// Usable is what a configuration offers to definitions besides skills and other agents: tools, and models, of which
 	// some come and go with keys and with what the editor lends.
 	Usable func(*config.Config) agent.Known
+	// Imports tells what a file with instructions gets by one of its imports, and Matches whether a glob of its
+	// frontmatter means any file; nil where nothing is known of other files. They read the disk.
+	Imports func(path string, i instruction.Import) instruction.Set
+	Matches func(path string, g instruction.Glob) bool
 }
 
 // Known is the vocabulary as the validation of definitions takes it.
@@ -107,6 +112,8 @@ func (t *Sheet) keys() []keyDoc {
 		return configKeys()
 	case t.kind == Skill:
 		return skillKeys
+	case t.kind == Instructions:
+		return t.instructionKeys()
 	}
 	var list []keyDoc
 	for _, k := range agent.KeysOf(t.format) {

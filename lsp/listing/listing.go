@@ -10,6 +10,7 @@ import (
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/history"
+	"github.com/agentls/agentls/agentcore/instruction"
 	"github.com/agentls/agentls/agentcore/mcp"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/provider"
@@ -81,6 +82,29 @@ func Explanation(e permission.Explanation) *methods.Explanation {
 	}
 	result.Always = strings.Join(always, ", ")
 	return result
+}
+
+// Instructions are files that instruct an agent, then those that do not.
+func Instructions(set instruction.Set) []methods.InstructionFile {
+	list := []methods.InstructionFile{}
+	file := func(name, by string) methods.InstructionFile {
+		f := methods.InstructionFile{URI: uri.File(name)}
+		if by != "" {
+			f.ImportedBy = uri.File(by)
+		}
+		return f
+	}
+	for _, t := range set.Texts {
+		f := file(t.Path, t.By)
+		f.Size, f.Cut, f.Unseen = t.Size, t.Cut(), t.Unseen
+		list = append(list, f)
+	}
+	for _, o := range set.Omitted {
+		f := file(o.Path, o.By)
+		f.Omitted = o.Why
+		list = append(list, f)
+	}
+	return list
 }
 
 // MCPServer is an MCP server with its state and, once it is known, what it offers.

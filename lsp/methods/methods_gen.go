@@ -197,7 +197,8 @@ type Server interface {
 	// Revoke answers `agent/revoke`. Takes a remembered permission back.
 	Revoke(ctx context.Context, params *RevokeParams) error
 	// Explain answers `agent/explain`. Explains how a call would be decided: which rule, from which layer,
-	// and what an "always" would allow. Nothing is run.
+	// and what an "always" would allow. It also lists which files instruct the agent, what of them is cut,
+	// and which are left out, and why. Nothing is run.
 	Explain(ctx context.Context, params *ExplainParams) (*Explanation, error)
 	// Models answers `agent/models`. Lists the models that can be chosen, the one that a run would take,
 	// and why. Providers are asked for nothing: whether one answers is told by `agentls doctor --models`.

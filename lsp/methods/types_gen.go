@@ -1332,29 +1332,63 @@ type RevokeParams struct {
 	Grant GrantID `json:"grant"`
 }
 
-// ExplainParams are the params of `agent/explain`: a call to decide on, without making it.
+// ExplainParams are the params of `agent/explain`: a call to decide on, without making it, or what an
+// agent is instructed to do, without starting it.
 type ExplainParams struct {
-	// The tool's name.
-	Tool string `json:"tool"`
+	// The tool's name; absent where only the instructions are wanted.
+	Tool string `json:"tool,omitzero"`
+	// A document that the agent would be started on, of whose folders the instructions count; absent means
+	// none. With `run` it does not count.
+	URI uri.URI `json:"uri,omitzero"`
 	// What rules are matched with: the command line for `bash`, a path from the workspace root for files,
 	// a URL for the network.
-	Call string `json:"call"`
+	Call string `json:"call,omitzero"`
 	// The agent that would make the call; absent means the default agent.
 	Agent string `json:"agent,omitzero"`
 	// The run that would make it, whose parents bind it too.
 	Run event.RunID `json:"run,omitzero"`
 }
 
+// InstructionFile is a file with instructions of the user or the project, such as `AGENTS.md`.
+type InstructionFile struct {
+	// The file.
+	URI uri.URI `json:"uri"`
+	// The file that imports it; absent for one that counts by its name.
+	ImportedBy uri.URI `json:"importedBy,omitzero"`
+	// Its length in bytes; 0 for a file that is not given.
+	Size int `json:"size" min:"0"`
+	// How many of its bytes are left out, since all files together are longer than
+	// `instructions.max_bytes`; absent for none.
+	Cut int `json:"cut,omitzero" min:"0"`
+	// How many characters are left out that nobody sees; absent for none.
+	Unseen int `json:"unseen,omitzero" min:"0"`
+	// Why the file is not given, as the end of a sentence that begins with its name; absent for one that
+	// is.
+	Omitted string `json:"omitted,omitzero"`
+}
+
 // Explanation is the result of `agent/explain`.
 type Explanation struct {
-	// What would happen.
-	Action RuleAction `json:"action"`
+	// What instructs the run, or would instruct the agent, in the order in which it is told: what comes
+	// later counts more. Then the files that are not given.
+	Instructions []InstructionFile `json:"instructions"`
+	// What would happen; absent where no tool is named.
+	Action RuleAction `json:"action,omitzero"`
 	// The rule that decides; absent where none matches and the default does.
 	Rule *PermissionRule `json:"rule,omitzero"`
-	// The decision in words.
-	Reason string `json:"reason"`
+	// The decision in words; absent where no tool is named.
+	Reason string `json:"reason,omitzero"`
 	// The rule pattern that an "always" would allow.
 	Always string `json:"always,omitzero"`
+}
+
+// MarshalJSON writes a list that is nil as an empty one.
+func (v Explanation) MarshalJSON() ([]byte, error) {
+	type plain Explanation
+	if v.Instructions == nil {
+		v.Instructions = []InstructionFile{}
+	}
+	return json.Marshal(plain(v))
 }
 
 // NoParams: no members.

@@ -318,7 +318,8 @@ func (i *inlineStatus) statuses() map[string][]statusLine {
 	all := map[string][]statusLine{}
 	i.live.each(func(r *liveRun) {
 		// The event of the run's end may still be on its way.
-		if info, known := i.Info(r.id); known && info.Status.Final() {
+		info, known := i.Info(r.id)
+		if known && info.Status.Final() {
 			return
 		}
 		for _, at := range r.places(open) {
@@ -329,7 +330,10 @@ func (i *inlineStatus) statuses() map[string][]statusLine {
 			}
 			if len(l.runs) < maxInline {
 				l.runs = append(l.runs,
-					runStatus{r.id, "⟳ " + r.path + " · " + r.facts(false), r.story(i.Client.HoversMarkdown())})
+					runStatus{
+						r.id, "⟳ " + r.path + " · " + r.facts(false),
+						r.story(i.Client.HoversMarkdown(), info.Instructions),
+					})
 				continue
 			}
 			l.more++

@@ -16,11 +16,13 @@ const (
 	maxTask = 300
 	// maxChildren is how many children a story has; those that still run come first.
 	maxChildren = 10
+	// maxInstructions is how many files with instructions a story has.
+	maxInstructions = 10
 )
 
 // story is a run as a person reads it who points at it: agent, model, task, status, turns, tokens, what it did last,
-// and its children. The board's lock is held.
-func (r *liveRun) story(markdown bool) string {
+// what instructs it, and its children. The board's lock is held.
+func (r *liveRun) story(markdown bool, instructions []string) string {
 	shown := func(text string) string {
 		text = permission.Visible(text)
 		if markdown {
@@ -56,6 +58,16 @@ func (r *liveRun) story(markdown bool) string {
 			did = append(did, shown(a))
 		}
 		fact("Last", strings.Join(did, "; "))
+	}
+	if len(instructions) > 0 {
+		list := make([]string, 0, maxInstructions+1)
+		for _, line := range instructions[:min(len(instructions), maxInstructions)] {
+			list = append(list, shown(line))
+		}
+		if more := len(instructions) - maxInstructions; more > 0 {
+			list = append(list, fmt.Sprintf("… %d more", more))
+		}
+		fact("Instructions", strings.Join(list, "; "))
 	}
 	if len(r.children) > 0 {
 		fact("Children", fmt.Sprint(len(r.children)))

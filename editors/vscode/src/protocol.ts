@@ -1577,26 +1577,46 @@ export interface RevokeParams {
   grant: GrantID;
 }
 
-/** Params of `agent/explain`: a call to decide on, without making it. */
+/** Params of `agent/explain`: a call to decide on, without making it, or what an agent is instructed to do, without starting it. */
 export interface ExplainParams {
-  /** The tool's name. */
-  tool: string;
+  /** The tool's name; absent where only the instructions are wanted. */
+  tool?: string;
+  /** A document that the agent would be started on, of whose folders the instructions count; absent means none. With `run` it does not count. */
+  uri?: string;
   /** What rules are matched with: the command line for `bash`, a path from the workspace root for files, a URL for the network. */
-  call: string;
+  call?: string;
   /** The agent that would make the call; absent means the default agent. */
   agent?: string;
   /** The run that would make it, whose parents bind it too. */
   run?: RunID;
 }
 
+/** A file with instructions of the user or the project, such as `AGENTS.md`. */
+export interface InstructionFile {
+  /** The file. */
+  uri: string;
+  /** The file that imports it; absent for one that counts by its name. */
+  importedBy?: string;
+  /** Its length in bytes; 0 for a file that is not given. */
+  size: number;
+  /** How many of its bytes are left out, since all files together are longer than `instructions.max_bytes`; absent for none. */
+  cut?: number;
+  /** How many characters are left out that nobody sees; absent for none. */
+  unseen?: number;
+  /** Why the file is not given, as the end of a sentence that begins with its name; absent for one that is. */
+  omitted?: string;
+}
+
 /** Result of `agent/explain`. */
 export interface Explanation {
-  /** What would happen. */
-  action: RuleAction;
+  /** What instructs the run, or would instruct the agent, in the order in which it is told: what comes later counts more. Then the files that are not given. */
+  instructions: InstructionFile[];
+  /** What would happen; absent where no tool is named. */
+  action?: RuleAction;
   /** The rule that decides; absent where none matches and the default does. */
   rule?: PermissionRule;
-  /** The decision in words. */
-  reason: string;
+  /** The decision in words; absent where no tool is named. */
+  reason?: string;
   /** The rule pattern that an "always" would allow. */
   always?: string;
 }
@@ -2133,7 +2153,7 @@ export interface Requests {
   'agent/grants': { params: GrantsParams; result: GrantList };
   /** Takes a remembered permission back. */
   'agent/revoke': { params: RevokeParams; result: null };
-  /** Explains how a call would be decided: which rule, from which layer, and what an "always" would allow. Nothing is run. */
+  /** Explains how a call would be decided: which rule, from which layer, and what an "always" would allow. It also lists which files instruct the agent, what of them is cut, and which are left out, and why. Nothing is run. */
   'agent/explain': { params: ExplainParams; result: Explanation };
   /** Lists the models that can be chosen, the one that a run would take, and why. Providers are asked for nothing: whether one answers is told by `agentls doctor --models`. */
   'agent/models': { params: ModelsParams; result: ModelList };

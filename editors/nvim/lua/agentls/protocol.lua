@@ -1023,18 +1023,29 @@ M.commands = {
 ---@class agentls.RevokeParams
 ---@field grant agentls.GrantID The grant to take back.
 
----Params of `agent/explain`: a call to decide on, without making it.
+---Params of `agent/explain`: a call to decide on, without making it, or what an agent is instructed to do, without starting it.
 ---@class agentls.ExplainParams
----@field tool string The tool's name.
----@field call string What rules are matched with: the command line for `bash`, a path from the workspace root for files, a URL for the network.
+---@field tool? string The tool's name; absent where only the instructions are wanted.
+---@field uri? string A document that the agent would be started on, of whose folders the instructions count; absent means none. With `run` it does not count.
+---@field call? string What rules are matched with: the command line for `bash`, a path from the workspace root for files, a URL for the network.
 ---@field agent? string The agent that would make the call; absent means the default agent.
 ---@field run? agentls.RunID The run that would make it, whose parents bind it too.
 
+---A file with instructions of the user or the project, such as `AGENTS.md`.
+---@class agentls.InstructionFile
+---@field uri string The file.
+---@field importedBy? string The file that imports it; absent for one that counts by its name.
+---@field size integer Its length in bytes; 0 for a file that is not given.
+---@field cut? integer How many of its bytes are left out, since all files together are longer than `instructions.max_bytes`; absent for none.
+---@field unseen? integer How many characters are left out that nobody sees; absent for none.
+---@field omitted? string Why the file is not given, as the end of a sentence that begins with its name; absent for one that is.
+
 ---Result of `agent/explain`.
 ---@class agentls.Explanation
----@field action agentls.RuleAction What would happen.
+---@field instructions agentls.InstructionFile[] What instructs the run, or would instruct the agent, in the order in which it is told: what comes later counts more. Then the files that are not given.
+---@field action? agentls.RuleAction What would happen; absent where no tool is named.
 ---@field rule? agentls.PermissionRule The rule that decides; absent where none matches and the default does.
----@field reason string The decision in words.
+---@field reason? string The decision in words; absent where no tool is named.
 ---@field always? string The rule pattern that an "always" would allow.
 
 ---No members.

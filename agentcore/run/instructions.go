@@ -1,0 +1,309 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"unicode/utf8"
+
+	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/authority"
+	"github.com/agentls/agentls/agentcore/clip"
+	"github.com/agentls/agentls/agentcore/config"
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/instruction"
+	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/agentcore/provider"
+	"github.com/agentls/agentls/agentcore/tool"
+	"github.com/agentls/agentls/agentcore/workspace"
+)
+
+// noInstructions is what a definition says that does without the user's and the project's instructions.
+const noInstructions = "none"
+
+// maxUserFile bounds a file of the user's own instructions, in bytes.
+const maxUserFile = 1 << 20
+
+// instructs reports whether a file instructs agents: by its name, or since another one imports it.
+func instructs(book *instruction.Book, path string) bool {
+	return instruction.Is(path) || book != nil && book.Has(path)
+}
+
+// instructed is what a run was given of the instructions of its tree. The run's goroutine owns it.
+type instructed struct {
+	// first are those of the prompt, which does not change.
+	first instruction.Set
+	// files are the files at hand: those of the prompt, and those of calls that brought further instructions.
+	files []string
+	known map[string]bool // files of instructions that the run needs no more of
+	given bool            // whether it was given any
+	room  int             // bytes that further ones may hold
+	off   bool            // whether it is given none
+}
+
+// instruct fixes what the run's prompt says of instructions: those of the run above it, and of its own files.
+func instruct(r *Run) {
+	i := &r.instructed
+	i.files = slices.Clone(r.request.Context.Paths)
+	if above := r.parent; above != nil {
+		r.book, i.files = above.book, append(slices.Clone(above.instructed.files), i.files...)
+	} else {
+		r.book = NewInstructions(r.process, r.session, r.gate.rights)
+	}
+	i.off = withoutInstructions(r.definition, r.config)
+	i.first = InstructionsOf(r.book, r.definition, r.config, provider.Window(r.config, r.model), i.files)
+	i.begin()
+	r.noteInstructions(i.first, r.session.View.Shown)
+}
+
+// noteInstructions notes what the run was given, for whoever asks.
+func (r *shared) noteInstructions(more instruction.Set, shown func(string) string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.instructions = r.instructions.And(more)
+	r.told = r.instructions.Lines(shown)
+}
+
+// Instructions are those that the run was given so far. Any goroutine may call it.
+func (r *shared) Instructions() instruction.Set {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.instructions
+}
+
+// withoutInstructions reports whether an agent does without instructions.
+func withoutInstructions(d *agent.Definition, cfg *config.Config) bool {
+	return d.Instructions == noInstructions || cfg.InstructionsMaxBytes == 0
+}
+
+// InstructionsOf are those that an agent is given for work on files, absolute, by a model that takes so many tokens, 0
+// for no bound: at most a quarter of these.
+func InstructionsOf(book *instruction.Book, d *agent.Definition, cfg *config.Config, window int64,
+	files []string,
+) instruction.Set {
+	if withoutInstructions(d, cfg) {
+		return instruction.Set{}
+	}
+	most := cfg.InstructionsMaxBytes
+	if window > 0 {
+		most = min(most, window/4*bytesPerToken)
+	}
+	return book.For(files...).Bound(int(most))
+}
+
+// begin forgets what calls brought beside the prompt.
+func (i *instructed) begin() {
+	i.given = len(i.first.Texts) > 0
+	i.known, i.room = map[string]bool{}, i.first.Max-i.first.Size()
+	for _, path := range i.first.Paths() {
+		i.known[path] = true
+	}
+}
+
+// beyond returns what holds for a file beside what the run was given, which counts as given from then on, and whether
+// it is the first that the run is given.
+func (i *instructed) beyond(book *instruction.Book, path string) (more instruction.Set, first bool) {
+	if i.off {
+		return more, false
+	}
+	more = book.Beyond(i.known, path).Bound(max(i.room, 0))
+	for _, path := range more.Paths() {
+		i.known[path] = true
+	}
+	if len(more.Texts) > 0 {
+		first, i.given = !i.given, true
+		i.room -= more.Size()
+		i.files = append(i.files, path)
+	}
+	return more, first
+}
+
+// instructBelow puts the instructions of folders that the run had not been in into the results of the first calls on
+// files there. The offline rules, which read results by their form, are not told.
+func (r *loop) instructBelow(calls []*call, results []model.Part) {
+	if provider.IsOffline(r.model.Name()) {
+		return
+	}
+	for n, c := range calls {
+		result, ok := results[n].(model.Result)
+		if !ok || result.Error || c.tool == nil || c.spec.Effect != tool.Reads && c.spec.Effect != tool.Proposes {
+			continue
+		}
+		for _, name := range c.paths() {
+			path, err := r.session.View.Resolve(name)
+			if err != nil {
+				continue
+			}
+			more, first := r.instructed.beyond(r.book, path)
+			if text := more.Write(r.session.View.Shown, first); text != "" {
+				result.Text += "\n\n" + text
+			}
+			if len(more.Texts)+len(more.Omitted) > 0 {
+				r.noteInstructions(more, r.session.View.Shown)
+			}
+		}
+		results[n] = result
+	}
+}
+
+// tellInstructions tells the user which files of instructions are not given, or not whole.
+func (r *loop) tellInstructions() {
+	if r.parent != nil {
+		return // whose files these are, mostly
+	}
+	set := r.instructed.first
+	var faults []string
+	for _, o := range set.Omitted {
+		if o.Fault {
+			faults = append(faults, r.session.View.Shown(o.Path)+" "+o.Why)
+		}
+	}
+	const few = 3
+	if more := len(faults) - few; more > 0 {
+		faults = append(faults[:few], clip.Counted(more, "more file", "more files"))
+	}
+	if len(faults) > 0 {
+		r.notice(event.NoticeInfo, "instructions are not given: "+strings.Join(faults, "; "),
+			"`agentls agents show "+r.definition.Slug+" --prompt` shows what is given")
+	}
+	cut := 0
+	for _, t := range set.Texts {
+		cut += t.Cut()
+	}
+	if cut > 0 {
+		r.notice(event.NoticeInfo, fmt.Sprintf("the instructions are longer than %d bytes, so that %d bytes of the "+
+			"furthest files are left out", set.Max, cut), "shorten them, or set instructions.max_bytes")
+	}
+}
+
+// NewInstructions is a book of what a session's workspace and its user instruct agents to do, for agents with rights.
+func NewInstructions(p *Process, s *Session, rights authority.Rights) *instruction.Book {
+	places := instruction.Places{Home: p.User.Home, Roots: s.TrustedRoots()}
+	if p.User.Config != "" {
+		places.User = append(places.User, filepath.Join(filepath.Dir(p.User.Config), "AGENTS.md"))
+	}
+	if p.User.Home != "" {
+		places.User = append(places.User, filepath.Join(p.User.Home, ".claude", "CLAUDE.md"))
+	}
+	layer := s.Board.Proposal().Fork()
+	return instruction.NewBook(places, instructionReader{
+		view: s.View, layer: layer, rights: rights, vouch: s.Vouch, ignored: layer.Ignored(),
+	})
+}
+
+// instructionReader reads files of instructions: what the editor shows, and no agent's proposal.
+type instructionReader struct {
+	view    *workspace.View
+	layer   *workspace.Layer // for names alone
+	rights  authority.Rights
+	vouch   func(root, name string, content []byte) error
+	ignored *workspace.Ignored
+}
+
+// ReadInstructions reads a file with instructions as the editor shows it, whoever may read it. root is the workspace
+// folder that it counts in, "" for a file of the user's own. The error is fs.ErrNotExist, or says why it is refused.
+func ReadInstructions(view *workspace.View, root, name string) (workspace.File, error) {
+	file, err := view.Read(name)
+	problem, refused := errors.AsType[*workspace.FileError](err)
+	switch {
+	case refused && problem.Kind == workspace.NotFound:
+		return file, fs.ErrNotExist
+	case root == "" && refused && problem.Kind == workspace.Outside:
+		file.Text, err = readUserFile(name)
+		return file, err
+	case refused && problem.Kind == workspace.Directory:
+		return file, fs.ErrNotExist
+	case refused:
+		return file, errors.New("is refused: " + problem.Detail)
+	}
+	return file, err
+}
+
+// Read implements [instruction.Reader].
+func (i instructionReader) Read(root, name string) (text string, unseen int, err error) {
+	file, err := ReadInstructions(i.view, root, name)
+	if err != nil {
+		return "", 0, err
+	}
+	if why := i.rights.WhyUnread(name, "read"); why != "" {
+		return "", 0, errors.New("is refused: " + why)
+	}
+	if root != "" {
+		if dir := filepath.Dir(name); dir != root && i.ignored.Has(dir, true) {
+			return "", 0, errors.New("lies in a folder that version control ignores")
+		}
+		if file.Version < 0 { // else the user has it before him
+			content, err := file.Format.Encode(file.Text)
+			if err == nil {
+				err = i.vouch(root, name, content)
+			}
+			if err != nil {
+				return "", 0, err
+			}
+		}
+	}
+	return permission.Seen(file.Text), permission.CountUnseen(file.Text), nil
+}
+
+// List implements [instruction.Reader].
+func (i instructionReader) List(_, dir string) []string {
+	entries, err := i.layer.List(dir)
+	if err != nil {
+		return nil // most workspaces have none
+	}
+	var names []string
+	for _, e := range entries {
+		if !e.Dir {
+			names = append(names, filepath.Base(e.Path))
+		}
+	}
+	return names
+}
+
+// readUserFile reads a file of the user's own, wherever it lies.
+func readUserFile(name string) (string, error) {
+	real, err := filepath.EvalSymlinks(name)
+	if err != nil {
+		return "", fs.ErrNotExist
+	}
+	for _, system := range []string{"/proc", "/sys", "/dev"} {
+		if real == system || strings.HasPrefix(real, system+"/") {
+			return "", errors.New("is refused: it is a file of the system")
+		}
+	}
+	if permission.Secret(filepath.ToSlash(real)) {
+		return "", errors.New("is refused: it looks like a file that holds keys or passwords")
+	}
+	// Opening a pipe must not wait, not even one that takes the file's place just now.
+	file, err := os.OpenFile(real, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return "", errors.New("cannot be read: " + err.Error())
+	}
+	defer file.Close() // only read from
+	info, err := file.Stat()
+	switch {
+	case err != nil:
+		return "", errors.New("cannot be read: " + err.Error())
+	case info.IsDir():
+		return "", fs.ErrNotExist
+	case !info.Mode().IsRegular():
+		return "", errors.New("is refused: it is not a regular file")
+	case info.Size() > maxUserFile:
+		return "", fmt.Errorf("is refused: it has %d bytes, more than %d", info.Size(), maxUserFile)
+	}
+	text, err := io.ReadAll(io.LimitReader(file, maxUserFile))
+	switch {
+	case err != nil:
+		return "", errors.New("cannot be read: " + err.Error())
+	case !utf8.Valid(text) || strings.ContainsRune(string(text), 0):
+		return "", errors.New("is refused: it is not a text in UTF-8")
+	}
+	return string(text), nil
+}
