@@ -101,6 +101,9 @@ wait never
         await call("agent/cancel", {"run": waiting["run"]})
         await w.end(waiting["run"], "cancelled")
 
+        rewound = await call("agent/rewind", {"run": run})
+        want(rewound["runs"] == [run, resumed["run"]] and rewound["failed"] == [] and "after" not in rewound, "the rewind", rewound)
+
         listed = await call("agent/sessions", {"folder": root, "limit": 10})
         want([s["id"] for s in listed["sessions"]] == [session], listed)
         detail = await call("agent/session", {"session": session})
