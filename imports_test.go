@@ -407,6 +407,9 @@ var imports = map[string]because{
 	"agentcore/mention": {
 		"agentcore/lazyregexp": "how lines are written",
 	},
+	"agentcore/glob": {
+		"github.com/bmatcuk/doublestar/v4": "globs",
+	},
 	"agentcore/git": {
 		"agentcore/fault":      "refuses",
 		"agentcore/permission": "which files may hold keys",
@@ -617,6 +620,7 @@ var imports = map[string]because{
 		"agentcore/model/script": "says what the vendor's server answers",
 	},
 	"agentcore/permission": {
+		"agentcore/glob":                   "which globs can be matched with",
 		"agentcore/lazyregexp":             "how harmless arguments look",
 		"agentcore/event":                  "runs and sessions that grants bind",
 		"agentcore/mcpname":                "rules on tools of MCP servers",
@@ -649,6 +653,7 @@ var imports = map[string]because{
 		"agentcore/sandbox": "what it opens a way out of",
 	},
 	"agentcore/instruction": {
+		"agentcore/glob":                   "which globs can be matched with",
 		"github.com/bmatcuk/doublestar/v4": "globs of applyTo",
 	},
 	"agentcore/skill": {
@@ -674,6 +679,7 @@ var imports = map[string]because{
 		"modernc.org/sqlite": "the database",
 	},
 	"agentcore/tool": {
+		"agentcore/glob":       "which globs can be matched with",
 		"agentcore/lazyregexp": "how reports of checkers look",
 		"agentcore/process":    "ends checkers with their children",
 		"agentcore/beside":     "a panic of a checker is raised in its call",

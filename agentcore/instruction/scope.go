@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/agentls/agentls/agentcore/glob"
 	"github.com/bmatcuk/doublestar/v4"
 )
 
@@ -136,33 +137,9 @@ func (s *Scope) globs(value string, offset int) {
 	add(len(value))
 }
 
-// maxAlternatives bounds the ways in which the braces of a glob can be read: a match tries all of them.
-const maxAlternatives = 1000
-
 // Valid reports whether the glob can be matched with.
 func (g Glob) Valid() bool {
-	return doublestar.ValidatePattern(g.pattern()) && alternatives(g.Text) <= maxAlternatives
-}
-
-// alternatives is about how many globs without braces a glob stands for, as far as that is not above maxAlternatives.
-func alternatives(glob string) int {
-	all := 1
-	var open []int
-	for _, c := range glob {
-		switch {
-		case c == '{':
-			open = append(open, 1)
-		case c == ',' && len(open) > 0:
-			open[len(open)-1]++
-		case c == '}' && len(open) > 0:
-			all *= open[len(open)-1]
-			open = open[:len(open)-1]
-		}
-		if all > maxAlternatives {
-			break
-		}
-	}
-	return all
+	return glob.Valid(g.pattern())
 }
 
 func (g Glob) pattern() string { return strings.TrimPrefix(strings.TrimPrefix(g.Text, "./"), "/") }

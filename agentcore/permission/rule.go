@@ -7,6 +7,7 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
+	"github.com/agentls/agentls/agentcore/glob"
 	"github.com/agentls/agentls/agentcore/spelling"
 )
 
@@ -171,17 +172,18 @@ func compile(r Rule, layer string, narrow bool, home string) compiled {
 		c.all = true
 	default:
 		c.words, c.broken = parsePattern(pattern)
-		glob := cleanGlob(pattern, home)
-		if c.matchesTool("bash") && c.broken == nil && !doublestar.ValidatePattern(glob) {
+		clean := cleanGlob(pattern, home)
+		if c.matchesTool("bash") && c.broken == nil && !glob.Valid(clean) {
 			return c // words need not be a glob
 		}
 		if c.broken != nil && !c.matchesTool("bash") {
 			c.broken = nil // nor the other way round
 		}
-		if doublestar.ValidatePattern(glob) {
-			c.glob, c.folded = glob, strings.ToLower(glob)
+		if glob.Valid(clean) {
+			c.glob, c.folded = clean, strings.ToLower(clean)
 		} else {
-			c.broken = fmt.Errorf("%q is no glob: look for a bracket or brace that is not closed", r.Pattern)
+			c.broken = fmt.Errorf("%q is no glob: look for a bracket or brace that is not closed, or for too many "+
+				"braces", r.Pattern)
 		}
 	}
 	return c

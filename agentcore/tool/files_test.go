@@ -154,6 +154,7 @@ func TestGlob(t *testing.T) {
 		same(t, test.args, call(t, h, "glob", test.args).Text, test.want)
 	}
 	refused(t, h, "glob", `{"pattern":"[a"}`, "is no glob pattern")
+	refused(t, h, "glob", `{"pattern":"`+strings.Repeat("{a,b}", 30)+`"}`, "too many braces")
 	refused(t, h, "glob", `{"pattern":" "}`, "the pattern is empty")
 	refused(t, h, "glob", `{"pattern":"*","path":"../.."}`, "outside")
 	refused(t, h, "glob", `{"pattern":"*","path":"none"}`, "none")

@@ -26,11 +26,11 @@ func globTool() Tool {
 		Title: func(a globArguments) string {
 			return strings.TrimSuffix("find "+a.Pattern+" in "+a.Path, " in ")
 		},
-		Run: glob,
+		Run: globFiles,
 	})
 }
 
-func glob(ctx context.Context, host Workspace, a globArguments) (Result, error) {
+func globFiles(ctx context.Context, host Workspace, a globArguments) (Result, error) {
 	view := host.Files().View()
 	name, pattern := a.Path, a.Pattern
 	if name == "" && filepath.IsAbs(pattern) {

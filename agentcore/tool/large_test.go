@@ -46,7 +46,7 @@ func BenchmarkLarge(b *testing.B) {
 		}{
 			{"list", func(h readingHost) (Result, error) { return list(context.Background(), h, listArguments{Depth: 20}) }, []string{"--files"}},
 			{"glob", func(h readingHost) (Result, error) {
-				return glob(context.Background(), h, globArguments{Pattern: "f7.g?"})
+				return globFiles(context.Background(), h, globArguments{Pattern: "f7.g?"})
 			}, []string{"--files", "--glob=f7.g?"}},
 			{"grep", func(h readingHost) (Result, error) {
 				return grep(context.Background(), h, grepArguments{Pattern: name})

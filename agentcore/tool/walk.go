@@ -11,6 +11,7 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
+	"github.com/agentls/agentls/agentcore/glob"
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
@@ -152,9 +153,10 @@ func newGlob(pattern string) (globPattern, error) {
 		pattern = "{" + strings.Join(strings.FieldsFunc(pattern, func(r rune) bool { return r == ',' || r == ' ' }),
 			",") + "}"
 	}
-	if !doublestar.ValidatePattern(pattern) {
+	if !glob.Valid(pattern) {
 		return globPattern{},
-			fmt.Errorf("%q is no glob pattern; use *, ?, [a-z], {a,b} and ** for folders, such as **/*.go", pattern)
+			fmt.Errorf("%q is no glob pattern, or one with too many braces; use *, ?, [a-z], {a,b} and ** for folders, "+
+				"such as **/*.go", pattern)
 	}
 	return globPattern{pattern, !strings.Contains(pattern, "/")}, nil
 }

@@ -39,7 +39,7 @@ func TestListingLooksOnce(t *testing.T) {
 	}
 	for name, search := range map[string]func(Workspace) (Result, error){
 		"list": func(h Workspace) (Result, error) { return list(t.Context(), h, listArguments{Depth: 20}) },
-		"glob": func(h Workspace) (Result, error) { return glob(t.Context(), h, globArguments{Pattern: "*.go"}) },
+		"glob": func(h Workspace) (Result, error) { return globFiles(t.Context(), h, globArguments{Pattern: "*.go"}) },
 	} {
 		h := lookingHost{searching(t, dir), map[string]bool{}}
 		h.layer.View().SetDocument(filepath.Join(dir, "sub3", "f3.go"), "package a\n", 1)
