@@ -13,6 +13,7 @@ import (
 
 	"go.lsp.dev/uri"
 
+	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/lsptest"
@@ -486,6 +487,9 @@ func (g *game) undoRun(ctx context.Context, rng *rand.Rand) error {
 		return nil
 	}
 	run := pick(rng, accepted).Author.Run
+	if rng.IntN(3) == 0 {
+		return g.rewind(ctx, rng, session)
+	}
 	undoable, err := session.Board().Undoable(ctx, run)
 	if err != nil {
 		return err
@@ -538,6 +542,65 @@ func (g *game) undoRun(ctx context.Context, rng *rand.Rand) error {
 		}
 		if done {
 			g.count("a hunk was undone")
+		}
+	}
+	return nil
+}
+
+// rewind goes back to before the prompt of a run that has ended, while something may happen to the edit on its way.
+func (g *game) rewind(ctx context.Context, rng *rand.Rand, session *agentcore.Session) error {
+	var ended []event.RunID
+	for _, r := range session.Runs() {
+		if r.Parent == "" && r.Status.Final() {
+			ended = append(ended, r.ID)
+		}
+	}
+	if len(ended) == 0 {
+		return nil
+	}
+	params := methods.RewindParams{Run: pick(rng, ended)}
+	open, _, err := session.Board().Of(ctx, params.Run)
+	if err != nil {
+		return err
+	}
+	accepted, _, err := session.Board().AcceptedOf(ctx, params.Run)
+	if err != nil {
+		return err
+	}
+	reaction, _ := g.reaction(rng, true)
+	reaction.Hold = false
+	g.editor.React(reaction)
+	defer g.editor.React(lsptest.Reaction{})
+	hunks := slices.Clone(accepted)
+	for _, h := range accepted { // what was accepted first may come back where hunks lie above each other
+		if former, ok := session.Board().Proposal().Hunk(h.ID); ok {
+			former.Before, former.After = former.After, former.Before
+			hunks = append(hunks, former)
+		}
+		if path, err := filepath.Rel(g.root, h.Path); err == nil && h.Delete && g.profile.SkipsStaleEdits {
+			g.spared[path] = true
+		}
+	}
+	defer clear(g.spared)
+	defer g.decide(hunks, true, true)()
+	g.logf("  rewind %+v", params)
+	raw, err := g.editor.Call(ctx, "agent/rewind", params)
+	if err != nil {
+		return fmt.Errorf("a run cannot be gone back behind: %w", err)
+	}
+	g.logf("  went back: %s", raw)
+	var result methods.RewindResult
+	if err := json.Unmarshal(raw, &result); err != nil {
+		return err
+	}
+	for _, h := range slices.Concat(accepted, open) {
+		done := slices.Contains(result.Undone, h.ID) || slices.Contains(result.Rejected, h.ID)
+		if failed := slices.ContainsFunc(result.Failed,
+			func(f methods.HunkFailure) bool { return f.Hunk == h.ID && f.Reason != "" }); done == failed {
+			return fmt.Errorf("a rewind got no clear answer: done %t, failed %t: %+v", done, failed, h)
+		}
+		if done {
+			g.count("a hunk was gone back behind")
 		}
 	}
 	return nil
