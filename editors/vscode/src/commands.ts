@@ -192,6 +192,24 @@ export function registerCommands(
     }
   });
 
+  register('rewindRun', async (target) => {
+    const gone = target?.run;
+    const detail = 'Open edits of it, and of all that followed, are rejected, and accepted ones taken back. What you did since stays.';
+    if (!gone || (await vscode.window.showWarningMessage(`Go back to before “${gone.title}”?`, { modal: true, detail }, 'Go Back')) === undefined) {
+      return;
+    }
+    const result = await server.request('agent/rewind', { run: gone.id });
+    tellOfFailures(result, 'taken back');
+    const count = result.undone.length + result.rejected.length;
+    const next = await vscode.window.showInformationMessage(`agentls: ${plural(count, 'edit')} taken back.`, 'Prompt Again…');
+    const prompt = next && (await asked('What shall be done instead?', gone.title));
+    if (prompt) {
+      const follows = result.after === undefined ? { agent: gone.agent } : { after: result.after };
+      await sessions.followOwn();
+      await launched(await server.request('agent/run', { prompt, ...follows }), true);
+    }
+  });
+
   register('showDiff', async (target) => {
     const proposal = target?.proposal ?? proposals.open[0];
     if (target?.file && proposal) {
@@ -314,7 +332,7 @@ function started(result: unknown): result is RunStarted {
   return typeof result === 'object' && result !== null && 'run' in result && 'session' in result;
 }
 
-function tellOfFailures(result: AcceptResult | undefined, done: string): void {
+function tellOfFailures(result: Pick<AcceptResult, 'failed'> | undefined, done: string): void {
   const failed = result?.failed ?? [];
   if (failed[0]) {
     void vscode.window.showWarningMessage(`agentls: ${plural(failed.length, 'edit')} not ${done}: ${failed[0].reason}`);

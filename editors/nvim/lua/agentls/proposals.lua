@@ -79,6 +79,24 @@ function M.undo(lsp, run)
   vim.notify(('agentls: %s taken back'):format(count == 0 and 'nothing was' or count == 1 and '1 edit' or count .. ' edits'))
 end
 
+---Goes back to before the prompt of a run, if the user wants it, inside async.go().
+---@param lsp vim.lsp.Client
+---@param run agentls.RunInfo
+function M.rewind(lsp, run)
+  local sure = async.await(function(done)
+    require('agentls.ui').select({ 'Go back', 'Leave it' }, {
+      prompt = ('Go back to before %q? What came of it is rejected, or taken back.'):format(run.title),
+      kind = 'agentls.rewind',
+    }, done)
+  end)
+  if sure ~= 'Go back' then
+    return
+  end
+  local result = client.ask(lsp, methods.Rewind, { run = run.id })
+  told(result.failed)
+  vim.notify(('agentls: went back to before %q: %d rejected, %d taken back'):format(run.title, #result.rejected, #result.undone))
+end
+
 -- touching are the hunks on lines, 1-based.
 local function touching(places, first, last)
   return vim.tbl_filter(function(place)

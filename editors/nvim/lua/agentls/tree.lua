@@ -348,6 +348,12 @@ local function keys(tree)
       end),
       'Undo the accepted edits of the run',
     },
+    U = {
+      act(tree, function(lsp, run)
+        require('agentls.proposals').rewind(lsp, run)
+      end),
+      'Go back to before the prompt of the run',
+    },
     q = {
       function()
         vim.api.nvim_win_close(0, false)
