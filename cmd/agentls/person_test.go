@@ -12,8 +12,8 @@ func TestHintsForPeople(t *testing.T) {
 		".":       "is a folder; name the files in it that are to be worked on\n",
 		"none.go": "no such file; check its name\n",
 	} {
-		if _, stderr := d.must(exitUsage, "review", name); !strings.HasSuffix(stderr, want) {
-			t.Errorf("review %s: %q", name, stderr)
+		if _, stderr := d.must(exitUsage, "run", "Explain this.", name); !strings.HasSuffix(stderr, want) {
+			t.Errorf("run %s: %q", name, stderr)
 		}
 	}
 }
