@@ -244,7 +244,7 @@ func (m *mentions) diagnostics(ctx context.Context) prompt.Attachment {
 	}
 	if editor := m.session.engine.process.Editor; editor != nil && editor.LendsDiagnostics() {
 		for _, folder := range view.Folders() {
-			for _, path := range view.Documents(folder) {
+			for _, path := range workspace.Documents(view, folder) {
 				found, err := editor.Diagnostics(ctx, path)
 				if err != nil {
 					continue // the editor's own view of one file is no reason to send nothing

@@ -287,16 +287,7 @@ func assemble(builtin []*Definition, files []*File, problems []Problem) *Registr
 	owner := map[*Definition]*File{}
 	prompts := promptFiles(files)
 	files = slices.DeleteFunc(slices.Clone(files), func(f *File) bool { return f.isPrompt(prompts) })
-	names := []string{}
-	for _, d := range builtin {
-		names = append(append(names, d.Slug), d.Aliases...)
-	}
-	for _, f := range files {
-		// a definition with an error counts, too: its author means it to be there
-		names = append(names, f.agentNames()...)
-	}
-	slices.Sort(names)
-	names = slices.Compact(names)
+	names := allNames(builtin, files)
 	problems = slices.Clone(problems)
 	broken := map[string]Problem{}
 	for _, f := range files {
@@ -342,6 +333,20 @@ func assemble(builtin []*Definition, files []*File, problems []Problem) *Registr
 	}
 	r.problems = problems
 	return r
+}
+
+// allNames are the slugs and aliases that there are, sorted.
+func allNames(builtin []*Definition, files []*File) []string {
+	names := []string{}
+	for _, d := range builtin {
+		names = append(append(names, d.Slug), d.Aliases...)
+	}
+	for _, f := range files {
+		// a definition with an error counts, too: its author means it to be there
+		names = append(names, f.agentNames()...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // cycle finds the last agent of the strongest layer that is in a cycle and comes from a file.

@@ -408,20 +408,25 @@ func DescribeActing(root string, actors []permission.Actor) []ActingItem {
 			add(a.Path, "hook", "A file that a command names.")
 		}
 		list[first].Description += unseenOf(a)
-		hooks, servers := commandsOf(defined[a.Path])
-		for _, h := range hooks {
-			add(a.Path, "hook", h.Event+" runs "+hook.Title(h.Command))
-		}
-		for _, server := range servers {
-			switch {
-			case server.URL != "":
-				add(a.Path, "mcp", server.Name+" at "+server.URL)
-			case len(server.Command) > 0:
-				add(a.Path, "mcp", server.Name+" runs "+strings.Join(server.Command, " "))
-			}
-		}
+		describeDefined(defined[a.Path], func(kind, text string) { add(a.Path, kind, text) })
 	}
 	return list
+}
+
+// describeDefined tells what definitions start.
+func describeDefined(defined []*agent.Definition, add func(kind, text string)) {
+	hooks, servers := commandsOf(defined)
+	for _, h := range hooks {
+		add("hook", h.Event+" runs "+hook.Title(h.Command))
+	}
+	for _, server := range servers {
+		switch {
+		case server.URL != "":
+			add("mcp", server.Name+" at "+server.URL)
+		case len(server.Command) > 0:
+			add("mcp", server.Name+" runs "+strings.Join(server.Command, " "))
+		}
+	}
 }
 
 // definedIn are the definitions in the files of a folder, by path, and the files that they take their prompts from. dir

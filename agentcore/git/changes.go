@@ -199,7 +199,7 @@ func (r *Repository) working(ctx context.Context, view *workspace.View, tree str
 func (r *Repository) typed(ctx context.Context, view *workspace.View, known map[string]bool) ([]entry, error) {
 	args := []string{"ls-files", "--stage", "-z", "--"}
 	paths := len(args)
-	for _, path := range view.Documents(r.Top) {
+	for _, path := range workspace.Documents(view, r.Top) {
 		rel, err := filepath.Rel(r.Top, path)
 		if rel = filepath.ToSlash(rel); err == nil && !known[rel] {
 			args = append(args, rel)

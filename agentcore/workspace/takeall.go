@@ -83,25 +83,7 @@ func (s Snapshot) moves(written []Written, judge *Judge) []fileMove {
 			}
 		}
 	}
-	var pairs []fileMove
-	compared := len(gone)*len(made) <= maxCompared
-	lines := make([]map[string]int, len(gone))
-	for i, g := range gone {
-		if compared {
-			lines[i] = lineBytes(g.before.string())
-		}
-		for _, m := range made {
-			score := 0.0
-			if g.before.same(m.made) {
-				score = 1
-			} else if compared {
-				score = likeness(lines[i], len(g.before.string()), m.made.string())
-			}
-			if score >= similar {
-				pairs = append(pairs, fileMove{g.from, m.to, g.before, m.made, g.was, m.as, score})
-			}
-		}
-	}
+	pairs := similarPairs(gone, made)
 	// The most similar ones find each other first, and among equals those of the same name.
 	renamed := func(m fileMove) int {
 		if filepath.Base(m.from.Path) == filepath.Base(m.to.Path) {
@@ -121,6 +103,30 @@ func (s Snapshot) moves(written []Written, judge *Judge) []fileMove {
 		used[m.from.Path], used[m.to.Path] = true, true
 		return false
 	})
+}
+
+// similarPairs pairs each file that is gone with each new one that may be it. Where they are very many, only equal ones
+// are.
+func similarPairs(gone, made []fileMove) (pairs []fileMove) {
+	compared := len(gone)*len(made) <= maxCompared
+	lines := make([]map[string]int, len(gone))
+	for i, g := range gone {
+		if compared {
+			lines[i] = lineBytes(g.before.string())
+		}
+		for _, m := range made {
+			score := 0.0
+			if g.before.same(m.made) {
+				score = 1
+			} else if compared {
+				score = likeness(lines[i], len(g.before.string()), m.made.string())
+			}
+			if score >= similar {
+				pairs = append(pairs, fileMove{g.from, m.to, g.before, m.made, g.was, m.as, score})
+			}
+		}
+	}
+	return pairs
 }
 
 // lineBytes counts the bytes of each line of a text, by line.

@@ -318,8 +318,8 @@ func (v *View) SaveDocument(path string) {
 	}
 }
 
-// Documents lists the open documents in a folder, an absolute path, and below it, sorted.
-func (v *View) Documents(dir string) []string {
+// Documents lists the open documents of a view in a folder, an absolute path, and below it, sorted.
+func Documents(v *View, dir string) []string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	paths := documentsBelow(v.docs, cleanPath(dir))

@@ -19,6 +19,20 @@ import (
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
+// withoutState has an engine work in a folder that is there for a moment where there is no state folder yet: to show
+// something is not to make one. done deletes it.
+func withoutState(options *agentcore.Options) (done func() error, err error) {
+	if _, err := os.Stat(filepath.Join(options.StateDir, "agentls.db")); !errors.Is(err, fs.ErrNotExist) {
+		return func() error { return nil }, nil
+	}
+	dir, err := os.MkdirTemp("", "agentls-")
+	if err != nil {
+		return nil, fmt.Errorf("make a folder for a moment: %w", err)
+	}
+	options.StateDir = dir
+	return func() error { return os.RemoveAll(dir) }, nil
+}
+
 // showPrompt prints the system prompt that an agent would get, for work on a file if one is named, and which files
 // instruct it. Without the name of an agent it is the default one. A project is the workspace folder, "" for the
 // current one, and counts as far as it is trusted. Nothing is started.
@@ -47,13 +61,11 @@ func (p *process) showPrompt(ctx context.Context, s *settings, project string, a
 		return fmt.Errorf("load the skills: %w", err)
 	}
 	options := p.engineOptions(cfg, dirs, agents)
-	if _, err := os.Stat(filepath.Join(dirs.State, "agentls.db")); errors.Is(err, fs.ErrNotExist) {
-		// To show is not to make a state folder.
-		if options.StateDir, err = os.MkdirTemp("", "agentls-"); err != nil {
-			return fmt.Errorf("make a folder for a moment: %w", err)
-		}
-		defer func() { err = errors.Join(err, os.RemoveAll(options.StateDir)) }()
+	done, err := withoutState(&options)
+	if err != nil {
+		return err
 	}
+	defer func() { err = errors.Join(err, done()) }()
 	options.Skills, options.UserConfig, options.Home = skills, dirs.File, p.home
 	engine, err := agentcore.Open(ctx, options)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore/git"
 	"github.com/agentls/agentls/agentcore/workspace"
+	"github.com/spf13/pflag"
 )
 
 // maxInFolders is how many files of folders are worked on at once.
@@ -42,6 +43,27 @@ func (f *changeFlags) scope() (git.Scope, error) {
 		return chosen[0], nil
 	}
 	return git.Scope{}, usage("%s and %s are two reviews; ask for one of them", chosen[0], chosen[1])
+}
+
+func (f *changeFlags) add(flags *pflag.FlagSet) {
+	flags.BoolVar(&f.uncommitted, "uncommitted", false, "review what is not committed, new files included")
+	flags.BoolVar(&f.staged, "staged", false, "review what is staged")
+	flags.StringVar(&f.base, "base", "", "review what this branch has and the `revision` has not")
+	flags.StringVar(&f.commit, "commit", "", "review what one `commit` brings")
+}
+
+// fit refuses a review of nothing, and changes of a text that has none.
+func (f *changeFlags) fit(args []string) error {
+	scope, err := f.scope()
+	switch {
+	case err != nil:
+		return err
+	case scope.Kind != "" && slices.Contains(args, "-"):
+		return usage("- is a text from standard input, of which no changes are known")
+	case scope.Kind == "" && len(args) == 0:
+		return usage("no file is named; write `agentls review FILE...`, or `agentls review --uncommitted`")
+	}
+	return nil
 }
 
 // rootOf is the workspace folder of a job and its files, absolute. A job on changes is on the whole work tree, of which

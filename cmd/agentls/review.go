@@ -2,7 +2,6 @@ package main
 
 import (
 	"path/filepath"
-	"slices"
 
 	"github.com/spf13/cobra"
 )
@@ -53,18 +52,7 @@ be written, 130 interrupted.`,
   agentls review main.go
   agentls review --format sarif $(git ls-files '*.go') > review.sarif
   agentls review --format diff main.go | git apply`,
-		Args: func(_ *cobra.Command, args []string) error {
-			scope, err := changes.scope()
-			switch {
-			case err != nil:
-				return err
-			case scope.Kind != "" && slices.Contains(args, "-"):
-				return usage("- is a text from standard input, of which no changes are known")
-			case scope.Kind == "" && len(args) == 0:
-				return usage("no file is named; write `agentls review FILE...`, or `agentls review --uncommitted`")
-			}
-			return nil
-		},
+		Args: func(_ *cobra.Command, args []string) error { return changes.fit(args) },
 		RunE: func(c *cobra.Command, args []string) error {
 			scope, err := changes.scope()
 			if err != nil {
@@ -84,11 +72,7 @@ be written, 130 interrupted.`,
 				job{agent: reviewer, prompt: reviewPrompt, title: title, files: args, each: true, folders: true})
 		},
 	}
-	flags := c.Flags()
-	flags.BoolVar(&changes.uncommitted, "uncommitted", false, "review what is not committed, new files included")
-	flags.BoolVar(&changes.staged, "staged", false, "review what is staged")
-	flags.StringVar(&changes.base, "base", "", "review what this branch has and the `revision` has not")
-	flags.StringVar(&changes.commit, "commit", "", "review what one `commit` brings")
+	changes.add(c.Flags())
 	f.add(c, "warning")
 	return c
 }

@@ -10,17 +10,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func runCommand(p *process, s *settings) *cobra.Command {
-	f := &workFlags{settings: s}
-	var agentName string
-	var each bool
-	var iterations int
-	var until string
-	var goesOn bool
-	c := &cobra.Command{
-		Use:   "run [--agent AGENT] PROMPT [FILE...]",
-		Short: "Have an agent carry out a prompt",
-		Long: `Have an agent carry out a prompt, about files if some are named. Its answer, findings and proposed edits go to
+// runHelp describes `agentls run`.
+const runHelp = `Have an agent carry out a prompt, about files if some are named. Its answer, findings and proposed edits go to
 standard output, progress to standard error. Nothing is written unless --write is given.
 
 A PROMPT of - is read from standard input. A FILE of - is a text from standard input; --stdin-filename says which
@@ -33,7 +24,16 @@ failed, or that a limit ended before its task was done, one of its subagents tha
 to the last, passes of which the last one says that the task is not done, or an edit that could not be written, 4 a run
 that completed but was denied calls, behind which none of the same tool succeeded (--ignore-denied: 0), 130 interrupted.
 A subagent that was cancelled on purpose, or whose task was started anew and then done, counts as no failure. --format
-json lists what was denied, and why.`,
+json lists what was denied, and why.`
+
+func runCommand(p *process, s *settings) *cobra.Command {
+	f := &workFlags{settings: s}
+	var j job
+	var goesOn bool
+	c := &cobra.Command{
+		Use:   "run [--agent AGENT] PROMPT [FILE...]",
+		Short: "Have an agent carry out a prompt",
+		Long:  runHelp,
 		Example: `  agentls run "Where is the cache filled?"
   agentls run --continue "And who calls it?"
   agentls run --agent explore "How are orders priced?"
@@ -46,19 +46,16 @@ json lists what was denied, and why.`,
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			files := args[1:]
 			prompt, err := p.readPrompt(args[0])
 			if err != nil {
 				return err
 			}
-			if each && len(files) == 0 {
+			j.prompt, j.files = prompt, args[1:]
+			if j.each && len(j.files) == 0 {
 				return usage("--each starts a run for each file, but no file is named")
 			}
-			if err := checkIterations(iterations, until, prompt); err != nil {
+			if err := checkIterations(j.iterations, j.until, prompt); err != nil {
 				return err
-			}
-			j := job{
-				agent: agentName, prompt: prompt, files: files, each: each, iterations: iterations, until: until,
 			}
 			if goesOn {
 				if err := p.continues(c.Context(), s, f, &j); err != nil {
@@ -68,11 +65,11 @@ json lists what was denied, and why.`,
 			return p.work(c.Context(), f, j)
 		},
 	}
-	c.Flags().StringVar(&agentName, "agent", "",
+	c.Flags().StringVar(&j.agent, "agent", "",
 		"slug or alias of the `agent` (default: default_agent of the configuration)")
-	c.Flags().BoolVar(&each, "each", false, "start a run for each file, in parallel")
-	c.Flags().IntVar(&iterations, "iter", 1, "repeat the task by fresh agents, at most `N` times, until it is done")
-	c.Flags().StringVar(&until, "until", "",
+	c.Flags().BoolVar(&j.each, "each", false, "start a run for each file, in parallel")
+	c.Flags().IntVar(&j.iterations, "iter", 1, "repeat the task by fresh agents, at most `N` times, until it is done")
+	c.Flags().StringVar(&j.until, "until", "",
 		"with --iter: the task is done when this `command` succeeds on what is proposed")
 	c.Flags().BoolVarP(&goesOn, "continue", "c", false, "go on with the latest conversation on this folder")
 	f.add(c, "never")

@@ -143,74 +143,25 @@ func (p *process) work(ctx context.Context, f *workFlags, j job) (err error) {
 	if err != nil {
 		return err
 	}
-	var options agentcore.Options
-	var tried trial
-	defer tried.end()
-	cfg, problems, dirs, trust, err := p.loadTrusting(f.settings, root.Path,
-		func(dirs config.Dirs) (t authority.FolderTrust, err error) {
-			own, _, _, err := p.load(f.settings)
-			if err == nil && (j.agent == "" || j.agent == own.DefaultAgent) && made(dirs.State) {
-				tried.begin(ctx, p, own, dirs) // the default agent most likely may start commands
-			}
-			options = p.engineOptions(nil, dirs, nil)
-			options.Name = "the command line"
-			t, options.State, err = p.openTrust(ctx, dirs, options, root.Path)
-			return t, err
-		})
-	opened := options.State
-	defer func() {
-		if opened == nil {
-			return
-		}
-		if failed := opened.Close(context.WithoutCancel(ctx)); failed != nil {
-			err = errors.Join(err, failed)
-		}
-	}()
-	if err != nil {
+	var o opening
+	defer o.tried.end()
+	defer func() { err = errors.Join(err, o.closeState(ctx)) }()
+	if err := o.load(ctx, p, f, j, root.Path); err != nil {
 		return err
-	}
-	p.tellProblems(problems, f.quiet)
-	p.tellUntrusted(trust, f.quiet)
-	projects := trustedFolders(trust, root.Path)
-	agents, err := p.agents(ctx, cfg, dirs, projects...)
-	if err != nil {
-		return err
-	}
-	if d, err := agents.Find(cmp.Or(j.agent, cfg.DefaultAgent)); err == nil && d.Allows("bash") {
-		tried.begin(ctx, p, cfg, dirs)
 	}
 	view, paths, err := openView(ctx, root, paths, text, j)
 	if err != nil {
 		return &exitError{exitUsage, err}
 	}
 	defer view.Close()
-	skills, err := skill.Load(ctx, skill.Folders(dirs.Config, p.home, projects...))
+	engine, err := o.engine(ctx, p)
 	if err != nil {
-		return fmt.Errorf("load the skills: %w", err)
+		return err
 	}
-	if len(projects) > 0 {
-		if err := trust.Unchanged(ctx); err != nil {
-			return &exitError{exitUsage, err}
-		}
-	}
-	options.Config, options.Agents, options.Skills, options.UserConfig = cfg, agents, skills, dirs.File
-	options.Home = p.home
-	options.Sandbox, options.SandboxLevel = tried.report, tried.level
-	repairTold := opened != nil
-	opened = nil // the engine's
-	engine, err := agentcore.Open(ctx, options)
-	if err != nil {
-		return fmt.Errorf("%w; make the state folder %s usable, or name another in AGENTLS_STATE", err, dirs.State)
-	}
-	if text := engine.Repaired(); text != "" && !repairTold {
-		if _, err := fmt.Fprintln(p.stderr, "agentls:", text); err != nil {
-			return err
-		}
-	}
-	if err = startable(engine.Agents(), j.agent, cfg.DefaultAgent); err != nil {
-		err = untrustedAgent(engine.Agents(), trust, cmp.Or(j.agent, cfg.DefaultAgent), err)
+	if err = startable(engine.Agents(), j.agent, o.cfg.DefaultAgent); err != nil {
+		err = untrustedAgent(engine.Agents(), o.trust, cmp.Or(j.agent, o.cfg.DefaultAgent), err)
 	} else {
-		err = p.conduct(ctx, f, engine, view, trust, j.request(f, distinct(paths)), j.resume)
+		err = p.conduct(ctx, f, engine, view, o.trust, j.request(f, distinct(paths)), j.resume)
 	}
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
 	defer cancel()
@@ -218,6 +169,84 @@ func (p *process) work(ctx context.Context, f *workFlags, j job) (err error) {
 		err = errors.Join(err, closed)
 	}
 	return err
+}
+
+// opening is what the engine of a job is made of, while it is being made.
+type opening struct {
+	cfg      *config.Config
+	dirs     config.Dirs
+	trust    authority.FolderTrust
+	projects []string // the folders that the user trusts
+	options  agentcore.Options
+	tried    trial
+	state    *agentcore.State // nil where there is none, and once it is the engine's
+}
+
+// load reads the configuration and the agents of a folder, as far as the user trusts it, and has the sandbox tried
+// beside that for an agent that may start commands.
+func (o *opening) load(ctx context.Context, p *process, f *workFlags, j job, root string) (err error) {
+	var problems []config.Problem
+	o.cfg, problems, o.dirs, o.trust, err = p.loadTrusting(f.settings, root,
+		func(dirs config.Dirs) (t authority.FolderTrust, err error) {
+			own, _, _, err := p.load(f.settings)
+			if err == nil && (j.agent == "" || j.agent == own.DefaultAgent) && made(dirs.State) {
+				o.tried.begin(ctx, p, own, dirs) // the default agent most likely may start commands
+			}
+			o.options = p.engineOptions(nil, dirs, nil)
+			o.options.Name = "the command line"
+			t, o.state, err = p.openTrust(ctx, dirs, o.options, root)
+			return t, err
+		})
+	if err != nil {
+		return err
+	}
+	p.tellProblems(problems, f.quiet)
+	p.tellUntrusted(o.trust, f.quiet)
+	o.projects = trustedFolders(o.trust, root)
+	if o.options.Agents, err = p.agents(ctx, o.cfg, o.dirs, o.projects...); err != nil {
+		return err
+	}
+	if d, err := o.options.Agents.Find(cmp.Or(j.agent, o.cfg.DefaultAgent)); err == nil && d.Allows("bash") {
+		o.tried.begin(ctx, p, o.cfg, o.dirs)
+	}
+	return nil
+}
+
+// closeState closes the state where no engine has taken it over.
+func (o *opening) closeState(ctx context.Context) error {
+	if o.state == nil {
+		return nil
+	}
+	return o.state.Close(context.WithoutCancel(ctx))
+}
+
+// engine opens the engine, unless something else acts in the folder by now than the user trusts.
+func (o *opening) engine(ctx context.Context, p *process) (*agentcore.Engine, error) {
+	skills, err := skill.Load(ctx, skill.Folders(o.dirs.Config, p.home, o.projects...))
+	if err != nil {
+		return nil, fmt.Errorf("load the skills: %w", err)
+	}
+	if len(o.projects) > 0 {
+		if err := o.trust.Unchanged(ctx); err != nil {
+			return nil, &exitError{exitUsage, err}
+		}
+	}
+	o.options.Config, o.options.Skills, o.options.UserConfig, o.options.Home = o.cfg, skills, o.dirs.File, p.home
+	o.options.Sandbox, o.options.SandboxLevel = o.tried.report, o.tried.level
+	o.options.State = o.state
+	repairTold := o.state != nil
+	o.state = nil // the engine's
+	engine, err := agentcore.Open(ctx, o.options)
+	if err != nil {
+		return nil, fmt.Errorf("%w; make the state folder %s usable, or name another in AGENTLS_STATE", err,
+			o.dirs.State)
+	}
+	if text := engine.Repaired(); text != "" && !repairTold {
+		if _, err := fmt.Fprintln(p.stderr, "agentls:", text); err != nil {
+			return nil, errors.Join(err, engine.Close(context.WithoutCancel(ctx)))
+		}
+	}
+	return engine, nil
 }
 
 // made reports whether a folder is there.
@@ -323,13 +352,7 @@ func (p *process) conduct(ctx context.Context, f *workFlags, engine *agentcore.E
 	}
 	session.SetFolders(map[string]authority.FolderTrust{root: trust})
 	session.SetTrusted(len(trusted) > 0, trusted...)
-	w := &watch{
-		engine: engine, progress: progress{out: p.stderr, quiet: f.quiet, tree: newTree()},
-		findings: map[event.FindingID]reported{}, asks: terminalAsks{engine: engine},
-	}
-	if p.stdinTerminal && p.stderr.terminal {
-		w.asks.in = p.stdin
-	}
+	w := p.newWatch(f, engine)
 	events := engine.Subscribe("", 0)
 	// An interrupt ends the run, whose results so far are shown, and not its beginning.
 	start := func() (event.RunID, error) { return session.Start(context.WithoutCancel(ctx), request) }
@@ -357,14 +380,10 @@ func (p *process) conduct(ctx context.Context, f *workFlags, engine *agentcore.E
 			return err
 		}
 	}
-	text, err := r.encode(f.format, p)
-	if err != nil {
+	if err := p.deliver(f, r); err != nil {
 		return err
 	}
 	code := r.exitCode(f.failOn)
-	if err := p.print(text); err != nil {
-		return err
-	}
 	switch {
 	case refused != nil:
 		return &exitError{exitFailed, refused}
@@ -376,6 +395,27 @@ func (p *process) conduct(ctx context.Context, f *workFlags, engine *agentcore.E
 		return &exitError{code, nil} // who interrupted it knows why
 	}
 	return &exitError{code, r.failure()}
+}
+
+// newWatch watches what runs of an engine do, and asks the user at a terminal.
+func (p *process) newWatch(f *workFlags, engine *agentcore.Engine) *watch {
+	w := &watch{
+		engine: engine, progress: progress{out: p.stderr, quiet: f.quiet, tree: newTree()},
+		findings: map[event.FindingID]reported{}, asks: terminalAsks{engine: engine},
+	}
+	if p.stdinTerminal && p.stderr.terminal {
+		w.asks.in = p.stdin
+	}
+	return w
+}
+
+// deliver prints a result in the form that is asked for.
+func (p *process) deliver(f *workFlags, r *result) error {
+	text, err := r.encode(f.format, p)
+	if err != nil {
+		return err
+	}
+	return p.print(text)
 }
 
 // deniedError returns the error of a run that completed without calls that it was denied; nil if none was denied.

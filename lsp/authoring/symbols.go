@@ -99,16 +99,22 @@ func (t *Sheet) tree() *branch {
 		open = grow(open, b)
 	}
 	if o.BodyStart >= 0 && o.BodyStart < len(o.Text) {
-		body := &branch{
-			span: outline.Span{Start: o.BodyStart, End: len(o.Text)},
-			name: outline.Span{Start: o.BodyStart, End: o.BodyStart}, title: "prompt", kind: protocol.SymbolKindString,
-		}
-		if t.kind == Skill {
-			body.title = "instructions"
-		}
-		top.children = append(top.children, body)
+		top.children = append(top.children, t.body())
 	}
 	return root
+}
+
+// body is the text below the frontmatter.
+func (t *Sheet) body() *branch {
+	at := t.outline.BodyStart
+	body := &branch{
+		span: outline.Span{Start: at, End: len(t.outline.Text)}, name: outline.Span{Start: at, End: at},
+		title: "prompt", kind: protocol.SymbolKindString,
+	}
+	if t.kind == Skill {
+		body.title = "instructions"
+	}
+	return body
 }
 
 // begins reports whether a key may be the first of a definition in JSON, which has no head of its own.

@@ -60,14 +60,7 @@ func (r *liveRun) story(markdown bool, instructions []string) string {
 		fact("Last", strings.Join(did, "; "))
 	}
 	if len(instructions) > 0 {
-		list := make([]string, 0, maxInstructions+1)
-		for _, line := range instructions[:min(len(instructions), maxInstructions)] {
-			list = append(list, shown(line))
-		}
-		if more := len(instructions) - maxInstructions; more > 0 {
-			list = append(list, fmt.Sprintf("… %d more", more))
-		}
-		fact("Instructions", strings.Join(list, "; "))
+		fact("Instructions", firstOf(instructions, shown))
 	}
 	if len(r.children) > 0 {
 		fact("Children", fmt.Sprint(len(r.children)))
@@ -112,4 +105,16 @@ func escaped(text string) string {
 		b.WriteRune(r)
 	}
 	return b.String()
+}
+
+// firstOf are the first of the lines that tell what instructs a run.
+func firstOf(lines []string, shown func(string) string) string {
+	list := make([]string, 0, maxInstructions+1)
+	for _, line := range lines[:min(len(lines), maxInstructions)] {
+		list = append(list, shown(line))
+	}
+	if more := len(lines) - maxInstructions; more > 0 {
+		list = append(list, fmt.Sprintf("… %d more", more))
+	}
+	return strings.Join(list, "; ")
 }
