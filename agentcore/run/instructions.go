@@ -7,21 +7,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"unicode/utf8"
 
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/authority"
-	"github.com/agentls/agentls/agentcore/clip"
 	"github.com/agentls/agentls/agentcore/config"
-	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/instruction"
-	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/permission"
-	"github.com/agentls/agentls/agentcore/provider"
-	"github.com/agentls/agentls/agentcore/tool"
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
@@ -34,48 +28,6 @@ const maxUserFile = 1 << 20
 // instructs reports whether a file instructs agents: by its name, or since another one imports it.
 func instructs(book *instruction.Book, path string) bool {
 	return instruction.Is(path) || book != nil && book.Has(path)
-}
-
-// instructed is what a run was given of the instructions of its tree. The run's goroutine owns it.
-type instructed struct {
-	// first are those of the prompt, which does not change.
-	first instruction.Set
-	// files are the files at hand: those of the prompt, and those of calls that brought further instructions.
-	files []string
-	known map[string]bool // files of instructions that the run needs no more of
-	given bool            // whether it was given any
-	room  int             // bytes that further ones may hold
-	off   bool            // whether it is given none
-}
-
-// instruct fixes what the run's prompt says of instructions: those of the run above it, and of its own files.
-func instruct(r *Run) {
-	i := &r.instructed
-	i.files = slices.Clone(r.request.Context.Paths)
-	if above := r.parent; above != nil {
-		r.book, i.files = above.book, append(slices.Clone(above.instructed.files), i.files...)
-	} else {
-		r.book = NewInstructions(r.process, r.session, r.gate.rights)
-	}
-	i.off = withoutInstructions(r.definition, r.config)
-	i.first = InstructionsOf(r.book, r.definition, r.config, provider.Window(r.config, r.model), i.files)
-	i.begin()
-	r.noteInstructions(i.first, r.session.View.Shown)
-}
-
-// noteInstructions notes what the run was given, for whoever asks.
-func (r *shared) noteInstructions(more instruction.Set, shown func(string) string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.instructions = r.instructions.And(more)
-	r.told = r.instructions.Lines(shown)
-}
-
-// Instructions are those that the run was given so far. Any goroutine may call it.
-func (r *shared) Instructions() instruction.Set {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.instructions
 }
 
 // withoutInstructions reports whether an agent does without instructions.
@@ -96,91 +48,6 @@ func InstructionsOf(book *instruction.Book, d *agent.Definition, cfg *config.Con
 		most = min(most, window/4*bytesPerToken)
 	}
 	return book.For(files...).Bound(int(most))
-}
-
-// begin forgets what calls brought beside the prompt.
-func (i *instructed) begin() {
-	i.given = len(i.first.Texts) > 0
-	i.known, i.room = map[string]bool{}, i.first.Max-i.first.Size()
-	for _, path := range i.first.Paths() {
-		i.known[path] = true
-	}
-}
-
-// beyond returns what holds for a file beside what the run was given, which counts as given from then on, and whether
-// it is the first that the run is given.
-func (i *instructed) beyond(book *instruction.Book, path string) (more instruction.Set, first bool) {
-	if i.off {
-		return more, false
-	}
-	more = book.Beyond(i.known, path).Bound(max(i.room, 0))
-	for _, path := range more.Paths() {
-		i.known[path] = true
-	}
-	if len(more.Texts) > 0 {
-		first, i.given = !i.given, true
-		i.room -= more.Size()
-		i.files = append(i.files, path)
-	}
-	return more, first
-}
-
-// instructBelow puts the instructions of folders that the run had not been in into the results of the first calls on
-// files there. The offline rules, which read results by their form, are not told.
-func (r *loop) instructBelow(calls []*call, results []model.Part) {
-	if provider.IsOffline(r.model.Name()) {
-		return
-	}
-	for n, c := range calls {
-		result, ok := results[n].(model.Result)
-		if !ok || result.Error || c.tool == nil || c.spec.Effect != tool.Reads && c.spec.Effect != tool.Proposes {
-			continue
-		}
-		for _, name := range c.paths() {
-			path, err := r.session.View.Resolve(name)
-			if err != nil {
-				continue
-			}
-			more, first := r.instructed.beyond(r.book, path)
-			if text := more.Write(r.session.View.Shown, first); text != "" {
-				result.Text += "\n\n" + text
-			}
-			if len(more.Texts)+len(more.Omitted) > 0 {
-				r.noteInstructions(more, r.session.View.Shown)
-			}
-		}
-		results[n] = result
-	}
-}
-
-// tellInstructions tells the user which files of instructions are not given, or not whole.
-func (r *loop) tellInstructions() {
-	if r.parent != nil {
-		return // whose files these are, mostly
-	}
-	set := r.instructed.first
-	var faults []string
-	for _, o := range set.Omitted {
-		if o.Fault {
-			faults = append(faults, r.session.View.Shown(o.Path)+" "+o.Why)
-		}
-	}
-	const few = 3
-	if more := len(faults) - few; more > 0 {
-		faults = append(faults[:few], clip.Counted(more, "more file", "more files"))
-	}
-	if len(faults) > 0 {
-		r.notice(event.NoticeInfo, "instructions are not given: "+strings.Join(faults, "; "),
-			"`agentls agents show "+r.definition.Slug+" --prompt` shows what is given")
-	}
-	cut := 0
-	for _, t := range set.Texts {
-		cut += t.Cut()
-	}
-	if cut > 0 {
-		r.notice(event.NoticeInfo, fmt.Sprintf("the instructions are longer than %d bytes, so that %d bytes of the "+
-			"furthest files are left out", set.Max, cut), "shorten them, or set instructions.max_bytes")
-	}
 }
 
 // NewInstructions is a book of what a session's workspace and its user instruct agents to do, for agents with rights.
