@@ -122,7 +122,7 @@ func (b *Board) storePlaces() {
 // Undoable returns the accepted hunks of a run and of the runs below it, also of a former process, that can be undone
 // or are in conflict (see [workspace.Proposal.Accepted]).
 func (b *Board) Undoable(ctx context.Context, run event.RunID) ([]workspace.Hunk, error) {
-	own, shared, err := b.of(ctx, b.proposal.Accepted(), run)
+	own, shared, err := authored(ctx, b, b.proposal.Accepted(), run)
 	for _, h := range shared {
 		last, err := b.isOf(ctx, h.Author.Run, []event.RunID{run}, map[event.RunID]event.RunID{})
 		if err != nil {
@@ -138,16 +138,18 @@ func (b *Board) Undoable(ctx context.Context, run event.RunID) ([]workspace.Hunk
 // Of returns the hunks that wait for the user and that runs, or the runs below them, have written: all of it, or only a
 // part of it.
 func (b *Board) Of(ctx context.Context, runs ...event.RunID) (own, shared []workspace.Hunk, err error) {
-	return b.of(ctx, slices.DeleteFunc(b.proposal.Hunks(), func(h workspace.Hunk) bool { return !h.Waits() }), runs...)
+	waiting := slices.DeleteFunc(b.proposal.Hunks(), func(h workspace.Hunk) bool { return !h.Waits() })
+	return authored(ctx, b, waiting, runs...)
 }
 
 // AcceptedOf is [Board.Of] for accepted hunks that can be undone or are in conflict.
 func (b *Board) AcceptedOf(ctx context.Context, runs ...event.RunID) (own, shared []workspace.Hunk, err error) {
-	return b.of(ctx, b.proposal.Accepted(), runs...)
+	return authored(ctx, b, b.proposal.Accepted(), runs...)
 }
 
-// of returns the hunks that runs, or those below them, have written, and apart those into which others wrote, too.
-func (b *Board) of(ctx context.Context, hunks []workspace.Hunk, runs ...event.RunID,
+// authored returns the hunks that runs, or those below them, have written, and apart those into which others wrote,
+// too.
+func authored(ctx context.Context, b *Board, hunks []workspace.Hunk, runs ...event.RunID,
 ) (own, shared []workspace.Hunk, err error) {
 	parents := map[event.RunID]event.RunID{}
 	for _, h := range hunks {

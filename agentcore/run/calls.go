@@ -148,7 +148,7 @@ func (r *Run) execute(c *call) model.Result {
 	}
 	r.worksOn(r.session.View, c)
 	intent := r.tell(store.Batch{ToolCalls: []store.ToolCall{row}},
-		event.ToolCallStarted{Call: c.id, Tool: name, Title: c.title}, r.doing(c.title, 0))
+		event.ToolCallStarted{Call: c.id, Tool: name, Title: c.title}, doing(r, c.title, 0))
 	status, text, summary := event.CallError, c.refusal, ""
 	switch {
 	case r.workContext().Err() != nil:

@@ -158,7 +158,7 @@ func (l *loop) takeText(done model.Done, text string) (ended bool, err error) {
 // turn.
 func (l *loop) answer() (model.Done, error) {
 	l.attempt = 1
-	l.tell(store.Batch{}, event.TurnStarted{Turn: l.turn}, l.waiting("waiting for "+l.model.Name(), 0))
+	l.tell(store.Batch{}, event.TurnStarted{Turn: l.turn}, waitingFor(l.Run, "waiting for "+l.model.Name(), 0))
 	only := ""
 	if l.lastTurn && l.tools.Offers(toolset.Submit) {
 		only = toolset.Submit

@@ -191,25 +191,29 @@ func (r *resources) late() bool { return r.working.Err() != nil && r.ctx.Err() =
 
 // progress tells what the run does, and how far it is. Percent is a lower bound for the share of the budget, for runs
 // that know better than their turns tell.
-func (r *Run) progress(message string, percent int) { r.tell(store.Batch{}, r.doing(message, percent)) }
+func (r *Run) progress(message string, percent int) {
+	r.tell(store.Batch{}, doing(r, message, percent))
+}
 
 // idle is progress for what the run waits for, its model before all: that is no activity, and would leave no room for
 // them.
-func (r *Run) idle(message string, percent int) { r.tell(store.Batch{}, r.waiting(message, percent)) }
+func (r *Run) idle(message string, percent int) {
+	r.tell(store.Batch{}, waitingFor(r, message, percent))
+}
 
 // doing notes what the run does, and returns what progress tells of it, for who tells it with something else.
-func (r *Run) doing(message string, percent int) event.RunProgress {
+func doing(r *Run, message string, percent int) event.RunProgress {
 	r.mu.Lock()
 	r.activity = append(r.activity, message)
 	if surplus := len(r.activity) - maxActivities; surplus > 0 {
 		r.activity = append([]string(nil), r.activity[surplus:]...)
 	}
 	r.mu.Unlock()
-	return r.waiting(message, percent)
+	return waitingFor(r, message, percent)
 }
 
-// waiting notes what the run waits for, and returns what idle tells of it.
-func (r *Run) waiting(message string, percent int) event.RunProgress {
+// waitingFor notes what the run waits for, and returns what idle tells of it.
+func waitingFor(r *Run, message string, percent int) event.RunProgress {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	p := event.RunProgress{

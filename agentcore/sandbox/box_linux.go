@@ -18,20 +18,20 @@ import (
 func (b *Box) launch(s spec, wrap []string, c Command, output *spool) (child, error) {
 	var running *confined
 	var err error
-	if b.sparing(c) {
+	if sparing(b, c) {
 		running, err = b.launchSpare(s, output)
 	}
 	if running == nil && err == nil {
 		var in *counted
-		if in, err = b.count(); err == nil {
+		if in, err = b.machine.count(b.options.Limits); err == nil {
 			running, err = b.machine.launcher.launch(s, wrap, in, c.stdin(), output)
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	b.tidy(running.began()) // once the walls are built, so that it takes no processor from that
-	if b.sparing(c) {
+	tidy(b, running.began()) // once the walls are built, so that it takes no processor from that
+	if sparing(b, c) {
 		b.prepare()
 	}
 	return running, nil
@@ -39,7 +39,7 @@ func (b *Box) launch(s spec, wrap []string, c Command, output *spool) (child, er
 
 // tidy deletes the work folders of commands that have ended, once after is closed. What cannot be deleted goes with the
 // box.
-func (b *Box) tidy(after <-chan struct{}) {
+func tidy(b *Box, after <-chan struct{}) {
 	used := b.machine.used
 	b.machine.used = nil
 	if len(used) == 0 || b.use() != nil {
@@ -70,15 +70,6 @@ func (b *Box) launchSpare(s spec, output *spool) (*confined, error) {
 		return nil, nil // somebody else has ended it
 	}
 	return nil, err
-}
-
-// count makes the cgroup of the next command; nil is none.
-func (b *Box) count() (*counted, error) {
-	if b.machine.cgroup == "" {
-		return nil, nil
-	}
-	b.machine.counted++
-	return newCounted(b.machine.cgroup, b.machine.counted, b.options.Limits)
 }
 
 // newView shows a workspace folder as an overlay or as a copy.
@@ -320,7 +311,7 @@ func (b *Box) Ahead() {
 
 // sparing tells whether a spare can attend to a command: one behind walls of ours and with the network of its box,
 // that reads nothing and whose output goes one way.
-func (b *Box) sparing(c Command) bool {
+func sparing(b *Box, c Command) bool {
 	return b.report.Level == Full && c.stdin() == nil && c.Output == nil && !c.SplitErrors && !c.Offline
 }
 
@@ -331,7 +322,7 @@ func (b *Box) prepare() {
 	if b.report.Level != Full || m.spare.waits() || b.use() != nil {
 		return
 	}
-	in, err := b.count()
+	in, err := b.machine.count(b.options.Limits)
 	if err != nil {
 		b.users.Done()
 		return

@@ -44,3 +44,12 @@ func (m *machine) leave(work string) {
 		m.used = append(m.used, work)
 	}
 }
+
+// count makes the cgroup of the next command; nil is none.
+func (m *machine) count(limits Limits) (*counted, error) {
+	if m.cgroup == "" {
+		return nil, nil
+	}
+	m.counted++
+	return newCounted(m.cgroup, m.counted, limits)
+}
