@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agentls/agentls/agentcore/authority"
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/git"
-	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/prompt"
 	"github.com/agentls/agentls/agentcore/workspace"
 )
@@ -94,11 +94,11 @@ func (s *Session) readChanges(ctx context.Context, request *RunRequest) error {
 	if err != nil {
 		return err
 	}
-	explain, err := s.explainer(request.Agent)
+	rights, err := s.rightsOf(request.Agent)
 	if err != nil {
 		return err
 	}
-	hide(found, explain)
+	hide(found, rights)
 	var paths []string
 	size := 0
 	for _, f := range found.Files {
@@ -115,16 +115,16 @@ func (s *Session) readChanges(ctx context.Context, request *RunRequest) error {
 	return nil
 }
 
-// hide leaves out the text of files that an agent may not read.
-func hide(changes *prompt.Changes, explain func(toolName, subject string) (permission.Explanation, error)) {
+// hide leaves out the text of files that a search would leave out for an agent.
+func hide(changes *prompt.Changes, rights authority.Rights) {
 	for i := range changes.Files {
 		f := &changes.Files[i]
 		for _, path := range []string{f.Path, f.From} {
 			if path == "" || f.Why != "" {
 				continue
 			}
-			if e, err := explain("read", path); err != nil || e.Action == permission.Deny && e.Rule != nil {
-				f.Why, f.Lines, f.Diff = "a rule denies reading it", nil, ""
+			if why := rights.WhyUnread(path, "read"); why != "" {
+				f.Why, f.Lines, f.Diff = "it may not be read: "+why, nil, ""
 			}
 		}
 	}

@@ -2,7 +2,6 @@ package agentcore_test
 
 import (
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -86,13 +85,16 @@ func TestLargeChangesAreSplit(t *testing.T) {
 	}
 }
 
-// TestDeniedChangesAreNotShown: a rule that denies reading a file denies its difference, whatever has become of it.
+// TestDeniedChangesAreNotShown: a rule that denies reading a file, or asks about it, denies its difference, whatever
+// has become of it.
 func TestDeniedChangesAreNotShown(t *testing.T) {
-	w := newWorld(t, map[string]string{"a.txt": "a\n", "private/b.txt": "old secret\n", ".env": "KEY=old secret\n"},
+	w := newWorld(t, map[string]string{"a.txt": "a\n", "private/b.txt": "old secret\n", "asked/c.txt": "old secret\n", ".env": "KEY=old secret\n"},
 		script.Turn{Answer: []script.Step{script.Text("All is well.")}}).committed()
-	w.ruled(config.Permission{Tool: "read", Pattern: "private/**", Action: "deny"})
+	w.ruled(config.Permission{Tool: "read", Pattern: "private/**", Action: "deny"},
+		config.Permission{Tool: "read", Pattern: "asked/**", Action: "ask"})
 	w.view.SetDocument(w.path("a.txt"), "A\n", 1)
 	w.view.SetDocument(w.path("private/b.txt"), "new secret\n", 1)
+	w.view.SetDocument(w.path("asked/c.txt"), "new secret\n", 1)
 	if err := os.Remove(w.path(".env")); err != nil {
 		t.Fatal(err)
 	}
@@ -104,8 +106,10 @@ func TestDeniedChangesAreNotShown(t *testing.T) {
 	for _, m := range w.transcript(id) {
 		said += m.Text
 	}
-	if strings.Contains(said, "secret") || !strings.Contains(said, "not shown: "+filepath.ToSlash("private/b.txt")+": a rule denies reading it") {
-		t.Error(said)
+	for _, name := range []string{"private/b.txt", "asked/c.txt"} {
+		if strings.Contains(said, "secret") || !strings.Contains(said, "not shown: "+name+": it may not be read: ") {
+			t.Errorf("%s: %s", name, said)
+		}
 	}
 }
 

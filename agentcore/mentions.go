@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agentls/agentls/agentcore/authority"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/git"
@@ -51,12 +52,11 @@ func (s *Session) mentioned(ctx context.Context, agent, text string) ([]prompt.A
 	if len(found) == 0 {
 		return nil, nil
 	}
-	explain, err := s.explainer(agent)
+	rights, err := s.rightsOf(agent)
 	if err != nil {
 		return nil, err
 	}
-	proposal := s.shared.Board.Proposal()
-	m := mentions{session: s, explain: explain, layer: proposal.Fork()}
+	m := mentions{session: s, rights: rights, layer: s.shared.Board.Proposal().Fork()}
 	for _, one := range found {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -85,7 +85,7 @@ func (s *Session) mentioned(ctx context.Context, agent, text string) ([]prompt.A
 // mentions are those of one prompt at work.
 type mentions struct {
 	session *Session
-	explain func(toolName, subject string) (permission.Explanation, error)
+	rights  authority.Rights
 	layer   *workspace.Layer
 	list    []prompt.Attachment
 	size    int
@@ -110,11 +110,12 @@ func (m *mentions) read(ctx context.Context, one mention.Mention) (a prompt.Atta
 	} else if err != nil {
 		return a, false, err
 	}
-	if path == "" || path == "." {
-		return a, false, nil
+	e, err := m.rights.Explain(m.session.engine.process.Tools, "read", path)
+	if err != nil {
+		return a, false, err
 	}
-	e, err := m.explain("read", path)
-	if err == nil && e.Action == permission.Deny && e.Rule != nil {
+	// Who names a file has answered the question that a rule may ask about it.
+	if e.Action == permission.Deny && e.Rule != nil {
 		return a, false, &fault.Error{
 			Kind: fault.NotAllowed, Detail: fmt.Sprintf("%s may not be read: %s", view.Shown(path), e.Reason),
 			Hint: "leave it out, or change the rule",
@@ -219,7 +220,7 @@ func (m *mentions) diff(ctx context.Context) (prompt.Attachment, error) {
 	} else if err != nil {
 		return a, err
 	}
-	hide(changes, m.explain)
+	hide(changes, m.rights)
 	a.Text = changes.Text(m.session.shared.View)
 	if len(a.Text) > maxAttached {
 		cut := strings.LastIndexByte(a.Text[:maxAttached], '\n') + 1
@@ -233,7 +234,7 @@ func (m *mentions) diagnostics(ctx context.Context) prompt.Attachment {
 	view := m.session.shared.View
 	var lines []string
 	add := func(path string, line int, severity, source, message string) {
-		if e, err := m.explain("read", path); err == nil && e.Action == permission.Deny && e.Rule != nil {
+		if m.rights.WhyUnread(path, "read") != "" {
 			return
 		}
 		lines = append(lines, fmt.Sprintf("%s:%d: %s: %s [%s]\n", view.Shown(path), line,

@@ -168,19 +168,19 @@ func Prompt(e *Engine, view *workspace.View, folders map[string]authority.Folder
 // allow. Nothing is run. An empty agent means the default one; command is used where the tool is bash, otherwise
 // subject is a path or host.
 func (s *Session) Explain(agentName, toolName, subject string) (permission.Explanation, error) {
-	explain, err := s.explainer(agentName)
+	r, err := s.rightsOf(agentName)
 	if err != nil {
 		return permission.Explanation{}, err
 	}
-	return explain(toolName, subject)
+	return r.Explain(s.engine.process.Tools, toolName, subject)
 }
 
-// explainer is [Session.Explain] for several calls of one agent.
-func (s *Session) explainer(agentName string) (func(toolName, subject string) (permission.Explanation, error), error) {
+// rightsOf are the rights of an agent that the user would start.
+func (s *Session) rightsOf(agentName string) (authority.Rights, error) {
 	cfg, skills := s.engine.Config(), s.shared.Skills()
 	definition, err := registry.Find(s.engine.Agents(), agentName, cfg)
 	if err != nil {
-		return nil, err
+		return authority.Rights{}, err
 	}
 	own := run.RightsOf(&s.engine.process, s.shared, cfg)
 	r := own.Alone(definition, cfg)
@@ -188,7 +188,5 @@ func (s *Session) explainer(agentName string) (func(toolName, subject string) (p
 		_, err := skills.Read(path)
 		return err == nil
 	}
-	return func(toolName, subject string) (permission.Explanation, error) {
-		return r.Explain(s.engine.process.Tools, toolName, subject)
-	}, nil
+	return r, nil
 }

@@ -506,20 +506,7 @@ func (g *game) undoRun(ctx context.Context, rng *rand.Rand) error {
 	reaction.Hold = false
 	g.editor.React(reaction)
 	defer g.editor.React(lsptest.Reaction{})
-	hunks := slices.Clone(undoable)
-	for _, h := range undoable { // what was accepted first may come back where hunks lie above each other
-		if former, ok := session.Board().Proposal().Hunk(h.ID); ok {
-			former.Before, former.After = former.After, former.Before
-			hunks = append(hunks, former)
-		}
-	}
-	defer g.decide(hunks, true, true)()
-	for _, h := range undoable {
-		if path, err := filepath.Rel(g.root, h.Path); err == nil && h.Delete && g.profile.SkipsStaleEdits {
-			g.spared[path] = true
-		}
-	}
-	defer clear(g.spared)
+	defer g.takesBack(session, undoable)()
 	g.logf("  undo %+v", params)
 	raw, err := g.editor.Call(ctx, "agent/undo", params)
 	if err != nil {
@@ -547,6 +534,25 @@ func (g *game) undoRun(ctx context.Context, rng *rand.Rand) error {
 	return nil
 }
 
+// takesBack notes what taking accepted hunks back may do to texts, until done is called.
+func (g *game) takesBack(session *agentcore.Session, accepted []workspace.Hunk) (done func()) {
+	hunks := slices.Clone(accepted)
+	for _, h := range accepted { // what was accepted first may come back where hunks lie above each other
+		if former, ok := session.Board().Proposal().Hunk(h.ID); ok {
+			former.Before, former.After = former.After, former.Before
+			hunks = append(hunks, former)
+		}
+		if path, err := filepath.Rel(g.root, h.Path); err == nil && h.Delete && g.profile.SkipsStaleEdits {
+			g.spared[path] = true
+		}
+	}
+	decided := g.decide(hunks, true, true)
+	return func() {
+		decided()
+		clear(g.spared)
+	}
+}
+
 // rewind goes back to before the prompt of a run that has ended, while something may happen to the edit on its way.
 func (g *game) rewind(ctx context.Context, rng *rand.Rand, session *agentcore.Session) error {
 	var ended []event.RunID
@@ -571,18 +577,7 @@ func (g *game) rewind(ctx context.Context, rng *rand.Rand, session *agentcore.Se
 	reaction.Hold = false
 	g.editor.React(reaction)
 	defer g.editor.React(lsptest.Reaction{})
-	hunks := slices.Clone(accepted)
-	for _, h := range accepted { // what was accepted first may come back where hunks lie above each other
-		if former, ok := session.Board().Proposal().Hunk(h.ID); ok {
-			former.Before, former.After = former.After, former.Before
-			hunks = append(hunks, former)
-		}
-		if path, err := filepath.Rel(g.root, h.Path); err == nil && h.Delete && g.profile.SkipsStaleEdits {
-			g.spared[path] = true
-		}
-	}
-	defer clear(g.spared)
-	defer g.decide(hunks, true, true)()
+	defer g.takesBack(session, accepted)()
 	g.logf("  rewind %+v", params)
 	raw, err := g.editor.Call(ctx, "agent/rewind", params)
 	if err != nil {

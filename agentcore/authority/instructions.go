@@ -21,8 +21,6 @@ const (
 	maxInstructions = 1000
 	// maxImporting is the largest file whose imports are looked at, and that is looked at as one, in bytes.
 	maxImporting = 1 << 20
-	// maxImportDepth is how many imports are followed one below the other.
-	maxImportDepth = 5
 )
 
 // DeepInstructions are the files with instructions in the folders below a workspace folder, as slash paths: those that
@@ -78,7 +76,7 @@ func importsOf(dir *os.Root, actors []permission.Actor) []string {
 		}
 	}
 	seen := map[string]bool{}
-	for depth := 0; depth <= maxImportDepth && len(next) > 0; depth++ {
+	for depth := 0; depth <= instruction.MaxDepth && len(next) > 0; depth++ {
 		now := next
 		next = nil
 		for _, name := range now {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -23,6 +24,8 @@ const (
 	maxFiles = 2000
 	// submodule is the mode of a submodule, as git has it.
 	submodule = "160000"
+	// link is that of a symbolic link.
+	link = "120000"
 	// nothing is the object that is none.
 	nothing = "0000000000000000000000000000000000000000"
 )
@@ -335,6 +338,9 @@ func (r *Repository) change(view *workspace.View, e entry, texts map[string][]by
 			c.Path, c.From = c.From, ""
 		}
 	}
+	if e.oldMode == link || e.newMode == link || e.shown && isLink(c.Path) {
+		c.Why = "it is a symbolic link" // whose text is that of another file
+	}
 	if permission.Secret(e.path) || permission.Secret(e.from) {
 		c.Why = "it looks like a file that holds keys or passwords"
 	}
@@ -365,6 +371,12 @@ func (r *Repository) shown(view *workspace.View, c *Change) bool {
 		c.Why = err.Error()
 	}
 	return true
+}
+
+// isLink reports whether the disk has a symbolic link at a path.
+func isLink(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode()&os.ModeSymlink != 0
 }
 
 const tooLarge = "it is too large"

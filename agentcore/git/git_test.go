@@ -294,6 +294,21 @@ func TestBelowTheTop(t *testing.T) {
 	}
 }
 
+// TestLinksAreNotFollowed: what a link leads to has not changed with it, and is shown under no other name.
+func TestLinksAreNotFollowed(t *testing.T) {
+	t.Parallel()
+	h := newHistory(t)
+	h.write("private", "secret\n")
+	h.commit("first")
+	if err := os.Symlink("private", filepath.Join(h.dir, "public")); err != nil {
+		t.Fatal(err)
+	}
+	h.expect(uncommitted, "added public untracked (it is a symbolic link)")
+	h.git("add", "public")
+	h.expect(staged, "added public (it is a symbolic link)")
+	h.expect(uncommitted, "added public (it is a symbolic link)")
+}
+
 // TestNothingOfTheRepositoryRuns: none of the programs that its configuration names.
 func TestNothingOfTheRepositoryRuns(t *testing.T) {
 	t.Parallel()

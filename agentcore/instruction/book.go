@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// maxDepth is how many imports may lie one below the other.
-	maxDepth = 5
+	// MaxDepth is how many imports may lie one below the other.
+	MaxDepth = 5
 	// maxFolders bounds the folders that are looked into for the files at hand, and maxTexts the texts of one set.
 	maxFolders = 1000
 	maxTexts   = 200
@@ -303,8 +303,8 @@ func (c *collector) imported(root, from string, i Import, above []string) {
 			c.omit(cmp.Or(name, filepath.Join(filepath.Dir(from), filepath.FromSlash(i.Name))), from,
 				"lies outside of the workspace, and a project's instructions come from its folder alone", true)
 		}
-	case len(above) > maxDepth:
-		c.omit(name, from, fmt.Sprintf("is imported by more than %d files one below the other", maxDepth), true)
+	case len(above) > MaxDepth:
+		c.omit(name, from, fmt.Sprintf("is imported by more than %d files one below the other", MaxDepth), true)
 	case errors.Is(c.book.page(root, name).err, fs.ErrNotExist):
 		if i.IsPath() {
 			c.omit(name, from, "is not there", true)

@@ -227,48 +227,44 @@ type located struct {
 // find returns where hunks are that are not settled; the others are not in the result. However many are asked for, it
 // is one walk over all hunks. The lock is held.
 func (s *Proposal) find(ids ...event.HunkID) map[event.HunkID]located {
-	found := wanted(ids)
-	eachPile(s, found, func(a *anchor, p *pile) {
-		s.visited += len(p.hunks)
+	return locate(s, ids, func(p *pile, take func(event.HunkID, located)) {
 		for _, h := range p.hunks {
-			if at, ok := found[h.id]; ok && at.hunk == nil {
-				found[h.id] = located{anchor: a, pile: p, hunk: h}
-			}
+			take(h.id, located{hunk: h})
 		}
 	})
-	return found
 }
 
 // findUndos is find for accepted hunks that can be undone, or are in conflict. The lock is held.
 func (s *Proposal) findUndos(ids ...event.HunkID) map[event.HunkID]located {
-	found := wanted(ids)
-	eachPile(s, found, func(a *anchor, p *pile) {
-		s.visited += len(p.undos)
+	return locate(s, ids, func(p *pile, take func(event.HunkID, located)) {
 		for _, u := range p.undos {
-			if at, ok := found[u.id]; ok && at.undo == nil {
-				found[u.id] = located{anchor: a, pile: p, undo: u}
-			}
+			take(u.id, located{undo: u})
 		}
 	})
-	return found
 }
 
-func wanted(ids []event.HunkID) map[event.HunkID]located {
-	list := make(map[event.HunkID]located, len(ids))
+// locate returns where those of a pile are that have one of the ids; the first of several counts. The lock is held.
+func locate(s *Proposal, ids []event.HunkID, each func(p *pile, take func(event.HunkID, located)),
+) map[event.HunkID]located {
+	found := make(map[event.HunkID]located, len(ids))
 	for _, id := range ids {
-		list[id] = located{}
+		found[id] = located{}
 	}
-	return list
-}
-
-// eachPile visits all files with hunks of the proposal, and then takes out what was found nowhere. The lock is held.
-func eachPile(s *Proposal, found map[event.HunkID]located, visit func(*anchor, *pile)) {
 	for _, a := range s.view.anchors {
-		if p := a.piles[s]; p != nil {
-			visit(a, p)
+		p := a.piles[s]
+		if p == nil {
+			continue
 		}
+		each(p, func(id event.HunkID, at located) {
+			s.visited++
+			if known, wanted := found[id]; wanted && known.anchor == nil {
+				at.anchor, at.pile = a, p
+				found[id] = at
+			}
+		})
 	}
 	maps.DeleteFunc(found, func(_ event.HunkID, at located) bool { return at.anchor == nil })
+	return found
 }
 
 // link lets the anchor of a path know of a file that a session wants to move there. The lock is held.
