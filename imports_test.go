@@ -91,6 +91,7 @@ var imports = map[string]because{
 		"lsp/authoring":         "definitions, skills and settings as documents",
 		"lsp/client":            "what the editor can do, and the ways to ask it",
 		"lsp/comment":           "requests that are written as comments",
+		"lsp/conversation":      "the text of conversations",
 		"lsp/delivery":          "proposals, on their way to the editor and back",
 		"lsp/document":          "what is open",
 		"lsp/lending":           "what the editor lends to agents",
@@ -130,6 +131,7 @@ var imports = map[string]because{
 		"agentcore/spelling":    "did you mean",
 		"agentcore/tool":        "tools can be named",
 		"agentcore/workspace":   "texts by their lines",
+		"lsp/conversation":      "the turns of conversations",
 		"lsp/methods":           "what the custom methods list",
 		"lsp/outline":           "what is at the cursor",
 		"lsp/position":          "places in the editor's unit",
@@ -246,6 +248,11 @@ var imports = map[string]because{
 	"lsp/comment": {
 		"agentcore/lazyregexp": "how requests in comments look",
 		"agentcore/lexer":      "tells comments from strings",
+	},
+	"lsp/conversation": {
+		"agentcore/event":      "which run answers",
+		"agentcore/lazyregexp": "how the headings of answers look",
+		"lsp/outline":          "the settings above a conversation",
 	},
 	"lsp/outline": {
 		"agentcore/lazyregexp": "how keys look in TOML",
@@ -936,6 +943,8 @@ func floor(folder string) (height int, known bool) {
 		return 5, true
 	case folder == "lsp/client", folder == "lsp/authoring", folder == "lsp/listing":
 		return 4, true
+	case folder == "lsp/outline": // which knows nothing but texts
+		return 2, true
 	case house == "lsp":
 		return 3, true
 	case folder == "agentcore":

@@ -61,6 +61,15 @@ func (a *authored) documentSymbol(ctx context.Context,
 	return protocol.SymbolInformationSlice(authoring.Flattened(tree, p.TextDocument.URI)), nil
 }
 
+// folds answers `textDocument/foldingRange` in conversations, and null in any other document.
+func (a *authored) folds(ctx context.Context, p *protocol.FoldingRangeParams) ([]protocol.FoldingRange, error) {
+	sheet := a.sheetOf(ctx, document.Path(p.TextDocument.URI))
+	if sheet == nil {
+		return nil, nil
+	}
+	return sheet.Folds(), nil
+}
+
 // The registrations of the language features. A client that takes registrations asks us only about our own files;
 // for any other the features are announced for all documents, and answered with null at once where they are not ours.
 
@@ -75,6 +84,9 @@ func announce(to *client.Client, c *protocol.ServerCapabilities) {
 	}
 	if t.DocumentSymbol != nil && !client.Yes(t.DocumentSymbol.DynamicRegistration) {
 		c.DocumentSymbolProvider = protocol.Boolean(true)
+	}
+	if t.FoldingRange != nil && !client.Yes(t.FoldingRange.DynamicRegistration) {
+		c.FoldingRangeProvider = protocol.Boolean(true)
 	}
 }
 
@@ -106,6 +118,13 @@ func (a *authored) registrations(ctx context.Context) error {
 	}
 	if err := add(a.client.Symbols().DynamicRegistration, protocol.MethodTextDocumentDocumentSymbol,
 		&protocol.DocumentSymbolRegistrationOptions{TextDocumentRegistrationOptions: where}); err != nil {
+		return err
+	}
+	talks := authoring.Conversations()
+	if err := add(a.client.Folds().DynamicRegistration, protocol.MethodTextDocumentFoldingRange,
+		&protocol.FoldingRangeRegistrationOptions{
+			TextDocumentRegistrationOptions: protocol.TextDocumentRegistrationOptions{DocumentSelector: &talks},
+		}); err != nil {
 		return err
 	}
 	if len(list) == 0 {

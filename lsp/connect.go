@@ -85,7 +85,7 @@ func connect(e *editor, trusted *bool) *connected {
 	c.answers = answers{
 		launcher: starter, Desk: desk, records: stored, subscriptions: subscribed,
 		catalog: &catalog{window: w, reloader: r, trust: t}, permits: &permits{window: w, asks: c.asks}, trust: t,
-		recovery: interrupted, Lender: lender,
+		recovery: interrupted, Lender: lender, conversations: newConversations(w, desk, c.pages, starter),
 	}
 	return c
 }

@@ -40,6 +40,7 @@ type answers struct {
 	*trust
 	*recovery
 	*lending.Lender
+	*conversations
 }
 
 var _ methods.CommandServer = answers{}

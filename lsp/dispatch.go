@@ -49,6 +49,7 @@ func requests(c *connected) map[string]request {
 		protocol.MethodTextDocumentDiagnostic:       answered(c.diagnostics.Pull),
 		protocol.MethodWorkspaceDiagnostic:          answered(c.workspaceDiagnostic),
 		protocol.MethodTextDocumentInlayHint:        answered(c.board.Hints),
+		protocol.MethodTextDocumentFoldingRange:     answered(c.authored.folds),
 		protocol.MethodTextDocumentHover:            answered(c.hover),
 		protocol.MethodTextDocumentDocumentSymbol:   answered(c.authored.documentSymbol),
 		protocol.MethodWorkspaceExecuteCommand:      answered(c.executeCommand),

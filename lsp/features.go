@@ -8,6 +8,7 @@ import (
 	"go.lsp.dev/protocol"
 
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/lsp/conversation"
 	"github.com/agentls/agentls/lsp/document"
 	"github.com/agentls/agentls/lsp/menu"
 	"github.com/agentls/agentls/lsp/position"
@@ -15,6 +16,12 @@ import (
 
 // codeLens answers `textDocument/codeLens`.
 func (c *connected) codeLens(_ context.Context, p *protocol.CodeLensParams) ([]protocol.CodeLens, error) {
+	if conversation.Is(document.Path(p.TextDocument.URI)) {
+		if settings := c.settings.current(); settings == nil || !settings.CodeLens {
+			return nil, nil
+		}
+		return c.answers.lenses(p.TextDocument.URI)
+	}
 	if session := c.opened(); session != nil {
 		return c.board.Lenses(p.TextDocument.URI, session.Board().ProposalID(), session.Board().Hunks())
 	}
@@ -56,6 +63,10 @@ func (c *connected) codeAction(ctx context.Context,
 				menu.Nearby(c.answers.FindingActions(session, path, x, first, last)),
 				c.answers.Actions(session, path, x, first, last), c.answers.UndoActions(session, path, x, first, last))
 		}
+	}
+	if conversation.Is(path) {
+		return menu.Shown(append(actions, menu.Nearby(c.answers.turnActions(path, p.Range))...), p.Context, c.client,
+			func([]event.HunkID) *protocol.WorkspaceEdit { return nil })
 	}
 	actions = slices.Concat(actions, menu.Nearby(diagnosticActions(p)),
 		launchActions(p, c.client, c.answers.delegates(), c.answers.unable()), c.board.Stops(path),

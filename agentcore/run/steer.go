@@ -1,12 +1,18 @@
 package run
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/agentls/agentls/agentcore/fault"
 )
 
+// ErrLastWord says that a run has ended, or says its last word and reads nothing more.
+var ErrLastWord = errors.New("the run reads nothing more")
+
+// Steer tells the run something, from whom is said, and returns once that is stored. The error is [ErrLastWord] where
+// the run reads nothing more.
 func (r *Run) Steer(from, text string) error {
 	text = strings.TrimSpace(text)
 	if text == "" {
@@ -22,7 +28,7 @@ func (r *Run) Steer(from, text string) error {
 		return &fault.Error{
 			Kind: fault.NotAllowed, Detail: fmt.Sprintf("%s (%s) has ended, or speaks its last word",
 				r.definition.Slug, r.id),
-			Hint: "go on with it by agent/resume",
+			Hint: "go on with it by agent/resume", Cause: ErrLastWord,
 		}
 	}
 	// Whoever is told that it will be read relies on that, also where the run, or the process, ends before.

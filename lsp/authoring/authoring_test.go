@@ -92,6 +92,9 @@ func TestSelector(t *testing.T) {
 		"/p/copilot-instructions.md":                        authoring.None,
 		"/p/agents.md":                                      authoring.None,
 		"/p/.claude/agents/AGENTS.md":                       authoring.Definition,
+		"/p/docs/sums.agentls.md":                           authoring.Conversation,
+		"/p/.claude/agents/sums.agentls.md":                 authoring.Conversation,
+		"/p/agentls.md":                                     authoring.None,
 		"untitled:Untitled-1":                               authoring.None,
 	} {
 		if got := authoring.KindOf(path, userConfig); got != want {

@@ -9,6 +9,7 @@ import (
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/instruction"
+	"github.com/agentls/agentls/lsp/conversation"
 )
 
 // Kind says which of the files that people write for agentls a document is. Of these agentls is the language server;
@@ -28,6 +29,8 @@ const (
 	UserConfig
 	// Instructions is a text that instructs agents: AGENTS.md and its like.
 	Instructions
+	// Conversation is a document in which the user talks with agents.
+	Conversation
 )
 
 // Code tells an editor's list of problems what kind of file one is in, "" for None.
@@ -41,6 +44,8 @@ func (k Kind) Code() string {
 		return "config"
 	case Instructions:
 		return "instructions"
+	case Conversation:
+		return "conversation"
 	}
 	return ""
 }
@@ -56,6 +61,9 @@ func KindOf(path, userConfig string) Kind {
 	}
 	if path == userConfig {
 		return UserConfig
+	}
+	if conversation.Is(path) {
+		return Conversation
 	}
 	if strings.HasSuffix(filepath.ToSlash(path), "/"+config.ProjectFile) {
 		return ProjectConfig
@@ -76,12 +84,19 @@ func Selector(userConfig string) protocol.DocumentSelector {
 		"**/.claude/agents/**/*.{md,markdown,json}", "**/.opencode/{agent,agents}/**/*.{md,markdown,json}",
 		"**/agents.toml", "**/*.agents.json", "**/{.agentls,agentls,plugins}/**/agents.json",
 		"**/{.agentls,agentls}/appsettings.json", "**/plugins/*/appsettings.json",
-		"**/" + skillFile, "**/" + config.ProjectFile,
+		"**/" + skillFile, "**/" + config.ProjectFile, "**/*" + conversation.Suffix,
 		"**/{AGENTS,CLAUDE,GEMINI}.md", "**/.github/{copilot-instructions.md,instructions/*.instructions.md}",
 	}
 	if userConfig != "" {
 		patterns = append(patterns, filepath.ToSlash(userConfig))
 	}
+	return selecting(patterns...)
+}
+
+// Conversations selects the conversations among them.
+func Conversations() protocol.DocumentSelector { return selecting("**/*" + conversation.Suffix) }
+
+func selecting(patterns ...string) protocol.DocumentSelector {
 	var list protocol.DocumentSelector
 	for _, p := range patterns {
 		list = append(list, &protocol.TextDocumentFilterPattern{Scheme: new("file"), Pattern: protocol.Pattern(p)})

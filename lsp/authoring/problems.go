@@ -24,6 +24,8 @@ func (t *Sheet) Problems(v *Vocabulary) []agent.Problem {
 		return skill.Parse(t.path, t.outline.Text).Problems
 	case Instructions:
 		return append(t.instructionProblems(v), agent.UnseenProblems(t.path, t.outline.Text)...)
+	case Conversation:
+		return t.conversationProblems(v)
 	case ProjectConfig, UserConfig:
 		return append(t.configProblems(v), agent.UnseenProblems(t.path, t.outline.Text)...)
 	}

@@ -52,6 +52,9 @@ func (t *Sheet) tree() *branch {
 	if t.kind == Instructions {
 		return root // Markdown, of which other servers know the headings
 	}
+	if t.kind == Conversation {
+		return t.turns()
+	}
 	o := t.outline
 	top := root
 	if o.BodyStart >= 0 && len(o.Nodes) > 0 {

@@ -114,6 +114,8 @@ func (t *Sheet) keys() []keyDoc {
 		return skillKeys
 	case t.kind == Instructions:
 		return t.instructionKeys()
+	case t.kind == Conversation:
+		return conversationKeys
 	}
 	var list []keyDoc
 	for _, k := range agent.KeysOf(t.format) {

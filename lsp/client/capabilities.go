@@ -195,6 +195,11 @@ func (c *capabilities) Symbols() protocol.DocumentSymbolClientCapabilities {
 	return said(c.TextDocument().DocumentSymbol)
 }
 
+// Folds is how the client folds documents.
+func (c *capabilities) Folds() protocol.FoldingRangeClientCapabilities {
+	return said(c.TextDocument().FoldingRange)
+}
+
 // NestsSymbols reports whether document symbols may have children.
 func (c *capabilities) NestsSymbols() bool { return Yes(c.Symbols().HierarchicalDocumentSymbolSupport) }
 

@@ -91,13 +91,23 @@ func (c *Client) Log(ctx context.Context, kind protocol.MessageType, text string
 
 // Open shows a document to the user; it reports whether the editor did.
 func (c *Client) Open(ctx context.Context, u uri.URI) (bool, error) {
+	return c.show(ctx, &protocol.ShowDocumentParams{URI: u})
+}
+
+// OpenAtEnd shows a document to the user, who is to write at its end; it reports whether the editor did.
+func (c *Client) OpenAtEnd(ctx context.Context, u uri.URI, end protocol.Position) (bool, error) {
+	return c.show(ctx, &protocol.ShowDocumentParams{
+		URI: u, TakeFocus: new(true), Selection: &protocol.Range{Start: end, End: end},
+	})
+}
+
+func (c *Client) show(ctx context.Context, p *protocol.ShowDocumentParams) (bool, error) {
 	if !c.ShowsDocuments() {
 		return false, nil
 	}
 	var result protocol.ShowDocumentResult
-	if err := c.Call(ctx, protocol.MethodWindowShowDocument, &protocol.ShowDocumentParams{URI: u},
-		&result); err != nil {
-		return false, fmt.Errorf("show %s: %w", u, err)
+	if err := c.Call(ctx, protocol.MethodWindowShowDocument, p, &result); err != nil {
+		return false, fmt.Errorf("show %s: %w", p.URI, err)
 	}
 	return result.Success, nil
 }

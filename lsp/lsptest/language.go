@@ -185,6 +185,28 @@ func symbolText(q *requests, args []string) (string, error) {
 	return out.String(), nil
 }
 
+// foldText shows what can be folded of a document: lines, from 1.
+func foldText(q *requests, args []string) (string, error) {
+	var list []struct {
+		Start int `json:"startLine"`
+		End   int `json:"endLine"`
+	}
+	if err := q.ask("textDocument/foldingRange", args[:1], &list); err != nil {
+		return "", err
+	}
+	q.editor.mu.Lock()
+	defer q.editor.mu.Unlock()
+	var out strings.Builder
+	for _, f := range list {
+		if d := q.editor.documents[q.editor.URI(args[0])]; d == nil || f.End <= f.Start ||
+			f.End > strings.Count(d.text, "\n") {
+			q.editor.fault("textDocument/foldingRange: %d-%d is no part of the document", f.Start, f.End)
+		}
+		fmt.Fprintf(&out, "%d-%d\n", f.Start+1, f.End+1)
+	}
+	return out.String(), nil
+}
+
 // writeSymbols writes a line for each symbol, and checks them. The lock is held.
 func writeSymbols(e *Editor, out *strings.Builder, content string, list []symbol, indent string) {
 	for _, s := range list {

@@ -57,7 +57,7 @@ type requests struct {
 	begun   map[string]*Pending
 	last    json.RawMessage // result of the last request
 	lastErr error
-	runs    int // runs that were started since the server was
+	runs    map[string]bool // the runs that were started since the server was, by id
 }
 
 // logBuffer keeps what a server logs.
@@ -142,7 +142,7 @@ func (p *play) restart() error {
 	if old == nil {
 		return errors.New("no server was running")
 	}
-	p.runs = 0
+	p.runs = map[string]bool{}
 	p.faults = append(p.faults, old.Faults()...)
 	p.editor = nil
 	if err := p.begin(); err != nil {
@@ -165,8 +165,8 @@ func (p *play) restart() error {
 func (p *play) settle() error {
 	if p.profile.Announces("window.workDoneProgress") {
 		// Whoever sends shutdown behind the end of a run may be quicker than the end of its progress.
-		err := p.editor.wait(p.ctx, fmt.Sprintf("the progress of %d runs and its end", p.runs), func() bool {
-			return len(p.editor.progress.order) >= p.runs &&
+		err := p.editor.wait(p.ctx, fmt.Sprintf("the progress of %d runs and its end", len(p.runs)), func() bool {
+			return len(p.editor.progress.order) >= len(p.runs) &&
 				!slices.ContainsFunc(p.editor.progress.order, func(g *Progress) bool { return !g.Ended })
 		})
 		if err != nil {
@@ -293,7 +293,7 @@ func (q *requests) took(result json.RawMessage, err error) error {
 		if id := text(lookup(result, name)); id != "" {
 			q.vars[name] = id
 			if name == "run" {
-				q.runs++
+				q.runs[id] = true
 			}
 		}
 	}

@@ -93,7 +93,7 @@ func newPlay(t *testing.T, s *Scenario, profile string, o Options) (*play, error
 	}
 	p := &play{
 		stage:    stage{t: t, scenario: s, profile: prof, start: o.Start, base: base, log: &logBuffer{}},
-		requests: requests{vars: map[string]string{}, begun: map[string]*Pending{}},
+		requests: requests{vars: map[string]string{}, begun: map[string]*Pending{}, runs: map[string]bool{}},
 	}
 	p.env = Env{
 		Root: filepath.Join(base, "workspace"), State: filepath.Join(base, "state", "agentls"),

@@ -16,16 +16,17 @@ import (
 // The kinds of our code actions. What launches an agent has kinds of its own, below KindAgent, so that
 // no editor runs it by itself on save as it may do with "source" actions.
 const (
-	KindAgent    protocol.CodeActionKind = "agentls"
-	KindReview                           = KindAgent + ".review"
-	KindExplain                          = KindAgent + ".explain"
-	KindTests                            = KindAgent + ".tests"
-	KindPlan                             = KindAgent + ".plan"
-	KindDelegate                         = KindAgent + ".delegate"
-	KindRequest                          = KindAgent + ".request"
-	KindRun                              = KindAgent + ".run"
-	KindProposal                         = KindAgent + ".proposal"
-	KindStop                             = KindAgent + ".stop"
+	KindAgent        protocol.CodeActionKind = "agentls"
+	KindReview                               = KindAgent + ".review"
+	KindExplain                              = KindAgent + ".explain"
+	KindTests                                = KindAgent + ".tests"
+	KindPlan                                 = KindAgent + ".plan"
+	KindDelegate                             = KindAgent + ".delegate"
+	KindRequest                              = KindAgent + ".request"
+	KindRun                                  = KindAgent + ".run"
+	KindProposal                             = KindAgent + ".proposal"
+	KindStop                                 = KindAgent + ".stop"
+	KindConversation                         = KindAgent + ".conversation"
 	// KindUndo is that of the actions which take accepted edits back. They are in the menu of the lines that they are
 	// about, and no quick fixes, so that accepted lines have no light bulb for ever.
 	KindUndo = KindAgent + ".undo"

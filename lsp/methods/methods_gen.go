@@ -14,97 +14,103 @@ const Version = "0.1.0"
 
 // The methods of the protocol.
 const (
-	MethodListAgents      = "agent/list"
-	MethodGetAgent        = "agent/get"
-	MethodRegisterAgent   = "agent/register"
-	MethodUpdateAgent     = "agent/update"
-	MethodUnregisterAgent = "agent/unregister"
-	MethodCheckAgent      = "agent/check"
-	MethodRun             = "agent/run"
-	MethodWait            = "agent/wait"
-	MethodCancel          = "agent/cancel"
-	MethodSteer           = "agent/steer"
-	MethodResume          = "agent/resume"
-	MethodSessions        = "agent/sessions"
-	MethodSession         = "agent/session"
-	MethodDeleteSession   = "agent/session/delete"
-	MethodExportSession   = "agent/session/export"
-	MethodForkSession     = "agent/session/fork"
-	MethodTranscript      = "agent/transcript"
-	MethodSubscribe       = "agent/subscribe"
-	MethodProposals       = "agent/proposals"
-	MethodAcceptProposal  = "agent/proposal/accept"
-	MethodRejectProposal  = "agent/proposal/reject"
-	MethodDiffProposal    = "agent/proposal/diff"
-	MethodUndo            = "agent/undo"
-	MethodRewind          = "agent/rewind"
-	MethodAsks            = "agent/asks"
-	MethodAnswerAsk       = "agent/ask/answer"
-	MethodGrants          = "agent/grants"
-	MethodRevoke          = "agent/revoke"
-	MethodExplain         = "agent/explain"
-	MethodModels          = "agent/models"
-	MethodLendModels      = "agent/model/lend"
-	MethodUsage           = "agent/usage"
-	MethodSkills          = "agent/skills"
-	MethodMCP             = "agent/mcp"
-	MethodTrust           = "agent/trust"
-	MethodAsk             = "agent/ask"
-	MethodQuestion        = "agent/question"
-	MethodGenerate        = "agent/model/generate"
-	MethodDiagnostics     = "agent/diagnostics"
-	MethodSymbols         = "agent/symbols"
-	MethodEvent           = "agent/event"
-	MethodStatus          = "agent/status"
+	MethodListAgents         = "agent/list"
+	MethodGetAgent           = "agent/get"
+	MethodRegisterAgent      = "agent/register"
+	MethodUpdateAgent        = "agent/update"
+	MethodUnregisterAgent    = "agent/unregister"
+	MethodCheckAgent         = "agent/check"
+	MethodRun                = "agent/run"
+	MethodWait               = "agent/wait"
+	MethodCancel             = "agent/cancel"
+	MethodSteer              = "agent/steer"
+	MethodResume             = "agent/resume"
+	MethodSessions           = "agent/sessions"
+	MethodSession            = "agent/session"
+	MethodDeleteSession      = "agent/session/delete"
+	MethodExportSession      = "agent/session/export"
+	MethodForkSession        = "agent/session/fork"
+	MethodTranscript         = "agent/transcript"
+	MethodSubscribe          = "agent/subscribe"
+	MethodProposals          = "agent/proposals"
+	MethodAcceptProposal     = "agent/proposal/accept"
+	MethodRejectProposal     = "agent/proposal/reject"
+	MethodDiffProposal       = "agent/proposal/diff"
+	MethodUndo               = "agent/undo"
+	MethodRewind             = "agent/rewind"
+	MethodConversation       = "agent/conversation"
+	MethodSendPrompt         = "agent/conversation/send"
+	MethodRewindConversation = "agent/conversation/rewind"
+	MethodAsks               = "agent/asks"
+	MethodAnswerAsk          = "agent/ask/answer"
+	MethodGrants             = "agent/grants"
+	MethodRevoke             = "agent/revoke"
+	MethodExplain            = "agent/explain"
+	MethodModels             = "agent/models"
+	MethodLendModels         = "agent/model/lend"
+	MethodUsage              = "agent/usage"
+	MethodSkills             = "agent/skills"
+	MethodMCP                = "agent/mcp"
+	MethodTrust              = "agent/trust"
+	MethodAsk                = "agent/ask"
+	MethodQuestion           = "agent/question"
+	MethodGenerate           = "agent/model/generate"
+	MethodDiagnostics        = "agent/diagnostics"
+	MethodSymbols            = "agent/symbols"
+	MethodEvent              = "agent/event"
+	MethodStatus             = "agent/status"
 )
 
 // The commands for workspace/executeCommand.
 const (
-	CommandListAgents      = "agentls.list"
-	CommandGetAgent        = "agentls.get"
-	CommandRegisterAgent   = "agentls.register"
-	CommandUpdateAgent     = "agentls.update"
-	CommandUnregisterAgent = "agentls.unregister"
-	CommandCheckAgent      = "agentls.check"
-	CommandRun             = "agentls.run"
-	CommandWait            = "agentls.wait"
-	CommandCancel          = "agentls.cancel"
-	CommandSteer           = "agentls.steer"
-	CommandResume          = "agentls.resume"
-	CommandSessions        = "agentls.sessions"
-	CommandSession         = "agentls.session"
-	CommandDeleteSession   = "agentls.session.delete"
-	CommandExportSession   = "agentls.session.export"
-	CommandForkSession     = "agentls.session.fork"
-	CommandTranscript      = "agentls.transcript"
-	CommandSubscribe       = "agentls.subscribe"
-	CommandProposals       = "agentls.proposals"
-	CommandAcceptProposal  = "agentls.proposal.accept"
-	CommandRejectProposal  = "agentls.proposal.reject"
-	CommandDiffProposal    = "agentls.proposal.diff"
-	CommandUndo            = "agentls.undo"
-	CommandRewind          = "agentls.rewind"
-	CommandAsks            = "agentls.asks"
-	CommandAnswerAsk       = "agentls.ask.answer"
-	CommandGrants          = "agentls.grants"
-	CommandRevoke          = "agentls.revoke"
-	CommandExplain         = "agentls.permission.explain"
-	CommandModels          = "agentls.models"
-	CommandLendModels      = "agentls.model.lend"
-	CommandUsage           = "agentls.usage"
-	CommandSkills          = "agentls.skills"
-	CommandMCP             = "agentls.mcp"
-	CommandTrust           = "agentls.trust"
-	CommandReview          = "agentls.review"
-	CommandExplainCode     = "agentls.explain"
-	CommandRewrite         = "agentls.rewrite"
-	CommandWriteTests      = "agentls.tests"
-	CommandPlanChange      = "agentls.plan"
-	CommandDelegate        = "agentls.delegate"
-	CommandRunComment      = "agentls.request"
-	CommandFix             = "agentls.fix"
-	CommandOtherFiles      = "agentls.proposal.others"
-	CommandInterrupted     = "agentls.interrupted"
+	CommandListAgents         = "agentls.list"
+	CommandGetAgent           = "agentls.get"
+	CommandRegisterAgent      = "agentls.register"
+	CommandUpdateAgent        = "agentls.update"
+	CommandUnregisterAgent    = "agentls.unregister"
+	CommandCheckAgent         = "agentls.check"
+	CommandRun                = "agentls.run"
+	CommandWait               = "agentls.wait"
+	CommandCancel             = "agentls.cancel"
+	CommandSteer              = "agentls.steer"
+	CommandResume             = "agentls.resume"
+	CommandSessions           = "agentls.sessions"
+	CommandSession            = "agentls.session"
+	CommandDeleteSession      = "agentls.session.delete"
+	CommandExportSession      = "agentls.session.export"
+	CommandForkSession        = "agentls.session.fork"
+	CommandTranscript         = "agentls.transcript"
+	CommandSubscribe          = "agentls.subscribe"
+	CommandProposals          = "agentls.proposals"
+	CommandAcceptProposal     = "agentls.proposal.accept"
+	CommandRejectProposal     = "agentls.proposal.reject"
+	CommandDiffProposal       = "agentls.proposal.diff"
+	CommandUndo               = "agentls.undo"
+	CommandRewind             = "agentls.rewind"
+	CommandConversation       = "agentls.conversation"
+	CommandSendPrompt         = "agentls.conversation.send"
+	CommandRewindConversation = "agentls.conversation.rewind"
+	CommandAsks               = "agentls.asks"
+	CommandAnswerAsk          = "agentls.ask.answer"
+	CommandGrants             = "agentls.grants"
+	CommandRevoke             = "agentls.revoke"
+	CommandExplain            = "agentls.permission.explain"
+	CommandModels             = "agentls.models"
+	CommandLendModels         = "agentls.model.lend"
+	CommandUsage              = "agentls.usage"
+	CommandSkills             = "agentls.skills"
+	CommandMCP                = "agentls.mcp"
+	CommandTrust              = "agentls.trust"
+	CommandReview             = "agentls.review"
+	CommandExplainCode        = "agentls.explain"
+	CommandRewrite            = "agentls.rewrite"
+	CommandWriteTests         = "agentls.tests"
+	CommandPlanChange         = "agentls.plan"
+	CommandDelegate           = "agentls.delegate"
+	CommandRunComment         = "agentls.request"
+	CommandFix                = "agentls.fix"
+	CommandOtherFiles         = "agentls.proposal.others"
+	CommandInterrupted        = "agentls.interrupted"
 )
 
 // Server answers the requests of a client that are served. Its methods are called from many goroutines
@@ -188,6 +194,20 @@ type Server interface {
 	// the edit is not taken back, and the result says so. Nothing is deleted: the runs stay, and can be
 	// followed as before.
 	Rewind(ctx context.Context, params *RewindParams) (*RewindResult, error)
+	// Conversation answers `agent/conversation`. Opens a conversation in the editor: a Markdown document
+	// `*.agentls.md` in the state folder, in which the user writes a prompt below the last heading and
+	// sends it by `agent/conversation/send`. A new one is empty, or has what was said in a run and before
+	// it. Where the editor opens no documents, the answer says where it lies.
+	Conversation(ctx context.Context, params *ConversationParams) (*Conversation, error)
+	// SendPrompt answers `agent/conversation/send`. Sends the last prompt of an open conversation, any
+	// document called `*.agentls.md`. The run follows the answer above; where that is still being written,
+	// the prompt steers its run. The answer is written into the document by edits that add text and touch
+	// nothing of the user's.
+	SendPrompt(ctx context.Context, params *SendPromptParams) (*SentPrompt, error)
+	// RewindConversation answers `agent/conversation/rewind`. Goes back to before a prompt of an open
+	// conversation, as `agent/rewind` does, and takes the answer and what followed out of the document.
+	// The prompt stays, to be changed and sent again.
+	RewindConversation(ctx context.Context, params *RewindConversationParams) (*RewindResult, error)
 	// Asks answers `agent/asks`. Lists the questions for permission that are open.
 	Asks(ctx context.Context, params *AsksParams) (*AskList, error)
 	// AnswerAsk answers `agent/ask/answer`. Answers a question for permission.
@@ -275,6 +295,12 @@ func Dispatch(ctx context.Context, s Server, method string, params []byte) (resu
 		result, err = call(ctx, params, s.Undo)
 	case MethodRewind:
 		result, err = call(ctx, params, s.Rewind)
+	case MethodConversation:
+		result, err = call(ctx, params, s.Conversation)
+	case MethodSendPrompt:
+		result, err = call(ctx, params, s.SendPrompt)
+	case MethodRewindConversation:
+		result, err = call(ctx, params, s.RewindConversation)
 	case MethodAsks:
 		result, err = call(ctx, params, s.Asks)
 	case MethodAnswerAsk:
@@ -383,6 +409,9 @@ func Commands() []string {
 		CommandDiffProposal,
 		CommandUndo,
 		CommandRewind,
+		CommandConversation,
+		CommandSendPrompt,
+		CommandRewindConversation,
 		CommandAsks,
 		CommandAnswerAsk,
 		CommandGrants,
@@ -449,6 +478,12 @@ func CommandMethod(command string) string {
 		return MethodUndo
 	case CommandRewind:
 		return MethodRewind
+	case CommandConversation:
+		return MethodConversation
+	case CommandSendPrompt:
+		return MethodSendPrompt
+	case CommandRewindConversation:
+		return MethodRewindConversation
 	case CommandAsks:
 		return MethodAsks
 	case CommandAnswerAsk:

@@ -127,6 +127,18 @@ func (d *documented) Undo(_ context.Context, p *UndoParams) (*AcceptResult, erro
 	return answer[AcceptResult](d, MethodUndo, p)
 }
 
+func (d *documented) Conversation(_ context.Context, p *ConversationParams) (*Conversation, error) {
+	return answer[Conversation](d, MethodConversation, p)
+}
+
+func (d *documented) SendPrompt(_ context.Context, p *SendPromptParams) (*SentPrompt, error) {
+	return answer[SentPrompt](d, MethodSendPrompt, p)
+}
+
+func (d *documented) RewindConversation(_ context.Context, p *RewindConversationParams) (*RewindResult, error) {
+	return answer[RewindResult](d, MethodRewindConversation, p)
+}
+
 func (d *documented) Rewind(_ context.Context, p *RewindParams) (*RewindResult, error) {
 	return answer[RewindResult](d, MethodRewind, p)
 }

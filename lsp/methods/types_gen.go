@@ -1211,6 +1211,42 @@ func (v RewindResult) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(v))
 }
 
+// ConversationParams are the params of `agent/conversation`.
+type ConversationParams struct {
+	// The run that the next prompt is to follow; absent for a conversation that begins.
+	Run event.RunID `json:"run,omitzero"`
+}
+
+// Conversation is the result of `agent/conversation`.
+type Conversation struct {
+	// The document.
+	URI uri.URI `json:"uri"`
+}
+
+// SendPromptParams are the params of `agent/conversation/send`.
+type SendPromptParams struct {
+	// The conversation, which is open.
+	URI uri.URI `json:"uri"`
+}
+
+// SentPrompt is the result of `agent/conversation/send`.
+type SentPrompt struct {
+	// The session of the run.
+	Session event.SessionID `json:"session"`
+	// The run that answers.
+	Run event.RunID `json:"run"`
+	// Whether the run was at work already, and the prompt steers it.
+	Steered bool `json:"steered"`
+}
+
+// RewindConversationParams are the params of `agent/conversation/rewind`.
+type RewindConversationParams struct {
+	// The conversation, which is open.
+	URI uri.URI `json:"uri"`
+	// The run that answers the prompt in the document.
+	Run event.RunID `json:"run"`
+}
+
 // Ask is a question to the user: for permission, or what an agent wants to know.
 type Ask struct {
 	// The ask's id.

@@ -1475,6 +1475,42 @@ export interface RewindResult {
   failed: HunkFailure[];
 }
 
+/** Params of `agent/conversation`. */
+export interface ConversationParams {
+  /** The run that the next prompt is to follow; absent for a conversation that begins. */
+  run?: RunID;
+}
+
+/** Result of `agent/conversation`. */
+export interface Conversation {
+  /** The document. */
+  uri: string;
+}
+
+/** Params of `agent/conversation/send`. */
+export interface SendPromptParams {
+  /** The conversation, which is open. */
+  uri: string;
+}
+
+/** Result of `agent/conversation/send`. */
+export interface SentPrompt {
+  /** The session of the run. */
+  session: SessionID;
+  /** The run that answers. */
+  run: RunID;
+  /** Whether the run was at work already, and the prompt steers it. */
+  steered: boolean;
+}
+
+/** Params of `agent/conversation/rewind`. */
+export interface RewindConversationParams {
+  /** The conversation, which is open. */
+  uri: string;
+  /** The run that answers the prompt in the document. */
+  run: RunID;
+}
+
 /** A question to the user: for permission, or what an agent wants to know. */
 export interface Ask {
   /** The ask's id. */
@@ -2145,6 +2181,12 @@ export interface Requests {
   'agent/undo': { params: UndoParams; result: AcceptResult };
   /** Goes back to before a prompt: of the run that it started, of what went on with that and of all their subagents, open edits are rejected and accepted ones taken back, also after they were saved. What the user did since stays; where the user changed the same lines, the edit is not taken back, and the result says so. Nothing is deleted: the runs stay, and can be followed as before. */
   'agent/rewind': { params: RewindParams; result: RewindResult };
+  /** Opens a conversation in the editor: a Markdown document `*.agentls.md` in the state folder, in which the user writes a prompt below the last heading and sends it by `agent/conversation/send`. A new one is empty, or has what was said in a run and before it. Where the editor opens no documents, the answer says where it lies. */
+  'agent/conversation': { params: ConversationParams; result: Conversation };
+  /** Sends the last prompt of an open conversation, any document called `*.agentls.md`. The run follows the answer above; where that is still being written, the prompt steers its run. The answer is written into the document by edits that add text and touch nothing of the user's. */
+  'agent/conversation/send': { params: SendPromptParams; result: SentPrompt };
+  /** Goes back to before a prompt of an open conversation, as `agent/rewind` does, and takes the answer and what followed out of the document. The prompt stays, to be changed and sent again. */
+  'agent/conversation/rewind': { params: RewindConversationParams; result: RewindResult };
   /** Lists the questions for permission that are open. */
   'agent/asks': { params: AsksParams; result: AskList };
   /** Answers a question for permission. */

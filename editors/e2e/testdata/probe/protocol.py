@@ -17,6 +17,7 @@ OTHERS = {"string": [5, True, [], {}], "integer": ["x", -1, 1.5, {}], "number": 
 async def methods(play):
     """Each request is made once as it should be; its result is judged by the schema."""
     play.write("cart.go", CART)
+    play.write("talk.agentls.md", "## You\n\nImprove it.\n")
     play.write(".agentls/agents/note.md", DEFINITION.replace("poet", "note"))
     await play.script("""
 turn match="Improve it."
@@ -101,13 +102,28 @@ wait never
         await call("agent/cancel", {"run": waiting["run"]})
         await w.end(waiting["run"], "cancelled")
 
+        talked = []
+        talk = await w.open("talk.agentls.md")
+        if w.capable("workspace.applyEdit"):
+            sent = await call("agent/conversation/send", {"uri": talk})
+            talked.append(sent["run"])
+            await w.until(lambda: "Improved again." in w.text(talk), "the answer in the conversation")
+            await w.end(sent["run"])
+            back = await call("agent/conversation/rewind", {"uri": talk, "run": sent["run"]})
+            want(back["runs"] == talked and w.text(talk) == "## You\n\nImprove it.\n\n", back, w.text(talk))
+        else:
+            for method, more in (("send", {}), ("rewind", {"run": run})):
+                called.add("agent/conversation/" + method)
+                await w.refused(w.call("agent/conversation/" + method, {"uri": talk, **more}), "unsupported", "not_found")
+        want((await call("agent/conversation", {"run": run}))["uri"].endswith(run + ".agentls.md"), "a conversation")
+
         rewound = await call("agent/rewind", {"run": run})
         want(rewound["runs"] == [run, resumed["run"]] and rewound["failed"] == [] and "after" not in rewound, "the rewind", rewound)
 
         listed = await call("agent/sessions", {"folder": root, "limit": 10})
         want([s["id"] for s in listed["sessions"]] == [session], listed)
         detail = await call("agent/session", {"session": session})
-        want({r["id"] for r in detail["tree"]} == {run, resumed["run"], waiting["run"]}, detail)
+        want({r["id"] for r in detail["tree"]} == {run, resumed["run"], waiting["run"], *talked}, detail)
         transcript = await call("agent/transcript", {"run": run, "limit": 2})
         want(len(transcript["messages"]) == 2 and transcript["more"], transcript)
         await call("agent/transcript", {"run": run, "after": transcript["messages"][1]["id"]})

@@ -31,6 +31,9 @@ M.methods = {
   DiffProposal = 'agent/proposal/diff',
   Undo = 'agent/undo',
   Rewind = 'agent/rewind',
+  Conversation = 'agent/conversation',
+  SendPrompt = 'agent/conversation/send',
+  RewindConversation = 'agent/conversation/rewind',
   Asks = 'agent/asks',
   AnswerAsk = 'agent/ask/answer',
   Grants = 'agent/grants',
@@ -77,6 +80,9 @@ M.commands = {
   DiffProposal = 'agentls.proposal.diff',
   Undo = 'agentls.undo',
   Rewind = 'agentls.rewind',
+  Conversation = 'agentls.conversation',
+  SendPrompt = 'agentls.conversation.send',
+  RewindConversation = 'agentls.conversation.rewind',
   Asks = 'agentls.asks',
   AnswerAsk = 'agentls.ask.answer',
   Grants = 'agentls.grants',
@@ -962,6 +968,29 @@ M.commands = {
 ---@field rejected agentls.HunkID[] The open edits that are gone.
 ---@field undone agentls.HunkID[] The accepted edits that the editor has taken back.
 ---@field failed agentls.HunkFailure[] The edits that stay, and why.
+
+---Params of `agent/conversation`.
+---@class agentls.ConversationParams
+---@field run? agentls.RunID The run that the next prompt is to follow; absent for a conversation that begins.
+
+---Result of `agent/conversation`.
+---@class agentls.Conversation
+---@field uri string The document.
+
+---Params of `agent/conversation/send`.
+---@class agentls.SendPromptParams
+---@field uri string The conversation, which is open.
+
+---Result of `agent/conversation/send`.
+---@class agentls.SentPrompt
+---@field session agentls.SessionID The session of the run.
+---@field run agentls.RunID The run that answers.
+---@field steered boolean Whether the run was at work already, and the prompt steers it.
+
+---Params of `agent/conversation/rewind`.
+---@class agentls.RewindConversationParams
+---@field uri string The conversation, which is open.
+---@field run agentls.RunID The run that answers the prompt in the document.
 
 ---A question to the user: for permission, or what an agent wants to know.
 ---@class agentls.Ask

@@ -1,0 +1,91 @@
+package delivery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.lsp.dev/protocol"
+
+	"github.com/agentls/agentls/agentcore/workspace"
+)
+
+// Change is an edit of one document, in bytes.
+type Change struct {
+	Start, End int
+	New        string
+}
+
+// ErrClosed says that the document is not open in the editor.
+var ErrClosed = errors.New("the document is not open")
+
+const (
+	// writeAttempts is how often a change is sent to an editor whose user keeps typing, before Write gives up.
+	writeAttempts = 50
+	// writeAgain is how long the next change of the text is waited for where an editor refused an edit of newer text.
+	writeAgain = 200 * time.Millisecond
+)
+
+// Write has the editor make changes to the text of an open document. next is given the newest text, and returns what is
+// still to be changed; ok is false once nothing is. It is asked again after each change, since an editor may leave out
+// an edit of older text and say that it made it. Each change carries the version of the text that it was made for.
+//
+// The error is ErrClosed where the document is not open (any more), and says what the editor said where it keeps
+// refusing.
+func (d *Desk) Write(ctx context.Context, path, label string,
+	next func(text *workspace.Index) (change Change, ok bool),
+) error {
+	refusal := "the text changes all the time"
+	for range writeAttempts {
+		doc := d.Documents.Get(path)
+		if doc == nil {
+			return ErrClosed
+		}
+		change, ok := next(doc.Index())
+		if !ok {
+			return nil
+		}
+		edit := EditOf(d.Client, doc, protocol.TextEdit{
+			Range: d.Documents.Encoding.Between(doc.Index(), change.Start, change.End), NewText: change.New,
+		})
+		refused, err := d.send(ctx, label, edit)
+		if err != nil {
+			return err
+		}
+		within := min(echoTime, d.AnswerTime)
+		if refused != "" {
+			refusal, within = refused, min(writeAgain, d.AnswerTime)
+		}
+		if err := d.changedFrom(ctx, path, doc.Version, within); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("the editor did not change %s: %s", d.View.Shown(path), refusal)
+}
+
+// send sends an edit while no other is on its way, and returns why the editor refused it, "" where it did not.
+func (d *Desk) send(ctx context.Context, label string, edit protocol.WorkspaceEdit) (refusal string, err error) {
+	release, err := d.Hold(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer release()
+	answer, err := d.Client.Apply(ctx, "agentls: "+label, edit)
+	return answer.Refusal, err
+}
+
+// changedFrom waits until a document has another version, for a bounded time, since not every edit is answered by a
+// change.
+func (d *Desk) changedFrom(ctx context.Context, path string, version int32, within time.Duration) error {
+	bounded, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	err := d.Documents.Wait(bounded, func() bool {
+		doc := d.Documents.Get(path)
+		return doc == nil || doc.Version != version
+	})
+	if ctx.Err() != nil || bounded.Err() == nil {
+		return err
+	}
+	return nil
+}
