@@ -115,7 +115,7 @@ func (q *Request) limitsOf(definition *agent.Definition, depth int, cfg *config.
 	if len(q.Each) == 0 && !q.iterates() { // a run that only waits for its children has no limit of time of its own
 		limits.Timeout = cmp.Or(limits.Timeout, own.Timeout, cfg.DefaultTimeout)
 	}
-	if definition.Mode == agent.SingleShot { // the answer cannot be asked for twice
+	if definition.Mode == agent.SingleShot { // such an agent answers once, whatever the request says
 		limits.MaxTurns = own.MaxTurns
 	}
 	return limits
