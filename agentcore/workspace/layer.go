@@ -575,10 +575,10 @@ func (l *Layer) paths() []string {
 	return slices.Concat(slices.Collect(maps.Keys(l.files)), slices.Collect(maps.Keys(l.moved)))
 }
 
-// Merge brings the layer's edits into its parent by a three-way merge of lines: into another layer, or into
-// the session, where they become hunks. Edits that collide with what is there are left out and reported.
-// Afterwards the layer has no edits of its own and shows its parent's text, so that the run can go on. Where
-// a file cannot be read its edits stay in the layer, and the error, a joined *FileError, tells which.
+// Merge brings the layer's edits into its parent by a three-way merge of lines. The parent is another layer or the
+// session, where edits become hunks. Edits that collide with the text there are left out and reported. Afterwards the
+// layer has no edits of its own and shows its parent's text, so that the run can go on. Edits of a file that cannot be
+// read stay in the layer, and the error, a joined *FileError, names the file.
 func (l *Layer) Merge() (MergeReport, error) {
 	var report MergeReport
 	var problems []error
@@ -588,7 +588,7 @@ func (l *Layer) Merge() (MergeReport, error) {
 		f := l.files[key]
 		l.mu.Unlock()
 		if f == nil {
-			continue // a child has just taken it back
+			continue // a child has just taken this edit back
 		}
 		edits := moved{f.patch, f.moveTo, f.movers}
 		var conflicts []Conflict
@@ -605,8 +605,8 @@ func (l *Layer) Merge() (MergeReport, error) {
 			continue
 		}
 		l.mu.Lock()
-		// A child may have merged more into it meanwhile, which the next merge takes along; the merge of its own move
-		// may have moved it.
+		// A child may have merged more edits into the layer meanwhile, which the next merge takes along. The merge of
+		// the layer's own move may have moved the child's edits.
 		for at, now := range l.files {
 			if now == f {
 				l.set(at, nil)
@@ -622,7 +622,7 @@ func (l *Layer) Merge() (MergeReport, error) {
 	return report, errors.Join(problems...)
 }
 
-// merge takes the edits of a child layer in.
+// merge adds the edits of a child layer to this one.
 func (l *Layer) merge(path string, edits moved) ([]Conflict, error) {
 	paths := []string{path}
 	if edits.to != "" {
