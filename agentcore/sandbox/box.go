@@ -508,8 +508,8 @@ func sweep(stateDir string) error {
 // boxPrefix begins the names of the folders of boxes.
 const boxPrefix = "box-"
 
-// makeBoxDir makes a folder and locks it. The folder is named before it is locked, so that a sweep in between can at
-// worst delete an empty folder, which is then made again.
+// makeBoxDir makes a folder and locks it. The name is chosen first, so that the folder can be made again if a sweep
+// deletes it, still empty, before it is locked.
 func makeBoxDir(stateDir string) (string, func() error, error) {
 	spread(stateDir)
 	for range 100 {
