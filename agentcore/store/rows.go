@@ -73,7 +73,7 @@ type Run struct {
 	// Result is a child's report to its parent, as event.ChildResult.
 	Result json.RawMessage
 	Status event.Status
-	// Reason says why the run ended, where it did not simply complete: the bail-out, or the error.
+	// Reason says why the run ended if it did not simply complete: a limit, or the error.
 	Reason string
 	// Failure is an event.Failure where the run failed.
 	Failure json.RawMessage
