@@ -418,7 +418,7 @@ func (p *place) adapt(m match, newLines []string, kept []int, at int) (string, e
 	return out.String(), nil
 }
 
-// shared returns for each line of new which line of old it is, -1 for one that comes.
+// shared returns for each line of new the index of the line of old that it repeats, -1 for a line that is added.
 func shared(old, new []string) []int {
 	kept := make([]int, len(new))
 	for k := range kept {
@@ -463,7 +463,7 @@ func (p *place) ambiguous(matches []match, several bool) error {
 	return e
 }
 
-// numbers writes a list of numbers, and shows at most limit of them.
+// numbers writes a list of numbers, at most limit of them.
 func numbers(list []int, limit int) string {
 	var out strings.Builder
 	for i, n := range list {
