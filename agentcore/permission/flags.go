@@ -245,8 +245,8 @@ func lookup(name string) (program, bool) {
 	return p, ok
 }
 
-// safeNames reports whether no file name that a wildcard matches can be a dangerous option. Long names and letters take
-// what follows as their value; words do not.
+// safeNames reports whether no file name that a wildcard matches can be a dangerous option. A file name may begin with
+// an option of one letter or with a long one, which then counts; an exact word counts only as a whole.
 func (p program) safeNames(pattern string) bool {
 	if p.reads && strings.Trim(pattern, "*?") != "" {
 		return true

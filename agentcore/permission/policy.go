@@ -140,9 +140,9 @@ func (p *Policy) Decide(r Request, grants []Grant) Decision {
 	return p.decide(r, grants, func(Step) {})
 }
 
-// ReadsFreely reports that no rule and no grant restricts a tool in any file, and that the user wants no questions
-// about it. Decide then lets it read each file of the workspace that does not look like one with secrets (see
-// [Secret]). It takes a small part of Decide's time, for callers that ask about many files.
+// ReadsFreely reports that no rule and no grant keeps a tool from any file, or has the user asked about one. Decide
+// then lets it read each file of the workspace that does not look like one with secrets (see [Secret]). It takes a
+// small part of Decide's time, for callers that ask about many files.
 func (p *Policy) ReadsFreely(tool string, grants []Grant) bool {
 	for i := range p.chain {
 		rules := p.chain[i].rules
