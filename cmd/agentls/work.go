@@ -441,8 +441,8 @@ func openSession(ctx context.Context, engine *agentcore.Engine, view *workspace.
 	return session, err
 }
 
-// readStdin returns the files, with the name that "-" stands for in its place, and the text from standard input if "-" is
-// among them.
+// readStdin returns the files, with the name that "-" stands for in its place, and the text from standard input if "-"
+// is among them.
 func (o *console) readStdin(f *workFlags, files []string) ([]string, *string, error) {
 	at := slices.Index(files, "-")
 	switch {
