@@ -815,9 +815,11 @@ func TestImports(t *testing.T) {
 			}
 			switch {
 			case standard(name), allowed.covers(name):
-			case inTest && (name == modulePath+"/"+folder || testImports.covers(name) || packageTestImports[folder].covers(name)):
+			case inTest &&
+				(name == modulePath+"/"+folder || testImports.covers(name) || packageTestImports[folder].covers(name)):
 			default:
-				t.Errorf("%s imports %s, which the table of imports does not allow for %s; if it should, add it there with the reason", file, name, folder)
+				t.Errorf("%s imports %s, which the table of imports does not allow for %s; if it should, add it there with the reason",
+					file, name, folder)
 			}
 		}
 	}
@@ -863,8 +865,10 @@ func TestExpressionsAreLazy(t *testing.T) {
 			}
 			ast.Inspect(declared, func(n ast.Node) bool {
 				if name, ok := n.(*ast.SelectorExpr); ok {
-					if from, ok := name.X.(*ast.Ident); ok && from.Name == "regexp" && strings.HasPrefix(name.Sel.Name, "MustCompile") {
-						t.Errorf("%s: an expression is compiled at each start; write lazyregexp.New", set.Position(n.Pos()))
+					if from, ok := name.X.(*ast.Ident); ok && from.Name == "regexp" &&
+						strings.HasPrefix(name.Sel.Name, "MustCompile") {
+						t.Errorf("%s: an expression is compiled at each start; write lazyregexp.New",
+							set.Position(n.Pos()))
 					}
 				}
 				_, function := n.(*ast.FuncLit)
@@ -961,7 +965,9 @@ func floor(folder string) (height int, known bool) {
 // module; empty where its direction is right.
 func against(folder, name string) string {
 	// The client towards the project's own language servers is at home in a package of its own.
-	if strings.HasPrefix(folder+"/", "agentcore/") && (strings.HasPrefix(name+"/", "go.lsp.dev/") || folder != "agentcore/langserver" && strings.HasPrefix(name+"/", "github.com/sourcegraph/jsonrpc2/")) {
+	if strings.HasPrefix(folder+"/", "agentcore/") &&
+		(strings.HasPrefix(name+"/", "go.lsp.dev/") ||
+			folder != "agentcore/langserver" && strings.HasPrefix(name+"/", "github.com/sourcegraph/jsonrpc2/")) {
 		return "nothing in agentcore knows LSP"
 	}
 	from, _ := floor(folder)

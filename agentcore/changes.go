@@ -20,9 +20,9 @@ const (
 	maxDiffs = 40 << 10
 )
 
-// ReadChanges reads changes of the repositories that the folders of a view lie in. The error is a *fault.Error:
-// Unchanged where there is nothing, NotFound where there is no repository, InvalidRequest for a revision that there is
-// not. It starts git, and reads files.
+// ReadChanges reads the changes in the repositories of a view's folders. The error is a *fault.Error: Unchanged where
+// nothing has changed, NotFound where there is no repository, InvalidRequest for a revision that does not exist. It
+// starts git, and reads files.
 func ReadChanges(ctx context.Context, view *workspace.View, scope git.Scope) (*prompt.Changes, error) {
 	found := &prompt.Changes{Of: scope.String()}
 	var tops []string
@@ -41,7 +41,7 @@ func ReadChanges(ctx context.Context, view *workspace.View, scope git.Scope) (*p
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
 		case err != nil:
-			refusal = err // another folder may have what is asked for
+			refusal = err // another folder may have the revision
 			continue
 		}
 		for _, c := range changes {
@@ -61,7 +61,7 @@ func ReadChanges(ctx context.Context, view *workspace.View, scope git.Scope) (*p
 	}
 }
 
-// changed is a change as a run sees it: the lines are those of the text that the editor shows now.
+// changed is a change as a run sees it. Its line numbers are those of the text that the editor shows now.
 func changed(view *workspace.View, c git.Change) prompt.Changed {
 	f := prompt.Changed{Path: c.Path, From: c.From, Status: c.Status, Why: c.Why}
 	if c.Why != "" {
@@ -84,8 +84,8 @@ func changed(view *workspace.View, c git.Change) prompt.Changed {
 	return f
 }
 
-// readChanges puts the changes that a request names into it: together in one run or, where they are too many, each file
-// in a run of its own.
+// readChanges adds the changes that a request names to it: all to one run or, where they are too many, one file to each
+// of several runs.
 func (s *Session) readChanges(ctx context.Context, request *RunRequest) error {
 	if request.Changes.Kind == "" {
 		return nil
@@ -115,7 +115,7 @@ func (s *Session) readChanges(ctx context.Context, request *RunRequest) error {
 	return nil
 }
 
-// hide leaves out the text of files that a search would leave out for an agent.
+// hide leaves out the text of files that an agent's search would leave out.
 func hide(changes *prompt.Changes, rights authority.Rights) {
 	for i := range changes.Files {
 		f := &changes.Files[i]

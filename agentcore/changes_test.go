@@ -18,14 +18,17 @@ func (w *world) committed() *world {
 	w.t.Helper()
 	runGit(w.t, w.dir, "init", "-q", "-b", "main")
 	runGit(w.t, w.dir, "add", "-A")
-	runGit(w.t, w.dir, "-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-c", "commit.gpgSign=false", "commit", "-q", "-m", "first")
+	runGit(w.t, w.dir, "-c", "user.name=Ada", "-c", "user.email=ada@example.org",
+		"-c", "commit.gpgSign=false", "commit", "-q", "-m", "first")
 	return w
 }
 
 // TestReviewOfChanges: one run sees what has changed, unsaved text included, and an earlier finding stays where nothing
 // has.
 func TestReviewOfChanges(t *testing.T) {
-	w := newWorld(t, map[string]string{"a.txt": "one\ntwo\nthree\n", "b.txt": "b\n", "gone.txt": "x\n", "kept.txt": "kept\n"},
+	w := newWorld(t, map[string]string{
+		"a.txt": "one\ntwo\nthree\n", "b.txt": "b\n", "gone.txt": "x\n", "kept.txt": "kept\n",
+	},
 		script.Turn{
 			Match: "Review these changes.",
 			Expect: []script.Expect{script.Last(`<context>
@@ -88,7 +91,9 @@ func TestLargeChangesAreSplit(t *testing.T) {
 // TestDeniedChangesAreNotShown: a rule that denies reading a file, or asks about it, denies its difference, whatever
 // has become of it.
 func TestDeniedChangesAreNotShown(t *testing.T) {
-	w := newWorld(t, map[string]string{"a.txt": "a\n", "private/b.txt": "old secret\n", "asked/c.txt": "old secret\n", ".env": "KEY=old secret\n"},
+	w := newWorld(t, map[string]string{
+		"a.txt": "a\n", "private/b.txt": "old secret\n", "asked/c.txt": "old secret\n", ".env": "KEY=old secret\n",
+	},
 		script.Turn{Answer: []script.Step{script.Text("All is well.")}}).committed()
 	w.ruled(config.Permission{Tool: "read", Pattern: "private/**", Action: "deny"},
 		config.Permission{Tool: "read", Pattern: "asked/**", Action: "ask"})

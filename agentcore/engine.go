@@ -49,16 +49,17 @@ import (
 type Options struct {
 	// StateDir is the folder of the database and of kept outputs; it is made if it is not there.
 	StateDir string
-	// State is the store of that folder where it is open already, by OpenState with the same options. The engine takes
-	// it over, and closes it, also where Open fails.
+	// State is the open store of that folder, if OpenState was called with the same options. The engine takes it over
+	// and closes it, also where Open fails.
 	State *State
-	// Sandbox returns what the machine offers to keep commands apart, where somebody is finding that out already, and
-	// SandboxLevel its level where that is known earlier; nil means that it is found out when a run first asks.
+	// Sandbox returns what the machine offers to keep commands apart, if the caller is finding that out already.
+	// SandboxLevel returns its level if that is known earlier. Where they are nil, the engine finds it out when a run
+	// first asks.
 	Sandbox      func() sandbox.Report
 	SandboxLevel func() sandbox.Level
 	// Config is the first configuration; SetConfig replaces it.
 	Config *config.Config
-	// Agents are the first definitions, but for those registered at run time; nil means the built-in ones. SetAgents
+	// Agents are the first definitions, without those registered at run time; nil means the built-in ones. SetAgents
 	// replaces them.
 	Agents *agent.Registry
 	// Skills are the first skills; nil means the built-in ones. SetSkills replaces them.
@@ -73,29 +74,29 @@ type Options struct {
 	Getenv func(string) string
 	// KeysFile holds keys that the environment lacks, as lines NAME=value; empty means none (see secret.Keys).
 	KeysFile string
-	// UserConfig is the path of the user's config.toml, where the tool statusline sets its key; empty means that it
-	// cannot.
+	// UserConfig is the path of the user's config.toml, in which the tool statusline sets its key; if it is empty, the
+	// tool cannot.
 	UserConfig string
 	// Home is the user's home folder, whose .claude/CLAUDE.md instructs agents; empty means none.
 	Home string
 	// Redactor knows secrets that must not be stored, published or sent; nil means a new one. The engine adds the
 	// keys of its providers.
 	Redactor *secret.Redactor
-	// Name is what this process is to a person who looks for it from another one, such as the editor's name; it may be
+	// Name describes this process to people who see it from another process, such as the editor's name. It may be
 	// empty.
 	Name string
-	// TrustChanged is called when another process has changed which folders the user trusts, on a goroutine of the
-	// engine, which waits for it; nil means that nobody is told.
+	// TrustChanged is called when another process has changed which folders the user trusts. The engine's goroutine
+	// waits for it. If it is nil, nobody is told.
 	TrustChanged func()
-	// Crash is called at the points that tests end the process at; nil is for everybody else.
+	// Crash is called at the points where tests end the process; nil outside of tests.
 	Crash crash.Hook
 	// Now is the clock by which retention tells age; nil means time.Now.
 	Now    func() time.Time
 	Logger *slog.Logger
 }
 
-// Engine owns the sessions of one process and their store. Its methods may be called from any
-// goroutine and never wait on a model; those that wait on the disk say so.
+// Engine owns the sessions of one process and their store. Its methods may be called from any goroutine. They never
+// wait for a model; those that wait for the disk say so.
 type Engine struct {
 	process   run.Process
 	store     *store.Store
@@ -109,25 +110,25 @@ type Engine struct {
 	config    atomic.Pointer[config.Config]
 	local     *provider.LocalServers
 
-	// cancel ends all runs; its cause tells a shutdown from a cancel.
+	// cancel ends all runs; its cause tells a shutdown from a cancellation.
 	cancel context.CancelCauseFunc
 	wait   sync.WaitGroup
 
-	// storeFailing is set from a failed commit to the next good one, so that people hear of it once.
+	// storeFailing is true from a failed commit to the next successful one, so that people are told once.
 	storeFailing atomic.Bool
 
 	mu       sync.Mutex
 	closed   bool
 	sessions map[event.SessionID]*Session
 	runs     map[event.RunID]*run.Run
-	ended    []event.RunID // those of runs that have ended, oldest first
+	ended    []event.RunID // the runs that have ended, oldest first
 }
 
 // keptRuns is how many ended runs the engine remembers. The store knows the others.
 const keptRuns = 1000
 
-// Open opens the store in the state folder and makes an engine on it. It waits on the disk. Runs that
-// a former process left alive become interrupted; they are told as a notice when their session is opened.
+// Open opens the store in the state folder and makes an engine on it. It waits for the disk. Runs that a former process
+// left alive become interrupted; a notice tells of them when their session is opened.
 func Open(ctx context.Context, o Options) (*Engine, error) {
 	e, err := prepare(&o)
 	if err == nil && o.State == nil {
@@ -149,7 +150,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	return nil, err
 }
 
-// open fills an engine with what is stored. Whoever calls it closes the store where it fails.
+// open fills an engine with what is stored. The caller closes the store if it fails.
 func (e *Engine) open(ctx context.Context, o Options) (err error) {
 	e.store = o.State.store
 	o.State.use(e)
@@ -188,7 +189,7 @@ func (e *Engine) open(ctx context.Context, o Options) (err error) {
 	return nil
 }
 
-// furnish gives the engine what reads and deletes in its store.
+// furnish makes the engine's parts that read and delete in its store.
 func furnish(e *Engine, o Options) {
 	e.former = &resume.Reader{
 		Store: e.store, History: e.history, Outputs: e.process.Outputs, Agents: e.Agents,
@@ -211,7 +212,7 @@ func furnish(e *Engine, o Options) {
 	e.process.Former, e.process.ParentOf = e.former.Former, e.former.ParentOf
 }
 
-// fill fills in what the options leave out.
+// fill sets the options that are left out.
 func (o *Options) fill() error {
 	if o.Config == nil {
 		o.Config = config.Default()
@@ -273,7 +274,7 @@ func prepare(o *Options) (*Engine, error) {
 	boxes := &e.process.Sandboxes
 	if boxes.Report == nil {
 		boxes.Report = sync.OnceValue(func() sandbox.Report {
-			return sandbox.Probe(root, run.SandboxDir(stateDir)) // which takes a moment
+			return sandbox.Probe(root, run.SandboxDir(stateDir)) // this takes a moment
 		})
 	}
 	e.local = &provider.LocalServers{Client: e.process.Client, Getenv: keys.Get}
@@ -298,11 +299,11 @@ func (e *Engine) committed(events []event.Event) {
 	e.log.Append(events)
 }
 
-// commitFailed ends the runs whose events could not be stored: they would go on without a trace. What concerns
-// no live run is told once. It runs on the store's goroutine.
+// commitFailed ends the runs whose events could not be stored, since they would go on without a trace. A failure that
+// concerns no live run is reported once. It runs on the store's goroutine.
 func (e *Engine) commitFailed(events []store.NewEvent, err error) {
 	if errors.Is(err, store.ErrClosed) {
-		return // whoever closes the engine hears of it
+		return // Close returns this error
 	}
 	failure := fault.Unstored(err)
 	if !e.storeFailing.Swap(true) {
@@ -368,17 +369,17 @@ func (e *Engine) SetConfig(c *config.Config) {
 	e.config.Store(c)
 }
 
-// SetSkills replaces the skills that new runs get, but in sessions with their own. Runs keep those that they started
-// with.
+// SetSkills replaces the skills that new runs get, except in sessions with skills of their own. Runs keep the skills
+// that they started with.
 func (e *Engine) SetSkills(skills *skill.Set) { e.skills.Store(skills) }
 
 // Agents returns the definitions of this moment. A run keeps the one that it started with.
 func (e *Engine) Agents() *agent.Registry { return e.agents.Now() }
 
-// Registry is where definitions are registered at run time and replaced.
+// Registry registers and replaces definitions at run time.
 func (e *Engine) Registry() *registry.Agents { return e.agents }
 
-// Known is what a definition may name now, without the skills that single sessions have.
+// Known are the names that a definition may use now, without the skills of single sessions.
 func (e *Engine) Known() agent.Known {
 	known := registry.Known(e.Config(), e.process.ToolOrder, e.surroundings())
 	known.Skills = append([]string{}, e.skills.Load().Names()...)
@@ -387,10 +388,10 @@ func (e *Engine) Known() agent.Known {
 	return known
 }
 
-// Decisions are what the user decided: trust in folders, and permissions.
+// Decisions are the user's decisions: trust in folders, and permissions.
 func (e *Engine) Decisions() *authority.Decisions { return e.process.Decisions }
 
-// Grants returns the permissions that were granted and hold, the latest first: all, or those that bind a session.
+// Grants returns the granted permissions that still hold, the latest first: all, or those that bind a session.
 func (e *Engine) Grants(session event.SessionID) []permission.Grant {
 	var folders []string
 	if s, err := e.Session(session); err == nil {
@@ -402,15 +403,15 @@ func (e *Engine) Grants(session event.SessionID) []permission.Grant {
 // History reads what is stored of the sessions of any process.
 func (e *Engine) History() *history.Reader { return e.history }
 
-// OpenSession makes a session on a view. The findings that former sessions left open on the same roots
-// come along where their lines still stand. It reads the disk.
+// OpenSession makes a session on a view. It takes over the findings that former sessions left open on the same roots,
+// where their lines are unchanged. It reads the disk.
 func (e *Engine) OpenSession(ctx context.Context, view *workspace.View, title string) (*Session, error) {
 	return e.openSession(ctx, view, title, func(s *Session) error { return s.shared.Board.AdoptFindings(ctx) })
 }
 
-// ContinueSession makes a session on a view as OpenSession does. What ended sessions on the same roots proposed comes
-// along, too: the hunks that wait for the user and those that can be undone, under their old ids, and what runs had
-// written that were interrupted. It reads the disk, and returns when that is durable.
+// ContinueSession makes a session on a view as OpenSession does, and also takes over what ended sessions on the same
+// roots proposed: the hunks that wait for the user and those that can be undone, under their old ids, and what
+// interrupted runs had written. It reads the disk, and returns when the session is durable.
 func (e *Engine) ContinueSession(ctx context.Context, view *workspace.View, title string) (*Session, error) {
 	return e.openSession(ctx, view, title, func(s *Session) error {
 		s.continued = true
@@ -424,9 +425,10 @@ func (e *Engine) ContinueSession(ctx context.Context, view *workspace.View, titl
 	})
 }
 
-// ResumeSession makes a session on a view as OpenSession does, for [Session.Resume] of a run. What that run, those that
-// it went on with and their children proposed and nobody decided on comes along, so that files are as the conversation
-// says; of other runs nothing does. It refuses where another process has those edits open. It reads the disk.
+// ResumeSession makes a session on a view as OpenSession does, for [Session.Resume] of a run. It takes over the
+// undecided proposals of that run, of those that it went on with, and of their children, so that files are as the
+// conversation says; not those of other runs. It refuses where another process has these proposals open. It reads the
+// disk.
 func (e *Engine) ResumeSession(ctx context.Context, view *workspace.View, title string,
 	last event.RunID,
 ) (*Session, error) {
@@ -507,7 +509,7 @@ func (e *Engine) run(id event.RunID) (*run.Run, error) {
 	return nil, fault.Missing("run", string(id), "it may have ended long ago, or in an earlier session")
 }
 
-// begin makes a run known whose goroutine is about to start.
+// begin registers a run whose goroutine is about to start.
 func (e *Engine) begin(r *run.Run) (ended func(), err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -533,9 +535,9 @@ func (e *Engine) retire(id event.RunID) {
 	}
 }
 
-// Wait returns the result of a run when it has ended and that is durable. When ctx ends first it
-// returns the state of that moment, without an error. A run of another process, or of long ago, has the result
-// that is stored; one that another process works on is waited for, too.
+// Wait returns the result of a run when the run has ended and its end is durable. When ctx ends first, it returns the
+// state of that moment, without an error. For a run of another process, or of long ago, it returns the stored result;
+// it waits for a run that another process works on, too.
 func (e *Engine) Wait(ctx context.Context, id event.RunID) (event.RunResult, error) {
 	r, err := e.run(id)
 	if err != nil {
@@ -548,13 +550,13 @@ func (e *Engine) Wait(ctx context.Context, id event.RunID) (event.RunResult, err
 	case <-r.Done():
 	case <-ctx.Done():
 		if r.Snapshot().Status.Final() {
-			<-r.Done() // nobody hears of an end that would not survive a crash; the store answers every commit
+			<-r.Done() // nobody is told of an end that a crash could undo; the store answers every commit
 		}
 	}
 	return r.Snapshot(), nil
 }
 
-// Cancel ends a run and every run below it. It returns at once; an ended run is left as it is.
+// Cancel ends a run and every run below it, and returns at once. A run that has ended stays as it is.
 func (e *Engine) Cancel(id event.RunID) error {
 	r, err := e.run(id)
 	if err != nil {
@@ -564,7 +566,7 @@ func (e *Engine) Cancel(id event.RunID) error {
 	return nil
 }
 
-// RunInfo describes a run of this process. The engine has forgotten runs that ended long ago.
+// RunInfo describes a run of this process, except for those that ended long ago, which the engine has forgotten.
 func (e *Engine) RunInfo(id event.RunID) (history.Run, error) {
 	r, err := e.run(id)
 	if err != nil {
@@ -573,9 +575,9 @@ func (e *Engine) RunInfo(id event.RunID) (history.Run, error) {
 	return r.Info(), nil
 }
 
-// Steer tells a run something, and what its "@"s name. The run reads it at its next turn; of an iterated run the pass
-// under way does, and those behind it. The error is of the kind not_found where this process has no such run, and
-// not_allowed where it has spoken its last word.
+// Steer tells a run something, with the content of what its "@"s name. The run reads it at its next turn. In an
+// iterated run, the pass under way reads it, and so do the later ones. The error is of the kind not_found where this
+// process has no such run, and not_allowed where the run has spoken its last word.
 func (e *Engine) Steer(id event.RunID, text string) error {
 	r, err := e.run(id)
 	if err != nil {
@@ -592,7 +594,7 @@ func (e *Engine) Steer(id event.RunID, text string) error {
 	return r.Steer("the user", strings.TrimSpace(text)+prompt.Attached(mentioned))
 }
 
-// SaidPlan is the file of the plan that was the last word of a run of this process, about which the user was not asked;
+// SaidPlan is the file of the plan that a run of this process gave as its last word without asking the user about it;
 // empty where there is none. It may be called from any goroutine.
 func (e *Engine) SaidPlan(id event.RunID) string {
 	r, err := e.run(id)
@@ -602,8 +604,8 @@ func (e *Engine) SaidPlan(id event.RunID) string {
 	return r.SaidPlan()
 }
 
-// ExplainRun says how a call would be decided for a run of this process, which its parents bind, as [Session.Explain]
-// does for an agent.
+// ExplainRun says how a call of a run of this process would be decided, with the bounds that its parents set. It is
+// [Session.Explain] for a run instead of an agent.
 func (e *Engine) ExplainRun(id event.RunID, toolName, subject string) (permission.Explanation, error) {
 	r, err := e.run(id)
 	if err != nil {
@@ -625,7 +627,7 @@ func RunInstructions(e *Engine, id event.RunID) (instruction.Set, error) {
 // Retention deletes sessions.
 func (e *Engine) Retention() *retention.Retention { return e.retention }
 
-// Others knows what the other processes on the state folder have open.
+// Others tells what the other processes on the state folder have open.
 func (e *Engine) Others() *elsewhere.Processes { return e.others }
 
 // Answer answers an open question of any session. The first answer counts; the error of a later one is of the kind
@@ -648,8 +650,8 @@ func (e *Engine) openSessions() []*Session {
 	return sessions
 }
 
-// Subscribe starts reading at the events behind number since of a session, which may be one of another process, of
-// which the stored events come. With an empty session it reads all sessions of this process from now on.
+// Subscribe starts reading the events of a session behind the number since. For a session of another process, the
+// stored events come. With an empty session, it reads all sessions of this process from now on.
 func (e *Engine) Subscribe(session event.SessionID, since uint64) *feed.Subscription {
 	var deserted func(context.Context) error
 	if _, err := e.Session(session); err != nil && session != "" {
@@ -674,5 +676,5 @@ func hideSecrets(c *config.Config, getenv func(string) string, redactor *secret.
 	}
 }
 
-// Redactor takes secrets out of texts.
+// Redactor removes secrets from texts.
 func (e *Engine) Redactor() *secret.Redactor { return e.process.Redactor }

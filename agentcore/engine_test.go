@@ -326,7 +326,8 @@ func TestEachFileHasItsChild(t *testing.T) {
 	fix := func(name string) script.Turn {
 		return script.Turn{Match: "file: " + name, Answer: []script.Step{
 			call("report_finding",
-				`{"path":"`+name+`","line":1,"message":"teh in `+name+`","fix":{"old_string":"teh","new_string":"the"}}`),
+				`{"path":"`+name+`","line":1,"message":"teh in `+name+
+					`","fix":{"old_string":"teh","new_string":"the"}}`),
 		}}
 	}
 	w := newWorld(t, map[string]string{"a.txt": "teh a\n", "b.txt": "teh b\n", "c.txt": "teh c\n"},

@@ -34,7 +34,8 @@ func given(text string) string {
 func instructs(want ...string) script.Expect {
 	return func(request *model.Request) error {
 		if got := given(request.System); got != strings.Join(want, "\n") {
-			return fmt.Errorf("the prompt gives instructions of\n%s\nwant\n%s\n%s", got, strings.Join(want, "\n"), request.System)
+			return fmt.Errorf("the prompt gives instructions of\n%s\nwant\n%s\n%s",
+				got, strings.Join(want, "\n"), request.System)
 		}
 		return nil
 	}
@@ -124,7 +125,8 @@ func TestInstructionsInOrder(t *testing.T) {
 	w.with(script.New("test", ends(instructs(
 		filepath.Join(home, "config", "AGENTS.md")+` of="user"`,
 		filepath.Join(home, ".claude", "CLAUDE.md")+` of="user"`,
-		filepath.Join(home, ".claude", "more.md")+` of="user" imported_by="`+filepath.Join(home, ".claude", "CLAUDE.md")+`"`,
+		filepath.Join(home, ".claude", "more.md")+` of="user" imported_by="`+
+			filepath.Join(home, ".claude", "CLAUDE.md")+`"`,
 		"AGENTS.md", "CLAUDE.md", `docs/style.md imported_by="CLAUDE.md"`, "GEMINI.md",
 		".github/copilot-instructions.md", ".github/instructions/all.instructions.md",
 		".github/instructions/go.instructions.md", "pkg/AGENTS.md", "pkg/deep/AGENTS.md",
@@ -137,10 +139,14 @@ func TestInstructionsInOrder(t *testing.T) {
 }
 
 func TestInstructionsOfAnUntrustedFolder(t *testing.T) {
-	w := newWorld(t, map[string]string{"AGENTS.md": "root\n", "a.go": "package a\n", "sub/AGENTS.md": "sub\n", "sub/b.go": "package b\n"},
+	w := newWorld(t, map[string]string{
+		"AGENTS.md": "root\n", "a.go": "package a\n", "sub/AGENTS.md": "sub\n", "sub/b.go": "package b\n",
+	},
 		script.Turn{Expect: []script.Expect{instructs()}, Answer: []script.Step{call("read", `{"path":"sub/b.go"}`)}},
 		ends(instructs(), brings()))
-	w.wait(w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Go.", Context: agentcore.Context{Paths: []string{w.path("a.go")}}}))
+	w.wait(w.start(agentcore.RunRequest{
+		Agent: "coder", Prompt: "Go.", Context: agentcore.Context{Paths: []string{w.path("a.go")}},
+	}))
 }
 
 // TestInstructionsStay has files change while a run works: its prompt stays to the byte, and the next run has the new
@@ -198,7 +204,10 @@ func TestInstructionsOfDeeperFolders(t *testing.T) {
 		}},
 		script.Turn{Expect: []script.Expect{instructs("AGENTS.md"), brings("pkg/AGENTS.md")}, Answer: read("pkg/b.go")},
 		script.Turn{Expect: []script.Expect{brings()}, Answer: read("pkg/in/d.go")},
-		script.Turn{Expect: []script.Expect{brings(".github/instructions/go.instructions.md", "pkg/in/AGENTS.md")}, Answer: read("pkg/in/d.go")},
+		script.Turn{
+			Expect: []script.Expect{brings(".github/instructions/go.instructions.md", "pkg/in/AGENTS.md")},
+			Answer: read("pkg/in/d.go"),
+		},
 		ends(instructs("AGENTS.md"), brings()),
 	)
 	if r := w.instructed("a.go"); r.Status != event.StatusCompleted {
@@ -242,7 +251,8 @@ func TestInstructionsAreCutFromAfar(t *testing.T) {
 	w.with(script.New("test", ends(
 		tells("Left out, since all would be more than 700 bytes; read them where they matter: AGENTS.md\n"),
 		instructs("pkg/AGENTS.md", "pkg/b/AGENTS.md"),
-		tells("[cut here: ", " of 499 bytes are left out; read the file for the rest]\n</instructions>", "near line\n</instructions>"),
+		tells("[cut here: ", " of 499 bytes are left out; read the file for the rest]\n</instructions>",
+			"near line\n</instructions>"),
 	)), func(o *agentcore.Options) { o.Config = cfg })
 	w.instructed("pkg/b/x.go")
 }
@@ -264,7 +274,11 @@ func TestInstructionsAreGivenOnce(t *testing.T) {
 
 func TestInstructionsOfChildren(t *testing.T) {
 	bare := &agent.Definition{
-		Slug: "bare", Categories: []agent.Category{agent.Subagent}, Mode: agent.Agentic, Description: "Bare.", Prompt: "Bare.",
+		Slug:         "bare",
+		Categories:   []agent.Category{agent.Subagent},
+		Mode:         agent.Agentic,
+		Description:  "Bare.",
+		Prompt:       "Bare.",
 		Instructions: "none",
 	}
 	w := newWorld(t, map[string]string{
@@ -272,8 +286,13 @@ func TestInstructionsOfChildren(t *testing.T) {
 		"other/b.go": "package b\n",
 	})
 	w.with(script.New("test",
-		script.Turn{Expect: []script.Expect{instructs("AGENTS.md")}, Answer: []script.Step{call("read", `{"path":"pkg/a.go"}`)}},
-		script.Turn{Expect: []script.Expect{brings("pkg/AGENTS.md")}, Answer: []script.Step{task("explore", "Look at it.", `,"context_files":["other/b.go"]`)}},
+		script.Turn{
+			Expect: []script.Expect{instructs("AGENTS.md")}, Answer: []script.Step{call("read", `{"path":"pkg/a.go"}`)},
+		},
+		script.Turn{
+			Expect: []script.Expect{brings("pkg/AGENTS.md")},
+			Answer: []script.Step{task("explore", "Look at it.", `,"context_files":["other/b.go"]`)},
+		},
 		ends(instructs("AGENTS.md", "other/AGENTS.md", "pkg/AGENTS.md")),
 		script.Turn{Answer: []script.Step{task("bare", "Look at it.", `,"context_files":["other/b.go"]`)}},
 		ends(instructs()),
@@ -286,8 +305,14 @@ func TestInstructionsOfChildren(t *testing.T) {
 // came anew, is given to nobody.
 func TestInstructionsAreTrustedByContent(t *testing.T) {
 	w := newWorld(t, map[string]string{
-		"AGENTS.md": "root @style.md\n", "style.md": "style\n", "pkg/AGENTS.md": "pkg\n", "pkg/a.go": "package a\n",
-		"other/b.go": "package b\n", ".gitignore": "built/\n", "built/AGENTS.md": "built\n", "built/c.go": "package c\n",
+		"AGENTS.md":       "root @style.md\n",
+		"style.md":        "style\n",
+		"pkg/AGENTS.md":   "pkg\n",
+		"pkg/a.go":        "package a\n",
+		"other/b.go":      "package b\n",
+		".gitignore":      "built/\n",
+		"built/AGENTS.md": "built\n",
+		"built/c.go":      "package c\n",
 	})
 	folder := func(whole bool) authority.FolderTrust {
 		t.Helper()
@@ -327,7 +352,8 @@ func TestInstructionsAreTrustedByContent(t *testing.T) {
 	for _, item := range authority.DescribeActing(whole.Root, whole.Actors) {
 		kinds = append(kinds, item.Path+" "+item.Kind)
 	}
-	if got := strings.Join(kinds, ", "); got != "AGENTS.md instructions, pkg/AGENTS.md instructions, style.md instructions" {
+	got := strings.Join(kinds, ", ")
+	if got != "AGENTS.md instructions, pkg/AGENTS.md instructions, style.md instructions" {
 		t.Errorf("the user is shown %s", got)
 	}
 	must(t, w.engine.Decisions().TrustFolder(w.ctx, w.dir, whole.Actors))
@@ -377,7 +403,9 @@ func TestInstructionsOutliveCompaction(t *testing.T) {
 		script.Turn{Answer: []script.Step{readOf("c")}},
 		script.Turn{Answer: []script.Step{readOf("d")}},
 		script.Turn{Expect: []script.Expect{summed(2, "the summary"), brings()}, Answer: []script.Step{near}},
-		script.Turn{Expect: []script.Expect{brings("pkg/AGENTS.md"), instructs("AGENTS.md")}, Answer: []script.Step{near}},
+		script.Turn{
+			Expect: []script.Expect{brings("pkg/AGENTS.md"), instructs("AGENTS.md")}, Answer: []script.Step{near},
+		},
 		ends(brings()),
 	).holds(smallContext)
 	if r := w.instructed(); r.Status != event.StatusCompleted {

@@ -233,7 +233,8 @@ func TestMCPManyTools(t *testing.T) {
 	for _, made := range result.ToolCalls {
 		names[made.Name+" "+string(made.Status)]++
 	}
-	if names["mcp__srv__tool_042 ok"] != 1 || names["tool_call denied"]+names["mcp__srv__tool_007 denied"] != 1 || names["mcp__srv__tool_043 ok"] != 1 {
+	if names["mcp__srv__tool_042 ok"] != 1 || names["tool_call denied"]+names["mcp__srv__tool_007 denied"] != 1 ||
+		names["mcp__srv__tool_043 ok"] != 1 {
 		t.Errorf("the calls are %v", names)
 	}
 	w.close()

@@ -23,7 +23,7 @@ import (
 const (
 	// maxAttached bounds what one mention brings, in bytes; the run reads the rest.
 	maxAttached = 32 << 10
-	// maxAttachedAll bounds what a prompt brings; what is behind that is named.
+	// maxAttachedAll bounds the text of all mentions in a prompt, in bytes; further ones are only named.
 	maxAttachedAll = 128 << 10
 	// maxListed is how many entries of a folder are shown, and maxDiagnostics how many problems.
 	maxListed, maxDiagnostics = 200, 200
@@ -44,9 +44,9 @@ func (s *Session) attach(ctx context.Context, request *RunRequest) error {
 	return nil
 }
 
-// mentioned reads what the "@"s of a prompt for an agent name, as the runs of the session see it: each once, in their
-// order. What names nothing is text, as in "@types/node". What the agent may not see is refused with the reason, and
-// nothing is sent.
+// mentioned reads what the "@"s in a prompt for an agent name, as the runs of the session see it: each thing once, in
+// order. An "@" that names nothing is text, as in "@types/node". Where the agent may not see something, the whole
+// prompt is refused with the reason.
 func (s *Session) mentioned(ctx context.Context, agent, text string) ([]prompt.Attachment, error) {
 	found := mention.Find(text)
 	if len(found) == 0 {
@@ -63,7 +63,7 @@ func (s *Session) mentioned(ctx context.Context, agent, text string) ([]prompt.A
 		}
 		a, ok, err := m.read(ctx, one)
 		if problem, ok := errors.AsType[*workspace.FileError](err); ok {
-			told := *problem // its hint is for models
+			told := *problem // the problem's own hint is for models
 			told.Hint = "leave it out of the prompt"
 			err = &told
 		}
@@ -82,7 +82,7 @@ func (s *Session) mentioned(ctx context.Context, agent, text string) ([]prompt.A
 	return m.list, nil
 }
 
-// mentions are those of one prompt at work.
+// mentions is the work on the mentions of one prompt.
 type mentions struct {
 	session *Session
 	rights  authority.Rights
@@ -104,7 +104,7 @@ func (m *mentions) read(ctx context.Context, one mention.Mention) (a prompt.Atta
 	path, err := view.Resolve(one.Name)
 	var problem *workspace.FileError
 	if errors.As(err, &problem) && problem.Kind == workspace.Outside && !exists(one.Name) {
-		return a, false, nil // as "@/components/x" of a program's own
+		return a, false, nil // such as "@/components/x", which a program means in its own way
 	} else if errors.As(err, &problem) && problem.Kind == workspace.NotFound {
 		return a, false, nil
 	} else if err != nil {
@@ -114,7 +114,7 @@ func (m *mentions) read(ctx context.Context, one mention.Mention) (a prompt.Atta
 	if err != nil {
 		return a, false, err
 	}
-	// Who names a file has answered the question that a rule may ask about it.
+	// By naming the file, the user has answered the question that a rule may ask about it.
 	if e.Action == permission.Deny && e.Rule != nil {
 		return a, false, &fault.Error{
 			Kind: fault.NotAllowed, Detail: fmt.Sprintf("%s may not be read: %s", view.Shown(path), e.Reason),
@@ -140,7 +140,7 @@ func isImage(path string) bool {
 	return slices.Contains([]string{".png", ".jpg", ".jpeg", ".gif", ".webp"}, strings.ToLower(filepath.Ext(path)))
 }
 
-// exists reports whether there is anything at a path that a person wrote, which may begin with ~.
+// exists reports whether a file exists at a path that a person wrote, which may begin with ~.
 func exists(name string) bool {
 	if rest, ok := strings.CutPrefix(name, "~"); ok {
 		home, err := os.UserHomeDir()
@@ -150,13 +150,13 @@ func exists(name string) bool {
 		name = filepath.Join(home, rest)
 	}
 	if !filepath.IsAbs(name) {
-		return true // it leads out of the folder by "..", whatever is there
+		return true // the name leads out of the folder by "..", whatever is there
 	}
 	_, err := os.Lstat(name)
 	return err == nil
 }
 
-// textOf is a file, or the lines of it that are meant, numbered as the tool read numbers them.
+// textOf is the text of a file, or of the lines that are meant, numbered as the tool read numbers them.
 func textOf(view *workspace.View, file workspace.File, one mention.Mention) prompt.Attachment {
 	a := prompt.Attachment{Name: view.Shown(file.Path), Path: file.Path, Stamp: file.Stamp}
 	lines := workspace.Lines(file.Text)
@@ -210,7 +210,7 @@ func (m *mentions) folder(path string) (prompt.Attachment, bool, error) {
 	return prompt.Attachment{Name: m.session.shared.View.Shown(path) + "/", Text: b.String()}, true, nil
 }
 
-// diff is what is not committed.
+// diff attaches the changes that are not committed.
 func (m *mentions) diff(ctx context.Context) (prompt.Attachment, error) {
 	a := prompt.Attachment{Name: mention.Diff, About: git.Scope{Kind: git.Uncommitted}.String()}
 	changes, err := ReadChanges(ctx, m.session.shared.View, git.Scope{Kind: git.Uncommitted})
@@ -229,7 +229,7 @@ func (m *mentions) diff(ctx context.Context) (prompt.Attachment, error) {
 	return a, nil
 }
 
-// diagnostics are what runs found and nobody has settled, and what the editor knows of its open documents.
+// diagnostics attaches what runs found and nobody has settled, and what the editor knows of its open documents.
 func (m *mentions) diagnostics(ctx context.Context) prompt.Attachment {
 	view := m.session.shared.View
 	var lines []string
@@ -248,7 +248,7 @@ func (m *mentions) diagnostics(ctx context.Context) prompt.Attachment {
 			for _, path := range workspace.Documents(view, folder) {
 				found, err := editor.Diagnostics(ctx, path)
 				if err != nil {
-					continue // the editor's own view of one file is no reason to send nothing
+					continue // the rest is sent also where the editor does not answer for one file
 				}
 				for _, d := range found {
 					add(path, d.Span.StartLine+1, string(d.Severity), d.Source, d.Message)

@@ -96,9 +96,12 @@ func TestMentionsBringNoRights(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused := map[string]string{
-		"@.env": "looks like a file that holds keys or passwords and is not shown to agents; leave it out of the prompt", "@private/a.txt": "may not be read", "@blob": "is not a text file",
-		"@" + outside: "lies outside the workspace", "@../o.txt": "lies outside the workspace",
-		"@large.txt": "the limit is",
+		"@.env":          "looks like a file that holds keys or passwords and is not shown to agents; leave it out of the prompt",
+		"@private/a.txt": "may not be read",
+		"@blob":          "is not a text file",
+		"@" + outside:    "lies outside the workspace",
+		"@../o.txt":      "lies outside the workspace",
+		"@large.txt":     "the limit is",
 	}
 	if runtime.GOOS != "windows" {
 		if err := syscall.Mkfifo(w.path("pipe"), 0o600); err != nil {

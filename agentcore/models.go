@@ -7,7 +7,7 @@ import (
 	"github.com/agentls/agentls/agentcore/registry"
 )
 
-// surroundings are where the engine finds models.
+// surroundings are the places in which the engine looks for models.
 func (e *Engine) surroundings() provider.Surroundings {
 	return provider.Surroundings{
 		Getenv: e.process.Getenv, Editor: e.process.Editor, Local: e.local.Find,
@@ -27,9 +27,9 @@ func ModelsWith(ctx context.Context, o Options, agent, override string) ([]provi
 	return e.Models(ctx, agent, override)
 }
 
-// Models lists the models that are set up, those that can be used first, and tells which one a run of an agent (empty
-// for the default one) would take with an override (empty for none). It asks servers of this machine where nothing else
-// is named, for a second at most, and no others.
+// Models lists the models that are set up, usable ones first. It also tells which one a run of an agent (empty for the
+// default one) would use with an override (empty for none). Where no model is named otherwise, it asks servers on this
+// machine, for a second at most, and no others.
 func (e *Engine) Models(ctx context.Context, agent, override string) ([]provider.Info, provider.Resolved, error) {
 	cfg := e.Config()
 	definition, err := registry.Find(e.Agents(), agent, cfg)

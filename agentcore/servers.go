@@ -9,11 +9,11 @@ import (
 	"github.com/agentls/agentls/agentcore/servers"
 )
 
-// mcpPatience is how long a run waits for its MCP servers, all together, before it begins without them. Tests, on
-// machines with much to do, wait longer.
+// mcpPatience is how long a run waits for all of its MCP servers together before it begins without them. Tests wait
+// longer, since their machines may be busy.
 var mcpPatience = 30 * time.Second
 
-// serverMarks is the folder that knows of MCP servers without a sandbox.
+// serverMarks is the folder that records MCP servers that run without a sandbox.
 func serverMarks(stateDir string) string { return filepath.Join(stateDir, "servers") }
 
 // newServers makes the servers of a session.
@@ -54,8 +54,8 @@ func statusOfServers(e *Engine, sessions []*Session, roots []string, trusted boo
 	return servers.Statuses(e.Config(), sets, hidden, trusted, e.process.Redactor)
 }
 
-// CheckServers looks whether the MCP servers of a configuration could be started, without starting them. dir is the
-// workspace folder, and trusted tells whether the user trusts it. get reads the environment and keys. It only reads.
+// CheckServers reports whether the MCP servers of a configuration could be started. It starts none, and only reads. dir
+// is the workspace folder, trusted says whether the user trusts it, and get reads the environment and keys.
 func CheckServers(cfg *config.Config, dir string, trusted bool, get func(string) string) []servers.Checked {
 	if trusted {
 		return servers.Check(cfg, nil, dir, get)

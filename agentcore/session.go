@@ -24,28 +24,29 @@ import (
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
-// Session is a conversation on a workspace: its runs, their findings and the edits they propose. It
-// owns the open findings under its own lock; a run's state belongs to the run.
+// Session is a conversation on a workspace: its runs, their findings and the edits that they propose. It owns the open
+// findings under its own lock; a run owns its own state.
 type Session struct {
 	ID event.SessionID
 
 	engine    *Engine
-	shared    *run.Session // what its runs share
+	shared    *run.Session // shared by the session's runs
 	account   account      // guarded by mu
 	created   time.Time
-	continued bool // it goes on with what former sessions left, and is left to the next one
+	continued bool // the session goes on with what former sessions left, and leaves its own to the next
 	errands   *errands
 	trusted   atomic.Pointer[sessionTrust] // nil for none
 	folders   atomic.Pointer[map[string]authority.FolderTrust]
-	// skills is nil for those of the engine.
+	// skills is nil where the session uses those of the engine.
 	skills atomic.Pointer[skill.Set]
 
-	// merging guards applying, which is closed when the edit that is on its way to the editor is settled, and nil while
-	// none is. It is held for reading while a run's edits become hunks.
+	// merging guards applying. It is held for reading while a run's edits become hunks. applying is nil, or a channel
+	// that is closed when the edit on its way to the editor is settled.
 	merging  sync.RWMutex
 	applying chan struct{}
 
-	// starting guards ended, after which nothing starts in the session. It is held for reading while a run starts.
+	// starting guards ended. It is held for reading while a run starts; once ended is set, no run starts in the
+	// session.
 	starting sync.RWMutex
 	ended    bool
 
@@ -61,7 +62,8 @@ func (s *Session) Board() *board.Board { return s.shared.Board }
 // Asks returns the open questions of the session, the oldest first.
 func (s *Session) Asks() []authority.Ask { return s.shared.Asks.List() }
 
-// Title is the session's title: that of its first run, made from its prompt or by a model where nobody gave one.
+// Title is the session's title: the title of its first run, which is made from the prompt or by a model where nobody
+// gave one.
 func (s *Session) Title() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -75,14 +77,14 @@ func (s *Session) Summary() string {
 	return s.account.summary
 }
 
-// sessionTrust is that the user trusts the workspace.
+// sessionTrust records that the user trusts the workspace.
 type sessionTrust struct {
-	stored []string // the folders of which the store must still say so, by real path
+	stored []string // the real paths of the folders that must still be trusted in the store
 }
 
 // SetTrusted says whether the user trusts the workspace, so that commands may run in it and checkers may load its
-// configuration. stored are those of its folders that are trusted since the store says so: the trust is over once it
-// does not any more, whatever process took it back. It reads the disk.
+// configuration. stored are those of its folders that count as trusted because of the store: the trust ends when the
+// store no longer says so, whichever process took it back. It reads the disk.
 func (s *Session) SetTrusted(trusted bool, stored ...string) {
 	if !trusted {
 		s.trusted.Store(nil)
@@ -93,23 +95,23 @@ func (s *Session) SetTrusted(trusted bool, stored ...string) {
 	for _, root := range stored {
 		real, err := authority.RealRoot(root)
 		if err != nil {
-			real = root // it is gone, and no decision is found for it
+			real = root // the folder is gone, so that no decision is found for it
 		}
 		t.stored = append(t.stored, real)
 	}
 	s.trusted.Store(t)
 }
 
-// isTrusted reports whether the user trusts the workspace, as far as the engine has read what was decided.
+// isTrusted reports whether the user trusts the workspace, by the decisions that the engine has read.
 func (s *Session) isTrusted() bool {
 	t := s.trusted.Load()
 	return t != nil &&
 		!slices.ContainsFunc(t.stored, func(root string) bool { return !s.engine.process.Decisions.Trusts(root) })
 }
 
-// SetFolders says how far the store has it that the user trusts each of the workspace folders, by the path that the
-// view has for it. Instructions are then taken from the trusted ones alone, as they were trusted. Without it,
-// SetTrusted decides for all of them.
+// SetFolders tells how far the store has each workspace folder as trusted, by the folder's path in the view.
+// Instructions then come only from trusted folders, in the form in which they were trusted. If it is not called,
+// SetTrusted decides for all folders.
 func (s *Session) SetFolders(folders map[string]authority.FolderTrust) { s.folders.Store(&folders) }
 
 // trustedRoots are the workspace folders that the user trusts.
@@ -127,7 +129,7 @@ func (s *Session) trustedRoots() []string {
 	})
 }
 
-// vouch says why a file of a trusted folder is not part of what the user trusted, nil where it is.
+// vouch says why a file of a trusted folder is not part of what the user trusted; nil where it is.
 func (s *Session) vouch(root, name string, content []byte) error {
 	if !slices.Contains(s.trustedRoots(), root) {
 		return errors.New("lies in a folder that is not trusted any more")
@@ -139,12 +141,12 @@ func (s *Session) vouch(root, name string, content []byte) error {
 	return (*folders)[root].Vouch(root, name, content)
 }
 
-// SetSkills gives the session skills of its own, for its new runs; nil means those of the engine again.
+// SetSkills gives the session's new runs skills of their own; nil means those of the engine again.
 func (s *Session) SetSkills(skills *skill.Set) { s.skills.Store(skills) }
 
-// HoldMerges keeps the runs from merging their edits into the proposal until release is called, so that the hunks which
-// the editor is asked to take are those that it was asked for. One caller at a time may hold them. It waits for the
-// merges under way, which are short.
+// HoldMerges keeps the runs from merging their edits into the proposal until release is called, so that the hunks do
+// not change while the editor applies them. Only one caller at a time may hold merges. It waits for the merges under
+// way, which are short.
 func (s *Session) HoldMerges() (release func()) {
 	done := make(chan struct{})
 	s.merging.Lock()
@@ -186,11 +188,11 @@ func (s *Session) close() {
 	}
 }
 
-// handsOver reports whether the end of the process cuts off runs of a window, which the next one is to hear of
-// (Engine.TakeInterrupted): such a session stays as it is stored, as if the process had been killed.
+// handsOver reports whether the end of the process cuts off runs of a window of which the next window is to be told
+// (Engine.TakeInterrupted). Such a session stays as it is stored, as if the process had been killed.
 func (s *Session) handsOver() bool {
 	if !s.continued {
-		return false // who stops a command knows what was cut off
+		return false // a user who stops a command knows what was cut off
 	}
 	s.engine.mu.Lock()
 	defer s.engine.mu.Unlock()
@@ -205,7 +207,7 @@ func (s *Session) handsOver() bool {
 	return false
 }
 
-// store writes the session's own row, and tells what happened to the session.
+// store writes the session's own row, with events about the session.
 func (s *Session) store(state store.SessionState, bodies ...event.Body) {
 	s.shared.Events.Submit(store.Batch{Sessions: []store.Session{{
 		ID: s.ID, Title: s.Title(), Summary: s.Summary(), Roots: s.shared.View.Folders(), State: state,
@@ -232,7 +234,7 @@ func (s *Session) Flush(ctx context.Context) error {
 	return s.engine.store.Submit(store.Batch{}).Wait(ctx)
 }
 
-// runs are the session's runs that the engine remembers.
+// runs are those runs of the session that the engine still remembers.
 func (s *Session) runs() []*run.Run {
 	s.engine.mu.Lock()
 	defer s.engine.mu.Unlock()
@@ -246,7 +248,7 @@ func (s *Session) runs() []*run.Run {
 }
 
 // end cancels the session's runs, waits for their ends, and closes the session for good: no run starts in it any more,
-// and nothing of it is stored.
+// and nothing more of it is stored.
 func (s *Session) end(ctx context.Context) error {
 	s.starting.Lock()
 	s.ended = true
@@ -273,7 +275,7 @@ func (s *Session) end(ctx context.Context) error {
 		delete(e.runs, r.ID())
 	}
 	e.mu.Unlock()
-	if open { // else another call has been here
+	if open { // otherwise another call has done this
 		s.close()
 	}
 	return nil
@@ -294,7 +296,7 @@ func (e *Engine) newSession(view *workspace.View, title string) *Session {
 				if r, err := e.run(id); err == nil {
 					return r.Chain()
 				}
-				return "" // nobody remembers it
+				return "" // the engine has forgotten the run
 			},
 			Crash: e.process.Crash,
 		}),

@@ -18,7 +18,7 @@ import (
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
-// What a run is asked for, as package run has it.
+// The types of a request for a run, from package run.
 type (
 	// RunRequest asks for a run.
 	RunRequest = run.Request
@@ -28,9 +28,9 @@ type (
 	Comment = run.Comment
 )
 
-// Start checks the request and starts a run in the session. It reads the files of the context, so that a
-// file which cannot be worked on is refused at once, and returns when the run is stored. The run goes on until it
-// ends or is cancelled; ctx is for the start only.
+// Start checks the request and starts a run in the session. It reads the files of the context, so that a file which
+// cannot be worked on is refused at once, and returns when the run is stored. ctx is for the start only: the run goes
+// on until it ends or is cancelled.
 func (s *Session) Start(ctx context.Context, request RunRequest) (_ event.RunID, err error) {
 	if err := request.ReadIterations(); err != nil {
 		return "", err
@@ -41,7 +41,7 @@ func (s *Session) Start(ctx context.Context, request RunRequest) (_ event.RunID,
 	if err := s.attach(ctx, &request); err != nil {
 		return "", err
 	}
-	if !s.isTrusted() { // it may be by now, and what the run is offered does not change any more
+	if !s.isTrusted() { // the workspace may be trusted by now, and a run's offers do not change after its start
 		if err := s.engine.process.Decisions.Read(ctx); err != nil {
 			return "", err
 		}
@@ -52,7 +52,7 @@ func (s *Session) Start(ctx context.Context, request RunRequest) (_ event.RunID,
 	}
 	defer func() {
 		if err != nil {
-			r.Cancel(fault.ErrCancelled) // nobody will know its id
+			r.Cancel(fault.ErrCancelled) // the caller does not get the run's id
 		}
 	}()
 	for _, path := range append(append([]string(nil), request.Context.Paths...), request.Each...) {
@@ -92,12 +92,12 @@ func (s *Session) launch(r *run.Run) (*store.Commit, error) {
 	return commit, err
 }
 
-// goOn is what a resumed run is told where nobody says more.
+// goOn is the prompt of a resumed run that was given none.
 const goOn = "Go on with the task where you left off."
 
-// Resume goes on with a run of any session on these folders that has ended, in whatever way, as a new run of this
-// session with its history. An empty prompt means go on. Nothing that had an effect is done again: a call whose outcome
-// is not known is put to the model as that. It reads the store.
+// Resume goes on with an ended run of any session on these folders, however it ended, as a new run of this session that
+// has the old one's history. An empty prompt means to go on. No call is made again: the model is told that the outcome
+// of a call is unknown where it is. It reads the store.
 func (s *Session) Resume(ctx context.Context, id event.RunID, prompt string) (event.RunID, error) {
 	return s.ResumeWith(ctx, id, RunRequest{Prompt: prompt})
 }
@@ -122,19 +122,21 @@ func (s *Session) ResumeWith(ctx context.Context, id event.RunID, request RunReq
 	return s.Start(ctx, request.GoingOn(from))
 }
 
-// Unreviewed reports whether an open hunk may be applied without the user's review: the mode of the run that wrote it,
-// and of all above it, is accept_edits or bypass, nobody else wrote into it, and its files are such as the run may
-// change without being asked, whatever was granted for one call, and instruct no agent. It may read the disk.
+// Unreviewed reports whether an open hunk may be applied without the user's review. The mode of the run that wrote it,
+// and of all above it, must be accept_edits or bypass, and nobody else may have written into it. The run must be
+// allowed to change its files without a question, by more than a grant for one call, and the files must not instruct
+// agents. It may read the disk.
 func (s *Session) Unreviewed(h workspace.Hunk) bool {
 	if h.State != event.StateOpen || len(h.Runs) > 1 {
 		return false
 	}
 	r, err := s.engine.run(h.Author.Run)
-	return err == nil && r.In() == s.shared && r.Unreviewed(h) // else it is of a former process, or long over
+	// otherwise the hunk is of a former process, or of a run of long ago
+	return err == nil && r.In() == s.shared && r.Unreviewed(h)
 }
 
-// Instructions are what an agent would be told of the instructions of the user and the project if it were started on
-// files, absolute, and what would be left out. An empty agent means the default one. It reads the files anew.
+// Instructions are the instructions of the user and the project that an agent would get if it were started on files
+// (absolute paths), and what would be left out. An empty agent means the default one. It reads the files anew.
 func (s *Session) Instructions(agentName string, files []string) (instruction.Set, error) {
 	cfg := s.engine.Config()
 	definition, err := registry.Find(s.engine.Agents(), agentName, cfg)
@@ -146,8 +148,8 @@ func (s *Session) Instructions(agentName string, files []string) (instruction.Se
 	return run.InstructionsOf(book, definition, cfg, 0, files), nil
 }
 
-// Prompt is the system prompt that a run would have, and what instructs it. folders say how far the user trusts the
-// folders of the view. Nothing is started or stored.
+// Prompt is the system prompt that a run would have, with its instructions. folders say how far the user trusts the
+// folders of the view. It starts and stores nothing.
 func Prompt(e *Engine, view *workspace.View, folders map[string]authority.FolderTrust, request RunRequest,
 ) (string, instruction.Set, error) {
 	s := e.newSession(view, "")
@@ -175,7 +177,7 @@ func (s *Session) Explain(agentName, toolName, subject string) (permission.Expla
 	return r.Explain(s.engine.process.Tools, toolName, subject)
 }
 
-// rightsOf are the rights of an agent that the user would start.
+// rightsOf are the rights of an agent that the user starts.
 func (s *Session) rightsOf(agentName string) (authority.Rights, error) {
 	cfg, skills := s.engine.Config(), s.shared.Skills()
 	definition, err := registry.Find(s.engine.Agents(), agentName, cfg)

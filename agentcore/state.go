@@ -13,22 +13,22 @@ import (
 	"github.com/agentls/agentls/agentcore/store"
 )
 
-// State is the open store of a state folder. Whether a folder is trusted stands in it, and decides on the configuration
-// that an engine begins with: who asks that first opens the state, and hands it to [Open].
+// State is the open store of a state folder. It holds which folders are trusted, which decides on the configuration
+// that an engine begins with. So a caller opens the state first, and then hands it to [Open].
 type State struct {
 	store *store.Store
 
-	mu     sync.Mutex // guards all below
+	mu     sync.Mutex // guards the fields below
 	engine *Engine
-	damage error // that was found before there was an engine
+	damage error // damage that was found before there was an engine
 }
 
-// OpenState opens the store of options' StateDir, for an engine with the same options. It waits on the disk. Who gives
-// the state to no engine closes it.
+// OpenState opens the store of options' StateDir, for an engine with the same options. It waits for the disk. A state
+// that is not handed to an engine must be closed.
 func OpenState(ctx context.Context, o Options) (*State, error) {
 	s := &State{}
 	options := store.Options{
-		Committed: func(events []event.Event) { s.engine.committed(events) }, // who submits is an engine
+		Committed: func(events []event.Event) { s.engine.committed(events) }, // only an engine submits
 		Failed:    func(events []store.NewEvent, err error) { s.engine.commitFailed(events, err) },
 		Damaged:   s.damaged, Name: o.Name, Crash: o.Crash, Logger: o.Logger,
 	}
@@ -53,7 +53,7 @@ func (s *State) Repaired() string { return repaired(s.store) }
 // Close closes the store, which may be closed already.
 func (s *State) Close(ctx context.Context) error { return s.store.Close(ctx) }
 
-// use has the engine hear of the store.
+// use connects the engine with the store, so that the engine hears of commits and faults.
 func (s *State) use(e *Engine) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// delegatedRuns is how many of the latest children of a type tell how it does.
+	// delegatedRuns is how many of the latest runs of a type of child are counted.
 	delegatedRuns = 50
-	// enoughRuns is how many there must be to tell anything.
+	// enoughRuns is how many runs there must be to say anything about a type.
 	enoughRuns = 3
 )
 
@@ -38,7 +38,7 @@ func delegation(ctx context.Context, from *store.Store, folders, subagents []str
 	return strings.Join(lines, "\n"), nil
 }
 
-// summary says how runs went. There is at least one.
+// summary says in a line how runs went. There must be at least one.
 func summary(runs []store.DelegatedRun) string {
 	completed := 0
 	turns, times := make([]int, 0, len(runs)), make([]time.Duration, 0, len(runs))

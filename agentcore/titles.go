@@ -20,22 +20,22 @@ import (
 )
 
 const (
-	// titleLength is how long the title of a session is at most, and summaryLength its summary, in runes.
+	// titleLength bounds the title of a session, and summaryLength its summary, in runes.
 	titleLength, summaryLength = 80, 1200
-	// errandTime is how long a model may take for a title or a summary. What is made by rules stands until then, and
-	// after it.
+	// errandTime is how long a model may take for a title or a summary. Until then, and where the model fails, the text
+	// made by rules stands.
 	errandTime = 30 * time.Second
 	// errandTokens bounds the answer; a model may think before it says a few words.
 	errandTokens = 1024
-	// namedBy is how much of a prompt a title is made from, and summedUp how much of a conversation a summary is, in
-	// bytes.
+	// namedBy bounds the part of a prompt that a title is made from, and summedUp the part of a conversation that a
+	// summary is made from, in bytes.
 	namedBy, summedUp = 4 << 10, 12 << 10
 	// listedFiles is how many changed files a summary by rules names.
 	listedFiles = 5
 )
 
-// errands are what hidden agents do for a session in the background: one request each, in nobody's way. They end with
-// the session, and with the engine.
+// errands are single requests that hidden agents make for a session in the background. They end with the session, and
+// with the engine.
 type errands struct {
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -48,14 +48,14 @@ func newErrands(above context.Context) *errands {
 	return e
 }
 
-// account is what a session says of itself in lists.
+// account is how lists describe a session: its title and summary.
 type account struct {
 	title, summary string
 	changed        map[string]bool // files, shown, that its runs proposed to change
 }
 
-// named gives the session a title by its first run, where it has none, and returns what asks a model for a better one,
-// to be called once the run is stored; nil where none is asked.
+// named gives the session a title from its first run if it has none. It returns a function that asks a model for a
+// better title, to be called once the run is stored; nil where no model is to be asked.
 func (s *Session) named(r *run.Run) (improve func()) {
 	given := r.Request().Title != clip.FirstLine(r.Request().Prompt)
 	s.mu.Lock()
@@ -65,7 +65,7 @@ func (s *Session) named(r *run.Run) (improve func()) {
 	}
 	s.account.title = r.Request().Title
 	if given {
-		return nil // whoever gave it knows better
+		return nil // a title that somebody gave stays
 	}
 	s.account.title = cmp.Or(firstSentence(r.Request().Prompt), r.Request().Title)
 	return s.errand(r, "title", "names the session", clip.Middle(r.Request().Prompt, namedBy), func(answer string) {
@@ -75,14 +75,14 @@ func (s *Session) named(r *run.Run) (improve func()) {
 	})
 }
 
-// runEnded takes in the end of a run of the user.
+// runEnded updates the session at the end of a run of the user.
 func (s *Session) runEnded(r *run.Run) {
 	s.sumUp(r)
 	s.store(store.SessionOpen)
 }
 
-// sumUp gives the session a new summary at the end of a run of the user. What a run of several turns came to may be
-// summed up better by a model, also after the run.
+// sumUp gives the session a new summary at the end of a run of the user. For a run of several turns, a model may be
+// asked for a better one, also after the run.
 func (s *Session) sumUp(r *run.Run) {
 	s.mu.Lock()
 	former := s.account.summary
@@ -98,7 +98,7 @@ func (s *Session) sumUp(r *run.Run) {
 	facts := s.facts(changed)
 	s.tells(func(a *account) { a.summary = joinLines(firstSentence(said.Output), facts) })
 	if said.Status != event.StatusCompleted || said.Turns < 2 {
-		return // its own words say it all
+		return // the run's own words are short enough
 	}
 	if former != "" {
 		former = "<summary_so_far>\n" + former + "\n</summary_so_far>\n"
@@ -113,7 +113,7 @@ func (s *Session) sumUp(r *run.Run) {
 	}
 }
 
-// facts are what the engine has seen of the session's runs in this process.
+// facts says what the engine has seen of the session's runs in this process.
 func (s *Session) facts(changed []string) string {
 	var agents []string
 	own := map[event.RunID]bool{}
@@ -138,7 +138,7 @@ func (s *Session) facts(changed []string) string {
 	return strings.Join(facts, "; ")
 }
 
-// tells changes what the session says of itself, stores it and tells about it, where that is news.
+// tells changes the session's account, and stores and publishes it if it has changed.
 func (s *Session) tells(change func(*account)) {
 	s.mu.Lock()
 	before := s.account
@@ -151,7 +151,8 @@ func (s *Session) tells(change func(*account)) {
 	s.store(store.SessionOpen, event.SessionChanged{Title: now.title, Summary: now.summary})
 }
 
-// errand prepares a question to a hidden agent, for whose answer nobody waits; nil where no model is to be asked.
+// errand prepares a question to a hidden agent without anybody waiting for the answer; nil where no model is to be
+// asked.
 func (s *Session) errand(r *run.Run, slug, title, asking string, take func(answer string)) func() {
 	ask := r.Errand(run.Errand{Agent: slug, Title: title, Asking: asking, Timeout: errandTime, Tokens: errandTokens})
 	if ask == nil {
@@ -168,8 +169,8 @@ func (s *Session) errand(r *run.Run, slug, title, asking string, take func(answe
 	}
 }
 
-// goes starts an errand, unless the session or the engine has ended. What fails is for the log alone: the user has
-// asked for nothing.
+// goes starts an errand unless the session or the engine has ended. A failure is only logged, since the user has asked
+// for nothing.
 func (s *Session) goes(do func(context.Context) error, what string) {
 	e := s.engine
 	e.mu.Lock()
@@ -229,14 +230,14 @@ func firstSentence(text string) string {
 	return ""
 }
 
-// cleanTitle is a model's answer as a title.
+// cleanTitle makes a title of a model's answer.
 func cleanTitle(answer string) string {
 	const quotes = "\"'“”„«» \t\r\n"
 	answer = strings.Trim(strings.TrimPrefix(strings.TrimSpace(answer), "Title:"), quotes)
 	return strings.TrimRight(firstSentence(answer), quotes)
 }
 
-// shortenedTo cuts a text to so many runes, between words where it can.
+// shortenedTo cuts a text to so many runes, between words if possible.
 func shortenedTo(text string, most int) string {
 	runes := []rune(text)
 	if len(runes) <= most {

@@ -7,6 +7,6 @@ const (
 	fixerAgent     = "coder"
 	testerAgent    = "tester"
 	plannerAgent   = "planner"
-	// ourselves is who asks where no agent does.
+	// ourselves is the name under which the server itself asks something.
 	ourselves = "agentls"
 )

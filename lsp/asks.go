@@ -22,17 +22,18 @@ import (
 	"github.com/agentls/agentls/lsp/surface"
 )
 
-// asker brings the questions of runs before the user, one prompt at a time and the oldest first. A question to which
-// the editor brings no answer is shown as a diagnostic with code actions, until it is answered or its time is over. The
-// asker's goroutine is run; the other methods may be called from any goroutine and never wait.
+// asker puts the questions of runs to the user, one prompt at a time and the oldest first. A question that the editor
+// does not answer is shown as a diagnostic with code actions, until it is answered or its time is over. run is the
+// asker's goroutine; the other methods may be called from any goroutine and never wait.
 type asker struct {
 	*window
 	launches *surface.Launches
-	// touch has the diagnostics of documents shown again. It never waits.
+	// touch sends the diagnostics of documents again. It never waits.
 	touch func(paths ...string)
 	// showPlan shows a plan that the user is asked about.
 	showPlan func(ctx context.Context, path string) error
-	news     chan struct{} // has room for one: something below, or what documents are open, has changed
+	// has room for one value, which says that the fields below, or the open documents, have changed
+	news chan struct{}
 
 	mu      sync.Mutex
 	waiting []*question // the oldest first
@@ -40,14 +41,14 @@ type asker struct {
 	hosts map[event.AskID]string // the documents that show a question; owned by run
 }
 
-// question is an ask on its way to its answer. The asker's lock guards what changes.
+// question is an ask that waits for its answer. The asker's lock guards what changes.
 type question struct {
 	session event.SessionID
 	id      event.AskID
-	// over ends with the question, however that ends; end ends it.
+	// over ends when the question ends in any way; end ends it.
 	over context.Context
 	end  context.CancelFunc
-	// prompted says that the user has seen a prompt for the question, or sees one.
+	// prompted says that the user has seen, or sees, a prompt for the question.
 	prompted bool
 	// listed says that the question is shown as a diagnostic.
 	listed bool
@@ -60,7 +61,7 @@ func newAsker(w *window, launches *surface.Launches, showPlan func(ctx context.C
 	}
 }
 
-// begun takes in an ask that is stored.
+// begun adds an ask that is stored.
 func (a *asker) begun(session event.SessionID, id event.AskID) {
 	over, end := context.WithCancel(a.background)
 	a.mu.Lock()
@@ -69,7 +70,7 @@ func (a *asker) begun(session event.SessionID, id event.AskID) {
 	a.wake()
 }
 
-// resolved takes back whatever shows an ask: it was answered somewhere, its time is over, or its run has ended.
+// resolved removes everything that shows an ask: it was answered somewhere, its time is over, or its run has ended.
 func (a *asker) resolved(id event.AskID) {
 	a.mu.Lock()
 	a.waiting = slices.DeleteFunc(a.waiting, func(q *question) bool {
@@ -82,15 +83,15 @@ func (a *asker) resolved(id event.AskID) {
 	a.wake()
 }
 
-// wake has run look again at the open questions and at where to show them.
+// wake makes run look again at the open questions and at where they are shown.
 func (a *asker) wake() { wake(a.news) }
 
-// secondWayTime is after how long an unanswered question is also shown as a diagnostic: most people who see the prompt
+// secondWayTime is after how long an unanswered question is also shown as a diagnostic. Most people who see the prompt
 // have answered it by then.
 const secondWayTime = 10 * time.Second
 
-// secondWay is how long after now an ask is also shown as a diagnostic, since nobody can tell a user who thinks from an
-// editor that swallows prompts. It is at most half of the time that the ask has left.
+// secondWay is how long after now an ask is also shown as a diagnostic, since a user who thinks cannot be told from an
+// editor that drops prompts. It is at most half of the time that is left for the ask.
 func secondWay(answerTime time.Duration, ask authority.Ask, now time.Time) time.Duration {
 	wait := min(answerTime, secondWayTime)
 	if !ask.Expires.IsZero() {
@@ -99,7 +100,7 @@ func secondWay(answerTime time.Duration, ask authority.Ask, now time.Time) time.
 	return wait
 }
 
-// promptResult is what came of a prompt: the answer, nil where there is none.
+// promptResult is the outcome of a prompt: the answer, nil where there is none.
 type promptResult struct {
 	answer *methods.AnswerAskParams
 	err    error
@@ -109,9 +110,9 @@ type promptResult struct {
 func (a *asker) run(ctx context.Context) {
 	var current *question
 	var answers chan promptResult
-	// overdue says that the present question and all that wait behind it are also shown as diagnostics.
+	// overdue says that the present question, and all that wait behind it, are also shown as diagnostics.
 	var overdue bool
-	late := time.NewTimer(time.Hour) // set anew for each prompt
+	late := time.NewTimer(time.Hour) // set again for each prompt
 	defer late.Stop()
 	for {
 		if current == nil {
@@ -139,7 +140,7 @@ func (a *asker) run(ctx context.Context) {
 	}
 }
 
-// next is the oldest question that was not brought before the user yet.
+// next is the oldest question that the user was not prompted for yet.
 func (a *asker) next() *question {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -152,7 +153,7 @@ func (a *asker) next() *question {
 	return nil
 }
 
-// list has questions shown as diagnostics from now on.
+// list shows questions as diagnostics from now on.
 func (a *asker) list(which func(*question) bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -179,10 +180,10 @@ func (a *asker) prompt(q *question, answers chan<- promptResult) {
 	})
 }
 
-// took passes an answer on, or shows the question in another way.
+// took passes an answer on or, without one, shows the question in another way.
 func (a *asker) took(ctx context.Context, q *question, p promptResult) {
 	if q.over.Err() != nil || ctx.Err() != nil {
-		return // it was answered elsewhere
+		return // the question was answered elsewhere
 	}
 	if p.err != nil {
 		a.logger.Warn("the editor shows no prompt", "ask", q.id, "error", p.err)
@@ -192,7 +193,7 @@ func (a *asker) took(ctx context.Context, q *question, p promptResult) {
 		return
 	}
 	err := a.answer(p.answer)
-	if err != nil && !fault.Is(err, fault.NotFound) { // else somebody was quicker
+	if err != nil && !fault.Is(err, fault.NotFound) { // not_found means that another answer came first
 		a.list(func(other *question) bool { return other == q })
 		a.tell(ctx, protocol.MessageTypeWarning, "agentls could not take the answer: "+err.Error())
 	}
@@ -212,7 +213,7 @@ func (a *asker) listedAsks() []authority.Ask {
 	return list
 }
 
-// place has the diagnostics sent again of each document that began or ceased to show a question.
+// place sends the diagnostics of each document again that begins or ceases to show a question.
 func (a *asker) place(ctx context.Context) {
 	now := map[event.AskID]string{}
 	for _, ask := range a.listedAsks() {
@@ -240,7 +241,7 @@ func (a *asker) place(ctx context.Context) {
 func (a *asker) ask(session event.SessionID, id event.AskID) (authority.Ask, bool) {
 	found, err := a.engine.Session(session)
 	if err != nil {
-		return authority.Ask{}, false // it was closed, and its asks with it
+		return authority.Ask{}, false // the session was closed, and its asks with it
 	}
 	for _, ask := range found.Asks() {
 		if ask.ID == id {
@@ -250,8 +251,8 @@ func (a *asker) ask(session event.SessionID, id event.AskID) (authority.Ask, boo
 	return authority.Ask{}, false
 }
 
-// host is the document that shows an ask: the one on which its run, or a run above that, was launched, else the first
-// open document; "" where none is open. It may read the store.
+// host is the document that shows an ask: the one on which its run, or a run above that, was launched, or else the
+// first open document; "" where none is open. It may read the store.
 func (a *asker) host(ask authority.Ask) string {
 	path := ask.Path
 	if path == "" {
@@ -277,8 +278,8 @@ func (a *asker) diagnostics(path string, x *workspace.Index) []protocol.Diagnost
 	return list
 }
 
-// actions are the answers to the open questions. Every document offers them, since a run waits for each; they are near
-// where the question is shown.
+// actions are the answers to the open questions. Every document offers them, since a run waits for each. They come
+// first where the question is shown.
 func (a *asker) actions(path string, x *workspace.Index, first int) []menu.Action {
 	var list []menu.Action
 	for _, ask := range a.listedAsks() {

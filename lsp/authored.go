@@ -18,7 +18,7 @@ import (
 // authored helps with the files that people write for agentls. Its methods may be called from any goroutine.
 type authored struct {
 	*editor
-	// vocabulary is what can be named in them.
+	// vocabulary is what these files can name.
 	vocabulary func() *authoring.Vocabulary
 }
 
@@ -70,10 +70,11 @@ func (a *authored) folds(ctx context.Context, p *protocol.FoldingRangeParams) ([
 	return sheet.Folds(), nil
 }
 
-// The registrations of the language features. A client that takes registrations asks us only about our own files;
-// for any other the features are announced for all documents, and answered with null at once where they are not ours.
+// The registrations of the language features. A client that takes registrations asks us only about our own files. To
+// any other client, the features are announced for all documents, and answered with null at once for files that are not
+// ours.
 
-// announce announces the features to a client that has them and takes no registrations for them.
+// announce announces the features to a client that has them but takes no registrations for them.
 func announce(to *client.Client, c *protocol.ServerCapabilities) {
 	t := to.TextDocument()
 	if t.Completion != nil && !client.Yes(t.Completion.DynamicRegistration) {
@@ -90,7 +91,7 @@ func announce(to *client.Client, c *protocol.ServerCapabilities) {
 	}
 }
 
-// register registers the features, as far as they are not announced.
+// register registers the features that are not announced.
 func (a *authored) register(ctx context.Context) {
 	a.warn(ctx, "the editor takes no help for agentls's own files", a.registrations(ctx))
 }
@@ -133,8 +134,8 @@ func (a *authored) registrations(ctx context.Context) error {
 	return a.client.RegisterAll(ctx, list...)
 }
 
-// diagnostics returns the diagnostics of a file of ours: only the errors of a file that is not open, since nobody is at
-// work on it.
+// diagnostics returns the diagnostics of a file of ours. For a file that is not open, these are only the errors, since
+// nobody is working on it.
 func (a *authored) diagnostics(path string, x *workspace.Index, open bool) []protocol.Diagnostic {
 	kind := a.authoredKind(path)
 	if kind == authoring.None {

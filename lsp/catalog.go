@@ -22,16 +22,15 @@ import (
 	"github.com/agentls/agentls/lsp/wire"
 )
 
-// catalog tells what there is to work with: agents, skills, models and MCP servers. Its methods may be called from any
-// goroutine.
+// catalog lists agents, skills, models and MCP servers. Its methods may be called from any goroutine.
 type catalog struct {
 	*window
 	reloader *reloader
 	trust    *trust
 }
 
-// offered returns what can be named, for requests that need no store. It needs no engine either, and waits only for the
-// first try to open one.
+// offered returns what can be named, for requests that need no store. They work without an engine, too, and wait only
+// for the first try to open one.
 func (c *catalog) offered(ctx context.Context) (*authoring.Vocabulary, error) {
 	if err := c.awaits(ctx, c.opening.first.done); err != nil {
 		return nil, err
@@ -101,7 +100,7 @@ func (c *catalog) CheckAgent(ctx context.Context, p *methods.CheckAgentParams) (
 	}
 	switch {
 	case p.Text != "":
-		p.URI = "" // the text is no file's
+		p.URI = "" // the text is not that of a file
 		return found(registry.Check(v.Known(), format, "", p.Text).Problems, p.Text)
 	case p.URI == "":
 		return nil, wire.InvalidParams(errors.New("there is neither text nor uri; send one of them"))
@@ -127,7 +126,7 @@ func (c *catalog) CheckAgent(ctx context.Context, p *methods.CheckAgentParams) (
 	return found(file.Problems, text)
 }
 
-// formats are those that the protocol names.
+// formats are the formats that the protocol names.
 var formats = map[methods.DefinitionFormat]agent.Format{
 	"": agent.Native, methods.FormatMarkdown: agent.Native, methods.FormatTOML: agent.TOML,
 	methods.FormatJSON: agent.JSON,
@@ -140,7 +139,7 @@ func formatOf(name methods.DefinitionFormat) (agent.Format, error) {
 	return "", wire.InvalidParams(fmt.Errorf("there is no format %q; use markdown, toml or json", name))
 }
 
-// registered registers a definition that comes with a request, and tells what is wrong with it.
+// registered registers a definition from a request, and returns the problems in it.
 func (c *catalog) registered(ctx context.Context, name methods.DefinitionFormat, text string,
 	register func(*registry.Agents, context.Context, agent.Format, string) (*agent.Definition, []agent.Problem, error),
 ) (*methods.RegisterAgentResult, error) {
@@ -163,12 +162,13 @@ func (c *catalog) registered(ctx context.Context, name methods.DefinitionFormat,
 	return result, nil
 }
 
-// definitionProblems gives problems of a text the positions of the client.
+// definitionProblems translates problems in a text to the positions of the client.
 func (c *catalog) definitionProblems(problems []agent.Problem, of uri.URI, text string) []methods.DefinitionProblem {
 	return authoring.DefinitionProblems(problems, of, text, c.documents.Encoding)
 }
 
-// Skills answers `agent/skills`: those that runs can use now, of projects only where the folder is trusted.
+// Skills answers `agent/skills` with the skills that runs can use now, those of projects only where the folder is
+// trusted.
 func (c *catalog) Skills(ctx context.Context, p *methods.SkillsParams) (*methods.SkillList, error) {
 	v, err := c.offered(ctx)
 	if err != nil {

@@ -21,12 +21,12 @@ import (
 
 // initializationOptions are the members of initialize's initializationOptions that are no keys of the configuration.
 type initializationOptions struct {
-	// Trusted is the editor's own answer whether the user trusts the workspace; nil where it has none.
+	// Trusted is the editor's own answer to whether the user trusts the workspace; nil where it has none.
 	Trusted *bool `json:"trusted"`
 }
 
-// introduced makes the editor of `initialize`, and tells whether the editor itself says that the user trusts the
-// workspace; nil where it has no answer. It touches no disk.
+// introduced makes the editor from `initialize`. It also returns the editor's own answer to whether the user trusts the
+// workspace; nil where it has none. It does not use the disk.
 func introduced(w *work, o *Options, conn *wire.Conn, p *protocol.InitializeParams) (*editor, *bool, error) {
 	e := &editor{
 		work: w, options: o, client: client.New(conn, p, o.AnswerTime),
@@ -39,8 +39,8 @@ func introduced(w *work, o *Options, conn *wire.Conn, p *protocol.InitializePara
 	var own initializationOptions
 	// Neovim writes an empty table as [].
 	if raw := p.InitializationOptions; len(raw) > 0 && string(raw) != "null" && string(raw) != "[]" {
-		// Options that are no object, or have no truth value there, are no answer. The user is told of options that are
-		// no object when the settings are read.
+		// Options that are no object, or whose value is no truth value, are no answer. The user is told of options that
+		// are no object when the settings are read.
 		if err := json.Unmarshal(raw, &own); err != nil {
 			own.Trusted = nil
 		}
@@ -48,7 +48,7 @@ func introduced(w *work, o *Options, conn *wire.Conn, p *protocol.InitializePara
 	}
 	view, err := workspace.Open(rootsOf(p), workspace.Options{})
 	if err != nil {
-		// A folder that cannot be opened is no reason to refuse an editor: its open documents still work.
+		// An editor is not refused because of a folder that cannot be opened, since its open documents still work.
 		w.logger.Warn("a workspace folder cannot be opened", "error", err)
 		if view, err = workspace.Open(nil, workspace.Options{}); err != nil {
 			return nil, nil, wire.InternalError(err)
@@ -90,7 +90,8 @@ func connect(e *editor, trusted *bool) *connected {
 	return c
 }
 
-// surfaces makes what shows runs, and what they found, ask and propose. It returns where proposals are decided on.
+// surfaces makes the parts that show runs and what they found, ask and propose. It returns the part where proposals are
+// decided on.
 func (c *connected) surfaces() *delivery.Desk {
 	launches := surface.NewLaunches(func(run event.RunID) (string, error) {
 		return c.engine.History().LaunchedOn(c.background, run)

@@ -7,8 +7,8 @@ import (
 	"github.com/agentls/agentls/lsp/surface"
 )
 
-// connected is the server of an editor that has introduced itself: `initialize` makes the whole of it, and nothing of
-// it is replaced afterwards. Each part says in its own file who may call it.
+// connected is the server of an editor that has introduced itself. `initialize` makes all of it, and no part is
+// replaced afterwards. Each part says in its own file who may call it.
 type connected struct {
 	*window
 	trace   trace

@@ -19,8 +19,8 @@ import (
 	"github.com/agentls/agentls/lsp/remark"
 )
 
-// editor is the editor as `initialize` has made it known: the ways to it, and what it shows. Nothing of it is replaced.
-// Its methods may be called from any goroutine.
+// editor is the editor as `initialize` has described it: the ways to reach it, and what it shows. No part of it is
+// replaced. Its methods may be called from any goroutine.
 type editor struct {
 	*work
 	options   *Options
@@ -31,7 +31,7 @@ type editor struct {
 	settings  *settings
 }
 
-// tell shows a message to the user. If even that fails the connection is gone, and the log has to do.
+// tell shows a message to the user. If that fails, the connection is gone, and only the log has the message.
 func (e *editor) tell(ctx context.Context, kind protocol.MessageType, text string) {
 	if err := e.client.Show(ctx, kind, text); err != nil {
 		e.logger.Warn("a message could not be shown", "text", text, "error", err)
@@ -67,7 +67,7 @@ func (e *editor) tellSettings(ctx context.Context) {
 	}
 }
 
-// inquire puts a question of the server's own to the user, with choices or for free text. It waits as long as for the
+// inquire puts a question of the server itself to the user, with choices or for free text. It waits as long as for the
 // answer to an agent's question, and returns "" where there is no answer.
 func (e *editor) inquire(ctx context.Context, session *agentcore.Session, text string,
 	choices []methods.Choice,
@@ -97,7 +97,7 @@ func (e *editor) inquire(ctx context.Context, session *agentcore.Session, text s
 	return e.choice(ctx, protocol.MessageTypeInfo, text, titles...)
 }
 
-// choice puts a question of the server's own to the user by a prompt, as inquire does.
+// choice puts a question of the server itself to the user in a prompt, as inquire does.
 func (e *editor) choice(ctx context.Context, kind protocol.MessageType, text string, titles ...string) (string, error) {
 	ctx, cancel := e.patiently(ctx)
 	defer cancel()
@@ -109,7 +109,7 @@ func (e *editor) choice(ctx context.Context, kind protocol.MessageType, text str
 	return title, nil
 }
 
-// patiently bounds the wait for a person's answer.
+// patiently returns a context that bounds the wait for a person's answer.
 func (e *editor) patiently(ctx context.Context) (context.Context, context.CancelFunc) {
 	if c := e.settings.current(); c != nil && c.AskTimeout > 0 {
 		return context.WithTimeout(ctx, c.AskTimeout)
@@ -122,7 +122,7 @@ func (e *editor) showsDiagnostics() bool {
 	return announced
 }
 
-// authoredKind says which of the files that people write for agentls a document is.
+// authoredKind says what kind of file for agentls a document is.
 func (e *editor) authoredKind(path string) authoring.Kind {
 	return authoring.KindOf(path, e.options.Dirs.File)
 }
@@ -176,7 +176,7 @@ func rootsOf(p *protocol.InitializeParams) []workspace.Root {
 func appendRoot(roots []workspace.Root, u uri.URI, name string) []workspace.Root {
 	path := document.Path(u)
 	if path == string(u) {
-		return roots // no file system we could read
+		return roots // the folder is not in a file system that we can read
 	}
 	if name == "" {
 		name = filepath.Base(path)

@@ -13,7 +13,7 @@ import (
 	"github.com/agentls/agentls/lsp/wire"
 )
 
-// failed makes the answer of a request that could not be done; it carries kind, detail and hint, and the code of its
+// failed makes the error answer of a request that could not be done, with kind, detail and hint, and the code of its
 // kind.
 func failed(err error) error {
 	var chosen *wire.Error
@@ -44,7 +44,7 @@ func failed(err error) error {
 }
 
 // errorKind is the protocol's word for a kind of the engine's. The engine has more kinds, since models and the command
-// line read them, too; the protocol's list is closed, so that a client can know all that may come.
+// line read them, too. The protocol's list is closed, so that a client can know all kinds.
 func errorKind(kind string) methods.ErrorKind {
 	switch kind {
 	case "invalid_request":

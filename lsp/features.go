@@ -35,7 +35,7 @@ func (c *connected) cancelProgress(p *protocol.WorkDoneProgressCancelParams) err
 		return fmt.Errorf("there is no progress %v", p.Token)
 	}
 	if !c.ready() {
-		return nil // no run can exist before the engine
+		return nil // without an engine there is no run
 	}
 	return c.engine.Cancel(event.RunID(token))
 }
@@ -45,8 +45,8 @@ func (c *connected) workspaceDiagnostic(ctx context.Context, p *protocol.Workspa
 	return c.diagnostics.PullAll(ctx, p, c.remarks.listed())
 }
 
-// codeAction answers `textDocument/codeAction`: what agents can do with the place, what was found there,
-// and the edits that are proposed for it.
+// codeAction answers `textDocument/codeAction`: what agents can do at the place, what was found there, and the edits
+// that are proposed for it.
 func (c *connected) codeAction(ctx context.Context,
 	p *protocol.CodeActionParams,
 ) ([]protocol.CommandOrCodeAction, error) {
@@ -76,8 +76,8 @@ func (c *connected) codeAction(ctx context.Context,
 	})
 }
 
-// hover answers `textDocument/hover` in the files that people write for agentls. In any document it tells of the runs
-// that are shown at the line. The answer is null where there is nothing to say.
+// hover answers `textDocument/hover` in the files that people write for agentls. In any document, it tells about the
+// runs that are shown at the line. The answer is null where there is nothing to say.
 func (c *connected) hover(ctx context.Context, p *protocol.HoverParams) (any, error) {
 	path := document.Path(p.TextDocument.URI)
 	if at, err := c.documents.Follow(ctx, path, protocol.Range{Start: p.Position, End: p.Position}); err == nil {

@@ -11,10 +11,10 @@ import (
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
-// matchTime bounds the search for a file that a glob means.
+// matchTime bounds the search for a file that a glob matches.
 const matchTime = 500 * time.Millisecond
 
-// drafts reads files with instructions for whoever writes them, as agents would get them in a trusted folder.
+// drafts reads files with instructions for people who write them, as agents would get them in a trusted folder.
 type drafts struct{ view *workspace.View }
 
 // Read implements [instruction.Reader].
@@ -26,14 +26,14 @@ func (d drafts) Read(root, name string) (text string, unseen int, err error) {
 // List implements [instruction.Reader]. No import needs it.
 func (d drafts) List(string, string) []string { return nil }
 
-// imports is what a file with instructions gets by one of its imports. It reads the disk.
+// imports is what one import brings into a file with instructions. It reads the disk.
 func (e *editor) imports(path string, i instruction.Import) instruction.Set {
 	places := instruction.Places{Home: e.home(), Roots: e.folders()}
 	return instruction.NewBook(places, drafts{e.view}).Import(path, i)
 }
 
-// matches reports whether a glob of a file with instructions means any file of its workspace folder, as far as that is
-// found out in half a second. It reads the disk.
+// matches reports whether a glob in a file with instructions matches any file of its workspace folder, as far as half a
+// second shows. It reads the disk.
 func (e *editor) matches(path string, g instruction.Glob) bool {
 	ctx, cancel := context.WithTimeout(e.background, matchTime)
 	defer cancel()
@@ -49,10 +49,10 @@ func (e *editor) matches(path string, g instruction.Glob) bool {
 		}
 		for found, err := range workspace.Scan[struct{}](ctx, proposal.Fork(), root, want, nil) {
 			if err != nil || want(found.Path) {
-				return true // or nobody knows
+				return true // or the search took too long
 			}
 		}
 		return false
 	}
-	return true // it is of no folder that is open
+	return true // the file is in no open folder
 }

@@ -24,8 +24,8 @@ import (
 	"github.com/agentls/agentls/lsp/short"
 )
 
-// launchActions are what can be started on a document or, where some text is selected, on that: with the built-in
-// agents, and with any of agents. Where no agent can be started, unable says why.
+// launchActions are the actions that start agents on a document or, where some text is selected, on that text: the
+// built-in agents, and any of agents. Where no agent can be started, unable says why.
 func launchActions(p *protocol.CodeActionParams, c *client.Client, agents []*agent.Definition,
 	unable string,
 ) []menu.Action {
@@ -57,7 +57,8 @@ func launchActions(p *protocol.CodeActionParams, c *client.Client, agents []*age
 	switch {
 	case part != nil:
 		list = append(list, rewrite)
-	case len(p.Context.Only) > 0: // the menu of refactorings says what there could be (LSP 3.18, CodeAction.disabled)
+	// the menu of refactorings shows disabled actions, too (LSP 3.18, CodeAction.disabled)
+	case len(p.Context.Only) > 0:
 		rewrite.Disabled = "select the lines to rewrite"
 		list = append(list, rewrite)
 	}
@@ -83,10 +84,10 @@ func launchActions(p *protocol.CodeActionParams, c *client.Client, agents []*age
 	return append(list, agentActions(p, agents)...)
 }
 
-// unable says why no agent can be started at all; empty where one can, or nobody knows yet.
+// unable says why no agent can be started at all; empty where one can, or where that is not known yet.
 func (l *launcher) unable() string {
 	if err := l.failing(); err != nil {
-		l.trying() // who looks again finds what came of it
+		l.trying() // the next look finds the outcome
 		return "agentls cannot work: " + err.Error()
 	}
 	return ""
@@ -111,7 +112,7 @@ func delegateActions(u uri.URI, part *protocol.Range, c *client.Client, agents [
 	return list
 }
 
-// delegates are the agents that a user can choose from, in display order; none before the engine is there.
+// delegates are the agents that a user can choose from, in display order; none while there is no engine.
 func (l *launcher) delegates() []*agent.Definition {
 	if !l.ready() {
 		return nil
@@ -119,7 +120,7 @@ func (l *launcher) delegates() []*agent.Definition {
 	return l.engine.Agents().List("")
 }
 
-// agentActions launch the agents that the user has made or installed. The built-in ones have actions of their own.
+// agentActions launch agents that the user has made or installed. The built-in agents have actions of their own.
 func agentActions(p *protocol.CodeActionParams, agents []*agent.Definition) []menu.Action {
 	about, what := methods.RunContext{URI: p.TextDocument.URI}, "this file"
 	if p.Range.Start != p.Range.End {
@@ -139,7 +140,7 @@ func agentActions(p *protocol.CodeActionParams, agents []*agent.Definition) []me
 	return list
 }
 
-// maxFixes is how many diagnostics of other servers a menu offers to fix.
+// maxFixes is for how many diagnostics of other servers a menu offers a fix.
 const maxFixes = 5
 
 // diagnosticActions have an agent fix what other servers report at the place. No action is preferred, since an editor
@@ -191,7 +192,7 @@ func severityOf(s protocol.DiagnosticSeverity) event.Severity {
 			return ours
 		}
 	}
-	return event.SeverityError // LSP leaves it to the client where there is none
+	return event.SeverityError // without a severity, LSP leaves it to the client
 }
 
 // ExplainCode carries out `agentls.explain`.
@@ -323,7 +324,7 @@ func (l *launcher) Delegate(ctx context.Context, p *methods.DelegateParams) (*me
 	})
 }
 
-// delegate is the agent of a name or, for "", the one that the user chooses.
+// delegate is the agent with this name or, for "", the one that the user chooses.
 func (l *launcher) delegate(ctx context.Context, session *agentcore.Session, name,
 	title string,
 ) (*agent.Definition, error) {
@@ -349,7 +350,7 @@ func (l *launcher) delegate(ctx context.Context, session *agentcore.Session, nam
 		}
 		return list[at], nil
 	}
-	l.trust.need() // where the name is that of a folder's own agent
+	l.trust.need() // the name may be that of a folder's own agent
 	d, err := agents.Find(name)
 	if err != nil {
 		return nil, l.trust.unknownAgent(ctx, name, registry.Unknown(err))

@@ -28,7 +28,7 @@ type launcher struct {
 	*window
 	trust *trust
 	board *surface.Board
-	// resumed says that an interrupted run goes on.
+	// resumed notes that an interrupted run goes on.
 	resumed func(event.RunID)
 }
 
@@ -100,7 +100,7 @@ func (l *launcher) sessionOf(ctx context.Context, id event.SessionID) (*agentcor
 	return session, engine.Others().Explain(ctx, string(id), err)
 }
 
-// milliseconds is a duration from the wire, cut to the longest there is.
+// milliseconds is a duration from the wire, at most the longest that Go has.
 func milliseconds(n int64) time.Duration {
 	const most = math.MaxInt64 / int64(time.Millisecond)
 	return time.Duration(max(min(n, most), -most)) * time.Millisecond
@@ -229,7 +229,7 @@ func (l *launcher) startRun(ctx context.Context, id event.SessionID,
 // about is a document, or a part of it, as a run's context, and its name for people. Without a URI it is the document
 // that the user touched last.
 func (l *launcher) about(ctx context.Context, u uri.URI, part *protocol.Range) (agentcore.Context, string, error) {
-	// The run begins at once then, and its lines are those of the text that it sees.
+	// The engine is opened first, so that the run begins at once and the lines are those of the text that it sees.
 	if _, err := l.open(ctx); err != nil {
 		return agentcore.Context{}, "", err
 	}
@@ -257,7 +257,7 @@ func (l *launcher) about(ctx context.Context, u uri.URI, part *protocol.Range) (
 	return about, fmt.Sprintf("%s:%d-%d", title, about.StartLine, about.EndLine), nil
 }
 
-// lines are those that a range of a request covers now, 0-based, both inclusive.
+// lines returns the lines that a range of a request covers now, 0-based, both inclusive.
 func (l *launcher) lines(ctx context.Context, path string, part protocol.Range) (first, last int, err error) {
 	r, err := l.documents.Follow(ctx, path, part)
 	if err != nil {
@@ -285,7 +285,7 @@ var modes = []methods.PermissionMode{
 	methods.PermissionModeBypass,
 }
 
-// modeOf is the mode that a run is to have; "" is the definition's own.
+// modeOf is the permission mode for a run; "" means that of the definition.
 func modeOf(m methods.PermissionMode) (permission.Mode, error) {
 	if m != "" && !slices.Contains(modes, m) {
 		return "", &fault.Error{

@@ -11,7 +11,7 @@ import (
 	"github.com/agentls/agentls/agentcore"
 )
 
-// initialized opens the engine beside the connection.
+// initialized opens the engine while the connection works on.
 func (c *connected) initialized() error {
 	if wrong := c.client.Misannounced(); wrong != nil {
 		c.logger.Warn("the editor is taken for one that does not speak the custom methods", "error", wrong)
@@ -24,7 +24,7 @@ func (c *connected) initialized() error {
 	return nil
 }
 
-// begin makes the first try, and further ones until the engine is there.
+// begin tries to open the engine until that succeeds.
 func (c *connected) begin(ctx context.Context) {
 	c.tryOpen(ctx, c.opening.first)
 	c.goes(c.status.Run)
@@ -44,9 +44,9 @@ func (c *connected) begin(ctx context.Context) {
 	}
 }
 
-// serves starts what works with the engine, which is there now.
+// serves starts the parts that work with the engine, which is open now.
 func (c *connected) serves(ctx context.Context) {
-	c.goes(c.reloader.run) // which first reads what may have come while the engine was opened
+	c.goes(c.reloader.run) // it first reads what may have changed while the engine was opened
 	c.goes(func(ctx context.Context) { c.warn(ctx, "the editor sends no file events", c.client.WatchFiles(ctx)) })
 	c.goes(c.authored.register)
 	c.goes(c.refresher.Run)
@@ -55,25 +55,26 @@ func (c *connected) serves(ctx context.Context) {
 	c.welcome(ctx)
 }
 
-// settingsChanged has the surfaces look at the settings again.
+// settingsChanged makes the surfaces read the settings again.
 func (c *connected) settingsChanged() {
 	c.refresher.SettingsChanged()
 	c.board.Wake()
 	c.status.Wake()
 }
 
-// tried starts what works with the engine, where it is there, and tells what is in the way of it.
+// tried starts the parts that work with the engine, if it is open, and otherwise tells what is in the way.
 func (c *connected) tried(ctx context.Context, err error, news bool) {
 	c.status.Wake()
 	switch {
 	case err == nil:
 		c.serves(ctx)
-	case news && ctx.Err() == nil: // else the editor has gone
+	case news && ctx.Err() == nil: // otherwise the editor has gone
 		c.tell(ctx, protocol.MessageTypeError, "agentls cannot work: "+c.cannotWork(err).Error())
 	}
 }
 
-// openEngine reads the settings, opens the engine with those that are known by then, and starts what reads its events.
+// openEngine reads the settings, opens the engine with what is known of them by then, and starts the readers of its
+// events.
 func (c *connected) openEngine(ctx context.Context) error {
 	c.reloader.settle(ctx)
 	loaded, err := c.reloader.load(ctx)
@@ -85,7 +86,7 @@ func (c *connected) openEngine(ctx context.Context) error {
 		return err
 	}
 	begun := false
-	defer func() { // also where the reloader panics
+	defer func() { // runs also when the reloader panics
 		if !begun {
 			c.engine = nil
 			closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTime)
@@ -112,11 +113,11 @@ func (c *connected) openEngine(ctx context.Context) error {
 	return nil
 }
 
-// welcome tells what was wrong with the settings, and brings back the findings and proposals of former sessions.
+// welcome tells what is wrong with the settings, and brings back the findings and proposals of former sessions.
 func (c *connected) welcome(ctx context.Context) {
 	defer close(c.answers.recovery.looked)
 	restored := sync.OnceFunc(func() { close(c.restored) })
-	defer restored() // also where a part of it panics: requests wait for both
+	defer restored() // runs also when a part of it panics, since requests wait for both
 	c.tellSettings(ctx)
 	if text := c.engine.Repaired(); text != "" {
 		c.tell(ctx, protocol.MessageTypeError, text)
@@ -127,14 +128,14 @@ func (c *connected) welcome(ctx context.Context) {
 			"agentls could not bring back earlier findings and proposals: "+err.Error())
 	}
 	restored()
-	c.answers.recovery.begin(ctx, roots) // which finds what was proposed brought back
+	c.answers.recovery.begin(ctx, roots) // it needs the proposals that were brought back
 }
 
 // shutdown answers `shutdown`: it interrupts the runs, and waits until the editor was told of the end of their
 // progress.
 func (c *connected) shutdown(ctx context.Context) error {
 	if !c.ready() {
-		return nil // the engine is not there, and so is no run
+		return nil // without an engine there is no run
 	}
 	c.engine.Interrupt()
 	ctx, cancel := context.WithTimeout(ctx, shutdownTime)
@@ -145,14 +146,15 @@ func (c *connected) shutdown(ctx context.Context) error {
 	return nil
 }
 
-// shutdownTime bounds the end of the engine when the editor has gone.
+// shutdownTime bounds how long the engine may take to end when the editor has gone.
 const shutdownTime = 2 * time.Second
 
-// close ends the engine, and what follows the documents.
+// close ends the engine, and the parts that follow the documents.
 func (c *connected) close() error {
 	var errs []error
 	if c.ready() {
-		saving, cancel := context.WithTimeout(context.Background(), shutdownTime) // what is late must cost no data
+		// even a late end must lose no data
+		saving, cancel := context.WithTimeout(context.Background(), shutdownTime)
 		defer cancel()
 		errs = append(errs, c.engine.Close(saving))
 	}

@@ -46,7 +46,7 @@ func (g *pages) showTranscript(ctx context.Context, run event.RunID) error {
 	return g.showText(ctx, transcriptsFolder+string(run)+".md", text.String(), true)
 }
 
-// transcriptChanged says that a run's conversation has grown, where it is shown.
+// transcriptChanged says that a run's conversation has grown, if it is shown.
 func (g *pages) transcriptChanged(run event.RunID) {
 	g.refresher.TextChanged(document.Virtual(transcriptsFolder + string(run) + ".md"))
 }
@@ -67,7 +67,7 @@ func (g *pages) virtualText(ctx context.Context, u string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	// Editors escape more than they have to.
+	// Editors escape more characters than they have to.
 	name, err := url.PathUnescape(strings.TrimPrefix(u, document.Scheme+":"))
 	if err != nil {
 		return "", wire.InvalidParams(fmt.Errorf("read the name of the document %s: %w", u, err))
@@ -82,7 +82,7 @@ func (g *pages) virtualText(ctx context.Context, u string) (string, error) {
 	}
 	if run, ok := document.CutBoth(name, transcriptsFolder, ".md"); ok {
 		var text strings.Builder
-		g.refresher.Watch(uri.URI(u), "") // before it is read, so that no message is missed
+		g.refresher.Watch(uri.URI(u), "") // watched before it is read, so that no message is missed
 		err := engine.History().TranscriptMarkdown(ctx, event.RunID(run), &text)
 		return text.String(), err
 	}
@@ -114,9 +114,9 @@ func (g *pages) showDiff(ctx context.Context, d *methods.ProposalDiff) error {
 	return g.showText(ctx, cmp.Or(name, delivery.ChosenDiff), delivery.DiffText(d), d.URI != "")
 }
 
-// showText shows a text of the server's in the richest way that the client has: a virtual document, a file in
-// the state folder, or a message. name is the path of the virtual document, such as "answers/x.md", and of the file;
-// virtual is false where there is no virtual document of that name.
+// showText shows a text of the server in the richest way that the client has: as a virtual document, as a file in the
+// state folder, or as a message. name is the path of the virtual document, such as "answers/x.md", and of the file.
+// virtual is false where there is no virtual document with that name.
 func (g *pages) showText(ctx context.Context, name, text string, virtual bool) error {
 	if virtual && g.client.ShowsDocuments() && g.client.TakesContent() {
 		if shown, err := g.client.Open(ctx, document.Virtual(name)); err != nil || shown {
@@ -141,11 +141,11 @@ func (g *pages) showText(ctx context.Context, name, text string, virtual bool) e
 	return g.client.Show(ctx, protocol.MessageTypeInfo, text)
 }
 
-// messageLength is how much a message box bears, in characters.
+// messageLength is how long a text in a message box may be, in characters.
 const messageLength = 2000
 
-// keep writes a text into the state folder, readable for the user alone and writable for nobody, so that an
-// editor opens it as read-only.
+// keep writes a text into the state folder, where only the user can read it and nobody can write it, so that an editor
+// opens it as read-only.
 func keep(path, text string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("make the folder for shown documents: %w", err)
@@ -158,7 +158,7 @@ func keep(path, text string) error {
 
 // replace puts a file of mode 0400 in the place of another, whole.
 func replace(path, text string) error {
-	file, err := os.CreateTemp(filepath.Dir(path), ".new-*") // two may be at it at a time
+	file, err := os.CreateTemp(filepath.Dir(path), ".new-*") // two calls may do so at the same time
 	if err != nil {
 		return err
 	}
@@ -173,27 +173,27 @@ func replace(path, text string) error {
 	return nil
 }
 
-// showAnswer waits for the end of a run and shows what it answered. The answer of a review is not shown: its findings
-// and edits have places of their own, and the end of the run says if there are none.
+// showAnswer waits for the end of a run, and shows its answer. The answer of a review is not shown: its findings and
+// edits are shown at their places, and the end of the run says if there are none.
 func (g *pages) showAnswer(ctx context.Context, engine *agentcore.Engine, id event.RunID) error {
 	result, err := engine.Wait(ctx, id)
 	if err != nil || result.Status != event.StatusCompleted || strings.TrimSpace(result.Output) == "" {
-		return err // a failure is told by the event
+		return err // the event reports a failure
 	}
 	if info, err := engine.RunInfo(id); err == nil && info.Agent == reviewerAgent {
 		return nil
 	}
-	// Neovim asks again only for documents in its windows: so it is told first of what vanishes from a document that
-	// the answer may hide.
+	// Neovim asks again only for documents in its windows. So it is told first what vanishes from a document that the
+	// answer may hide.
 	g.board.Settle(ctx)
 	return g.showText(ctx, "answers/"+string(id)+".md", result.Output, true)
 }
 
-// presentTranscript shows the conversation of the run that a command has named.
+// presentTranscript shows the conversation of the run that a command names.
 func (g *pages) presentTranscript(arguments []protocol.LSPAny) {
 	var named methods.TranscriptParams
 	if len(arguments) == 0 || json.Unmarshal(arguments[0], &named) != nil {
-		return // it was dispatched, so that it is there
+		return // the command was dispatched, so that its argument is valid
 	}
 	g.shows("the transcript", func(ctx context.Context) error { return g.showTranscript(ctx, named.Run) })
 }
@@ -221,7 +221,7 @@ func (g *pages) present(ctx context.Context, result any) {
 	}
 }
 
-// shows shows something on a goroutine of its own, and tells where that fails.
+// shows runs show on a goroutine of its own, and reports its failure.
 func (g *pages) shows(what string, show func(context.Context) error) {
 	g.goes(func(ctx context.Context) {
 		if err := show(ctx); err != nil && ctx.Err() == nil {
@@ -247,7 +247,7 @@ func (g *pages) showPlan(ctx context.Context, path string) error {
 		u := uri.File(path)
 		if g.client.TakesContent() {
 			u = document.Virtual(plansFolder + name)
-			g.refresher.TextChanged(u) // the plan is another one, where it was shown before
+			g.refresher.TextChanged(u) // the plan may have been shown with another text before
 		}
 		if shown, err := g.client.Open(ctx, u); err != nil || shown {
 			return err

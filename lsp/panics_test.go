@@ -56,13 +56,15 @@ func TestPanicWhileOpening(t *testing.T) {
 	r.open("a.go", "package a\n")
 	doc := `"textDocument":{"uri":"` + r.uri("a.go") + `"}`
 	requests := map[string]string{
-		"textDocument/codeAction":       `{` + doc + `,"range":{"start":{"line":0,"character":0},"end":{"line":0,"character":0}},"context":{"diagnostics":[]}}`,
-		"textDocument/codeLens":         `{` + doc + `}`,
-		"textDocument/completion":       `{` + doc + `,"position":{"line":0,"character":0}}`,
-		"textDocument/hover":            `{` + doc + `,"position":{"line":0,"character":0}}`,
-		"textDocument/diagnostic":       `{` + doc + `}`,
-		"textDocument/documentSymbol":   `{` + doc + `}`,
-		"textDocument/inlayHint":        `{` + doc + `,"range":{"start":{"line":0,"character":0},"end":{"line":1,"character":0}}}`,
+		"textDocument/codeAction": `{` + doc +
+			`,"range":{"start":{"line":0,"character":0},"end":{"line":0,"character":0}},"context":{"diagnostics":[]}}`,
+		"textDocument/codeLens":       `{` + doc + `}`,
+		"textDocument/completion":     `{` + doc + `,"position":{"line":0,"character":0}}`,
+		"textDocument/hover":          `{` + doc + `,"position":{"line":0,"character":0}}`,
+		"textDocument/diagnostic":     `{` + doc + `}`,
+		"textDocument/documentSymbol": `{` + doc + `}`,
+		"textDocument/inlayHint": `{` + doc +
+			`,"range":{"start":{"line":0,"character":0},"end":{"line":1,"character":0}}}`,
 		"workspace/diagnostic":          `{"previousResultIds":[]}`,
 		"workspace/executeCommand":      `{"command":"agentls.run","arguments":[{"prompt":"x"}]}`,
 		"workspace/textDocumentContent": `{"uri":"agentls:/answers/r.md"}`,

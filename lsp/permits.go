@@ -15,7 +15,7 @@ import (
 	"github.com/agentls/agentls/lsp/methods"
 )
 
-// permits tells of the questions for permission and of what was answered. Its methods may be called from any goroutine.
+// permits lists the questions for permission and the answers. Its methods may be called from any goroutine.
 type permits struct {
 	*window
 	asks *asker
@@ -39,7 +39,7 @@ func (m *permits) Asks(ctx context.Context, p *methods.AsksParams) (*methods.Ask
 		for _, ask := range session.Asks() {
 			list.Asks = append(list.Asks, asking.OnWire(ask))
 		}
-		if err := session.Flush(ctx); err != nil { // what is shown has to survive a crash
+		if err := session.Flush(ctx); err != nil { // what is shown must survive a crash
 			return nil, fmt.Errorf("store the questions before listing them: %w", err)
 		}
 	}
@@ -78,7 +78,7 @@ func (m *permits) Grants(ctx context.Context, p *methods.GrantsParams) (*methods
 // binds reports whether a grant is about this connection's workspace.
 func (m *permits) binds(g permission.Grant) bool {
 	if g.Scope != permission.Project {
-		return true // of this process
+		return true // a session or run of this process
 	}
 	return slices.Contains(m.folders(), g.Root)
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/agentls/agentls/lsp/surface"
 )
 
-// pump hands what happens to the surfaces. Its goroutine is run.
+// pump hands events to the surfaces. Its goroutine is run.
 type pump struct {
 	*window
 	trace       *trace
@@ -33,8 +33,8 @@ type pump struct {
 	hosts func(*agentcore.Session) []string
 }
 
-// run reads what happens and hands it to the surfaces. It is the only reader of its subscription, and it
-// waits for no answer of the client.
+// run reads the events and hands them to the surfaces. It is the only reader of its subscription, and waits for no
+// answer of the client.
 func (m *pump) run(ctx context.Context, events *feed.Subscription) {
 	for {
 		e, err := events.Next(ctx)
@@ -82,7 +82,7 @@ func (m *pump) surface(ctx context.Context, e event.Event) {
 	}
 }
 
-// proposalChanged has everything that shows hunks shown again.
+// proposalChanged shows everything again that shows hunks.
 func (m *pump) proposalChanged(p event.ProposalChanged) {
 	for _, uri := range p.URIs {
 		m.diagnostics.Touch(event.FilePath(uri))
@@ -94,7 +94,7 @@ func (m *pump) proposalChanged(p event.ProposalChanged) {
 	m.unreviewed.Wake()
 }
 
-// notice tells the user what a run wants him to know. The text about a child of another run begins with its name.
+// notice shows a notice of a run to the user. The text about a child begins with the child's name.
 func (m *pump) notice(ctx context.Context, run event.RunID, n event.Notice) {
 	text := "agentls: "
 	if info, known := m.runInfo(run); known && info.Parent != "" {
@@ -114,7 +114,7 @@ func (m *pump) notice(ctx context.Context, run event.RunID, n event.Notice) {
 	}
 }
 
-// refused logs a call that was denied, since that changes what comes of the run.
+// refused logs a call that was denied, since that affects the result of the run.
 func (m *pump) refused(ctx context.Context, id event.RunID, call event.ToolCallFinished) {
 	if call.Status != event.CallDenied {
 		return
@@ -133,13 +133,13 @@ func (m *pump) finished(ctx context.Context, id event.RunID, f event.RunFinished
 	}
 	summary := m.board.Ended(id, f, out)
 	if known && info.Parent != "" {
-		return // its parent speaks for it
+		return // its parent's result tells of it
 	}
 	if _, announced := m.client.PublishDiagnostics(); !announced && known {
 		m.logFindings(ctx, id, info.Path)
 	}
 	switch f.Status {
-	case event.StatusCompleted, event.StatusCancelled, event.StatusInterrupted: // its progress, or the log, says so
+	case event.StatusCompleted, event.StatusCancelled, event.StatusInterrupted: // its progress or the log says so
 		m.pages.openPlan(id)
 	default:
 		if m.client.Announced().Endings {
@@ -173,7 +173,7 @@ func (m *pump) logFindings(ctx context.Context, run event.RunID, path string) {
 	m.log(ctx, protocol.MessageTypeInfo, strings.TrimSuffix(b.String(), "\n"))
 }
 
-// trace is what the client wants to hear in `$/logTrace` (LSP 3.18, "SetTrace Notification"): nothing until it says so
+// trace is what the client wants to get by `$/logTrace` (LSP 3.18, "SetTrace Notification"): nothing until it says so
 // in initialize or `$/setTrace`. Any goroutine may use it.
 type trace struct{ value atomic.Value }
 
@@ -190,7 +190,7 @@ func (t *trace) get() protocol.TraceValue {
 	return v
 }
 
-// traceEvent tells a client that traces what happened in a run: the stored events, with their content if it is verbose.
+// traceEvent sends a stored event of a run to a client that traces, with its content if the client wants details.
 func (m *pump) traceEvent(ctx context.Context, e event.Event) {
 	wanted := m.trace.get()
 	if wanted != protocol.TraceValueMessages && wanted != protocol.TraceValueVerbose || event.Transient(e.Body) {

@@ -24,7 +24,7 @@ const (
 	listedSessions, listedMessages = 100, 200
 )
 
-// records tells what is stored of sessions, and what happens in them. Its methods may be called from any goroutine.
+// records reads what is stored of sessions. Its methods may be called from any goroutine.
 type records struct {
 	*window
 	desk        *delivery.Desk
@@ -49,7 +49,7 @@ func (r *records) Sessions(ctx context.Context, p *methods.SessionsParams) (*met
 	}
 	list := &methods.SessionList{}
 	if len(filter.Roots) == 0 {
-		return list, nil // no folder is open, and no session is on none
+		return list, nil // no folder is open, and every session belongs to folders
 	}
 	sessions, more, err := engine.History().Sessions(ctx, filter)
 	if err != nil {
@@ -88,11 +88,11 @@ func (r *records) DeleteSession(ctx context.Context, p *methods.SessionParams) e
 		return err
 	}
 	session, err := engine.Session(p.Session)
-	if err != nil { // it is not open here
+	if err != nil { // the session is not open in this process
 		return engine.Retention().Delete(ctx, p.Session)
 	}
-	// Meanwhile no edit of the session is on its way to the editor, and the next session is not opened before this one
-	// is deleted.
+	// Meanwhile no edit of the session goes to the editor, and the next session is opened only once this one is
+	// deleted.
 	release, err := r.desk.Hold(ctx)
 	if err != nil {
 		return err

@@ -19,19 +19,19 @@ import (
 )
 
 // recovery tells the user of runs that were cut off with a former server on these folders, and offers to resume them.
-// Nothing resumes by itself. A notice tells the user, and a code action asks him: an editor that has just started is no
-// place for a question, which in some editors takes the keys that were meant for something else. recovery has its own
-// lock; its methods may be called from any goroutine.
+// Nothing resumes by itself. A notice tells the user, and a code action asks: an editor that has just started must not
+// ask, since in some editors a question takes keys that were meant for something else. recovery has its own lock; its
+// methods may be called from any goroutine.
 type recovery struct {
 	*window
 	pages *pages
 	// resumeRun goes on with a run.
 	resumeRun func(context.Context, *methods.ResumeParams) (*methods.RunStarted, error)
 
-	looked chan struct{} // closed when begin has ended, or cannot come
+	looked chan struct{} // closed when begin has ended or will never be called
 
 	mu   sync.Mutex
-	left []elsewhere.Interrupted // those that were not resumed yet, the oldest first
+	left []elsewhere.Interrupted // those that are not resumed yet, the oldest first
 }
 
 // The answers to the question what to do with interrupted runs.
@@ -43,7 +43,7 @@ const (
 // maxRecovered is how many interrupted runs are named and shown one by one.
 const maxRecovered = 3
 
-// begin looks for runs that were cut off and of which no server has told the user, and tells of them.
+// begin looks for runs that were cut off and of which no server has told the user, and tells the user.
 func (r *recovery) begin(ctx context.Context, roots []string) {
 	runs, err := r.engine.Others().TakeInterrupted(ctx, roots)
 	if err != nil {
@@ -66,25 +66,26 @@ func (r *recovery) begin(ctx context.Context, roots []string) {
 		r.log(ctx, protocol.MessageTypeWarning, logged)
 	}
 	if len(resumable) > 0 && r.client.Announced().Endings {
-		return // it asks for them
+		return // the client asks for them itself
 	}
 	r.tell(ctx, protocol.MessageTypeWarning, told)
 }
 
-// offer has actions offer to resume runs. It copies the list, which the caller may read while runs are resumed.
+// offer makes actions offer to resume these runs. It copies the list, so that the caller may read it while runs are
+// resumed.
 func (r *recovery) offer(runs []elsewhere.Interrupted) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.left = slices.Clone(runs)
 }
 
-// notice is what the user is told at the start: one line of less than 80 columns, since Neovim waits for a key behind a
-// longer one.
+// notice is what the user is told at the start, in one line of less than 80 columns, since Neovim waits for a key after
+// a longer one.
 func notice(runs []elsewhere.Interrupted) string {
 	return "agentls: " + short.Count(len(runs), "interrupted run") + ", see the code actions"
 }
 
-// Interrupted carries out `agentls.interrupted`: it says which runs were cut off, and does what the user answers.
+// Interrupted carries out `agentls.interrupted`: it says which runs were cut off, and does what the user decides.
 func (r *recovery) Interrupted(ctx context.Context, _ *methods.NoParams) (*methods.InterruptedResult, error) {
 	if _, err := r.kept(ctx); err != nil {
 		return nil, err
@@ -110,7 +111,7 @@ func (r *recovery) Interrupted(ctx context.Context, _ *methods.NoParams) (*metho
 	return result, err
 }
 
-// runs are those that can be resumed and were not yet, the oldest first.
+// runs are the runs that can be resumed and are not yet, the oldest first.
 func (r *recovery) runs() []elsewhere.Interrupted {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -134,7 +135,7 @@ func interruptedText(runs []elsewhere.Interrupted) string {
 		strings.Join(names, ", "))
 }
 
-// interruptedName names a run as its progress has named it.
+// interruptedName names a run as its progress did.
 func interruptedName(i elsewhere.Interrupted) string {
 	return "“" + i.Agent + ": " + short.Line(permission.Visible(i.Title)) + "”"
 }
@@ -158,7 +159,7 @@ func (r *recovery) resume(ctx context.Context, runs []elsewhere.Interrupted) []m
 	return list
 }
 
-// show shows what the newest of the runs had done.
+// show shows what the newest of the runs has done.
 func (r *recovery) show(ctx context.Context, runs []elsewhere.Interrupted) {
 	for _, i := range runs[max(0, len(runs)-maxRecovered):] {
 		var text strings.Builder
@@ -179,7 +180,7 @@ func (r *recovery) show(ctx context.Context, runs []elsewhere.Interrupted) {
 	}
 }
 
-// resumed notes that a run goes on, so that actions offers it no more.
+// resumed notes that a run goes on, so that actions no longer offers it.
 func (r *recovery) resumed(run event.RunID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -190,8 +191,8 @@ func (r *recovery) resumed(run event.RunID) {
 	r.left = slices.DeleteFunc(r.left, func(i elsewhere.Interrupted) bool { return len(i.Parts) == 0 })
 }
 
-// actions offer every document one action that resumes interrupted runs: the action asks the user which, or resumes the
-// newest for a client that shows no questions.
+// actions are one action, in every document, that resumes interrupted runs: it asks the user which or, for a client
+// that shows no questions, resumes the newest.
 func (r *recovery) actions() []menu.Action {
 	runs := r.runs()
 	if len(runs) == 0 {

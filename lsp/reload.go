@@ -26,35 +26,36 @@ import (
 	"github.com/agentls/agentls/lsp/lending"
 )
 
-// reloader keeps the definitions, skills and configuration as the disk has them. Whoever knows of a change calls touch;
-// one goroutine reads again and hands the engine new snapshots. A file that cannot be used does not hold up the others.
+// reloader keeps the definitions, skills and configuration as they are on the disk. Code that knows of a change calls
+// touch; one goroutine then reads everything again and hands new snapshots to the engine. A file that cannot be used
+// does not affect the others.
 //
 // The editor's own file events are not enough, even where it announces them: Helix tells only what it has saved itself,
 // and no editor looks at the user's folders outside the workspace.
 type reloader struct {
 	*window
 	trust *trust
-	// shown has the surfaces look at the settings again, and touch the diagnostics of files. Neither waits.
+	// shown makes the surfaces read the settings again, and refreshes the diagnostics of files. Neither waits.
 	shown   func()
 	touched func(paths ...string)
-	news    chan struct{}     // has room for one: something may have changed
-	asks    chan chan<- error // who waits for the next reload, and has room for how it ended
-	loader  agent.Loader      // owned by load, which runs before run and then in it
+	news    chan struct{}     // has room for one value, which says that something may have changed
+	asks    chan chan<- error // callers that wait for the next reload; each channel has room for its outcome
+	loader  agent.Loader      // owned by load, which runs before run begins, and then in run
 	now     atomic.Pointer[authoring.Vocabulary]
 
-	// lender and surroundings are known before there is an engine, which is opened with what they find.
+	// lender and surroundings exist before the engine, which is opened with what they find.
 	lender       *lending.Lender
 	surroundings provider.Surroundings
-	// settled says that the settings were read and asked for; the tries to open the engine own it, of which there is
-	// one at a time.
+	// settled says that the settings were read and asked for. Only a try to open the engine uses it, and there is one
+	// try at a time.
 	settled bool
 
 	mu      sync.Mutex
 	targets []watch.Target
 
-	// Owned by run.
+	// The fields below are owned by run.
 	faulty map[string]bool // files that had errors
-	told   map[string]bool // errors that were told in words
+	told   map[string]bool // errors that the user was told of
 }
 
 func newReloader(w *window, lender *lending.Lender) *reloader {
@@ -75,16 +76,16 @@ func (r *reloader) vocabulary() *authoring.Vocabulary {
 	with := *v
 	with.Imports, with.Matches = r.imports, r.matches
 	if loaded && r.ready() {
-		with.Registry = r.engine.Agents() // those that were registered at run time, too
+		with.Registry = r.engine.Agents() // includes those registered at run time
 	}
 	return &with
 }
 
-// builtinVocabulary is that of a server without any file.
+// builtinVocabulary is the vocabulary of a server without any file.
 var builtinVocabulary = sync.OnceValue(func() *authoring.Vocabulary {
 	builtin, err := agent.Builtin()
 	if err != nil {
-		builtin = nil // whoever opens an engine tells it
+		builtin = nil // the error is reported where an engine is opened
 	}
 	return &authoring.Vocabulary{
 		Registry: agent.NewRegistry(builtin...), Skills: skill.NewSet(skill.Builtin()...), Config: config.Default(),
@@ -92,7 +93,8 @@ var builtinVocabulary = sync.OnceValue(func() *authoring.Vocabulary {
 	}
 })
 
-// usable makes the func that finds what a configuration offers to definitions, with the models of the surroundings.
+// usable makes the function that finds what a configuration offers to definitions, with the models in these
+// surroundings.
 func usable(in provider.Surroundings) func(*config.Config) agent.Known {
 	return func(cfg *config.Config) agent.Known { return registry.Known(cfg, nil, in) }
 }
@@ -100,7 +102,7 @@ func usable(in provider.Surroundings) func(*config.Config) agent.Known {
 // touch says that anything may have changed. It never waits.
 func (r *reloader) touch() { wake(r.news) }
 
-// changed says that files have changed on disk; nil for any. It never waits.
+// changed says that these files have changed on disk; nil means any. It never waits.
 func (r *reloader) changed(paths []string) {
 	if paths == nil || slices.ContainsFunc(paths, r.concerns) {
 		r.touch()
@@ -120,7 +122,7 @@ func (r *reloader) concerns(path string) bool {
 // roots are the workspace folders whose files count: those that the user trusts.
 func (r *reloader) roots() []string { return r.trust.roots() }
 
-// foreign are the folders of other tools whose files are read, too, below a project or the home folder.
+// foreign are the folders of other tools whose files are read as well, in a project or the home folder.
 var foreign = []string{".claude/agents", ".claude/skills", ".opencode/agent", ".opencode/agents"}
 
 // watched are the files and folders that load reads.
@@ -134,7 +136,7 @@ func (r *reloader) watched() []watch.Target {
 	if dirs.File != "" && filepath.Dir(dirs.File) != dirs.Config {
 		list = append(list, watch.Target{Path: dirs.File})
 	}
-	// Folders that are not trusted are watched, too: the user is asked about what appears there.
+	// Folders that are not trusted are watched, too, since the user is asked about files that appear there.
 	roots := r.folders()
 	for _, base := range append(slices.Clone(roots), r.home()) {
 		if base == "" {
@@ -184,7 +186,7 @@ func (r *reloader) run(ctx context.Context) {
 			}
 		}()
 	}
-	r.touch() // for what has changed since the first load
+	r.touch() // for changes since the first load
 	for {
 		var waiting chan<- error
 		select {
@@ -210,7 +212,7 @@ func (r *reloader) run(ctx context.Context) {
 	}
 }
 
-// aim finds out anew what is watched.
+// aim finds out again what has to be watched.
 func (r *reloader) aim() []watch.Target {
 	targets := r.watched()
 	r.mu.Lock()
@@ -219,7 +221,7 @@ func (r *reloader) aim() []watch.Target {
 	return targets
 }
 
-// again has everything read again, and waits for that.
+// again reads everything again, and waits for that.
 func (r *reloader) again(ctx context.Context) error {
 	done := make(chan error, 1)
 	select {
@@ -239,7 +241,7 @@ func (r *reloader) again(ctx context.Context) error {
 	}
 }
 
-// settingsTime bounds the wait for the editor's settings, which the first run needs.
+// settingsTime bounds how long the first run waits for the editor's settings.
 const settingsTime = 2 * time.Second
 
 // settle reads the settings. The first call asks the editor for its own, then and after each change.
@@ -255,14 +257,14 @@ func (r *reloader) settle(ctx context.Context) {
 	defer patience.Stop()
 	select {
 	case <-asked:
-	case <-patience.C: // they count when they come
+	case <-patience.C: // the settings count when they come
 	case <-ctx.Done():
 	}
 	r.settled = true
 }
 
-// followSettings reads the settings again after each change, until ctx ends: the editor's answer to a request or, where
-// the editor answers none, what it sent. It closes asked after the first time.
+// followSettings reads the settings again after each change, until ctx ends: it asks the editor or, where the editor
+// does not answer, takes what the editor sent. It closes asked after the first time.
 func (r *reloader) followSettings(ctx context.Context, asked chan<- struct{}) {
 	for first := true; ; first = false {
 		select {
@@ -274,13 +276,13 @@ func (r *reloader) followSettings(ctx context.Context, asked chan<- struct{}) {
 		if first {
 			close(asked)
 		}
-		if r.ready() { // else whoever opens the engine takes them from here
+		if r.ready() { // otherwise the engine is opened with these settings
 			r.touch()
 		}
 	}
 }
 
-// engineOptions are what the engine is made of.
+// engineOptions are the options that the engine is opened with.
 func (r *reloader) engineOptions(v *authoring.Vocabulary) agentcore.Options {
 	o := r.options
 	return agentcore.Options{
@@ -291,8 +293,8 @@ func (r *reloader) engineOptions(v *authoring.Vocabulary) agentcore.Options {
 	}
 }
 
-// begin finds out which folders are trusted, before any run, and reads what lies in them. The engine is there, and run
-// has not begun.
+// begin finds out which folders are trusted, before any run, and reads their files. The engine is open, and run has not
+// begun.
 func (r *reloader) begin(ctx context.Context) error {
 	r.trust.read(ctx)
 	if r.trust.given != nil || len(r.roots()) == 0 {
@@ -332,7 +334,7 @@ func (r *reloader) load(ctx context.Context) (*authoring.Vocabulary, error) {
 	return &next, nil
 }
 
-// reload reads everything again and tells who works with it.
+// reload reads everything again, and hands it to the parts that use it.
 func (r *reloader) reload(ctx context.Context) {
 	r.trust.read(ctx)
 	r.settings.load()
@@ -347,7 +349,7 @@ func (r *reloader) reload(ctx context.Context) {
 		return
 	}
 	if !r.trust.unchanged(ctx) {
-		r.touch() // what was read may not be what is trusted
+		r.touch() // trust may have changed since the files were read
 		return
 	}
 	r.engine.Registry().SetBase(next.Registry)
@@ -357,8 +359,8 @@ func (r *reloader) reload(ctx context.Context) {
 	r.touched(r.documents.Authored()...)
 }
 
-// report shows the errors in files: as diagnostics of those in the workspace, in the log for others. It also logs which
-// definitions are not used since another one has the same name.
+// report shows the errors in files: as diagnostics for files in the workspace, in the log for others. It also logs
+// which definitions are not used because another one has the same name.
 func (r *reloader) report(ctx context.Context, v *authoring.Vocabulary) {
 	faulty, told := map[string]bool{}, map[string]bool{}
 	for _, p := range slices.Concat(v.Registry.Problems(), v.Skills.Problems()) {

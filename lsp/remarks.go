@@ -12,8 +12,8 @@ import (
 	"github.com/agentls/agentls/lsp/surface"
 )
 
-// remarks are what there is to see in a file: findings, hunks, questions, and the problems of files that people write
-// for agentls. Its methods may be called from any goroutine.
+// remarks collects what a file shows: findings, hunks, questions, and the problems of files that people write for
+// agentls. Its methods may be called from any goroutine.
 type remarks struct {
 	*window
 	launches *surface.Launches
@@ -21,7 +21,7 @@ type remarks struct {
 	authored *authored
 }
 
-// of are the diagnostics of all remarks on a file, at the places where they stand in the text.
+// of returns the diagnostics of all remarks on a file, at their places in the text.
 func (r *remarks) of(path string, x *workspace.Index, open bool) []protocol.Diagnostic {
 	return slices.Concat(r.diagnosticsOf(r.opened(), path, x), r.asks.diagnostics(path, x),
 		r.authored.diagnostics(path, x, open))
@@ -43,7 +43,7 @@ func (r *remarks) diagnosticsOf(session *agentcore.Session, path string, x *work
 		if h.Waits() && (h.Path == path || h.Create && r.host(h) == path) {
 			d := r.form.Hunk(h, x)
 			if fixes[h.ID] && h.State == event.StateOpen {
-				d.Message = protocol.String("proposed edit: the fix of a finding") // which says the rest
+				d.Message = protocol.String("proposed edit: the fix of a finding") // the finding says the rest
 			}
 			list = append(list, d)
 		}
@@ -65,8 +65,8 @@ func (r *remarks) hosts(session *agentcore.Session) []string {
 	return slices.Collect(maps.Keys(now))
 }
 
-// host is the document that a hunk is shown in: its own or, for a new file, the one that its run was launched on; "" if
-// there is none.
+// host is the document in which a hunk is shown: its own or, for a new file, the document on which its run was
+// launched; "" if there is none.
 func (r *remarks) host(h workspace.Hunk) string {
 	if !h.Create || r.documents.Get(h.Path) != nil {
 		return h.Path

@@ -20,8 +20,8 @@ import (
 	"github.com/agentls/agentls/lsp/short"
 )
 
-// Requests that are written as comments in a document. They are text of a repository: nothing happens without the
-// user's choice.
+// Requests that are written as comments in a document. They are text of a repository, so that nothing happens unless
+// the user chooses it.
 
 // requestsIn are the requests in a document as the editor shows it, or on the disk.
 func (l *launcher) requestsIn(path string) ([]comment.Request, *workspace.Index) {
@@ -64,14 +64,14 @@ func (l *launcher) requestActions(path string, r protocol.Range) []menu.Action {
 	return list
 }
 
-// requested is the agent that a request names, "" for the default agent. Where no agent has that name and one has a
-// similar name, slug is that agent's and written is the name in the request.
+// requested is the agent that a request names, "" for the default agent. If no agent has that name but one has a
+// similar name, slug is the name of that agent, and written the name in the request.
 func (l *launcher) requested(q comment.Request) (slug, written string, err error) {
 	if q.Agent == "" {
 		return "", "", nil
 	}
 	if !l.ready() {
-		return q.Agent, "", nil // it is looked up when the request is run
+		return q.Agent, "", nil // the name is looked up when the request is run
 	}
 	agents := l.engine.Agents()
 	if d, err := agents.Find(q.Agent); err == nil && !d.Is(agent.Hidden) {
@@ -115,7 +115,7 @@ func (l *launcher) RunComment(ctx context.Context, p *methods.RequestParams) (*m
 		if err != nil {
 			return nil, &fault.Error{Kind: fault.NotFound, Detail: err.Error(), Hint: "mend the name behind agent@"}
 		}
-		// The user who chose the action has not read characters that an editor does not show.
+		// Characters that an editor does not show are removed, since the user has not read them.
 		prompt := permission.Seen(q.Text)
 		return l.startRun(ctx, "", agentcore.RunRequest{
 			Agent: slug, Prompt: prompt, Context: agentcore.Context{Paths: []string{path}},

@@ -17,7 +17,10 @@ func TestRootsOf(t *testing.T) {
 		{`{"capabilities":{}}`, nil},
 		{`{"capabilities":{},"rootUri":null,"rootPath":null,"workspaceFolders":null}`, nil},
 		{`{"capabilities":{},"rootPath":"/w/old"}`, []workspace.Root{{Path: "/w/old", Name: "old"}}},
-		{`{"capabilities":{},"rootPath":"/w/old","rootUri":"file:///w/a%20b/"}`, []workspace.Root{{Path: "/w/a b", Name: "a b"}}},
+		{
+			`{"capabilities":{},"rootPath":"/w/old","rootUri":"file:///w/a%20b/"}`,
+			[]workspace.Root{{Path: "/w/a b", Name: "a b"}},
+		},
 		{`{"capabilities":{},"rootUri":"untitled:x"}`, nil},
 		// Folders of the same name, one in another, and one that is no file: the others still count.
 		{

@@ -159,7 +159,8 @@ func TestFailedChangeThatIsNone(t *testing.T) {
 					r.replace("a.go", `package two\n`)
 				}
 				r.send(fmt.Sprintf(
-					`{"jsonrpc":"2.0","id":%s,"result":{"applied":%t,"failedChange":%s,"failureReason":"busy"}}`, edit.ID, applied, failed))
+					`{"jsonrpc":"2.0","id":%s,"result":{"applied":%t,"failedChange":%s,"failureReason":"busy"}}`,
+					edit.ID, applied, failed))
 				p := r.answered(id)
 				want := `"reason":"busy"`
 				if applied {

@@ -290,7 +290,11 @@ func (r *rude) gone(want int) {
 // improve is a script that proposes one edit of a.go.
 var improve = []script.Turn{
 	{Answer: []script.Step{script.Call{Name: "read", Arguments: `{"path":"a.go"}`}}},
-	{Answer: []script.Step{script.Call{Name: "edit", Arguments: `{"path":"a.go","old_string":"one","new_string":"two"}`}}},
+	{
+		Answer: []script.Step{
+			script.Call{Name: "edit", Arguments: `{"path":"a.go","old_string":"one","new_string":"two"}`},
+		},
+	},
 	{Answer: []script.Step{script.Text("Improved.")}},
 }
 
@@ -464,7 +468,12 @@ func TestProgressRefused(t *testing.T) {
 // Editors send odd things as their settings; none of them keeps the server from starting.
 func TestOddSettings(t *testing.T) {
 	for _, c := range []struct{ options, told string }{
-		{`[]`, ""}, {`null`, ""}, {`{}`, ""}, {`"x"`, "expected an object"}, {`[1]`, "expected an object"}, {`{"trusted":"yes"}`, ""},
+		{`[]`, ""},
+		{`null`, ""},
+		{`{}`, ""},
+		{`"x"`, "expected an object"},
+		{`[1]`, "expected an object"},
+		{`{"trusted":"yes"}`, ""},
 	} {
 		r := serveRude(t, time.Hour)
 		r.answer("workspace/configuration", `"result":[[]]`)
@@ -545,12 +554,15 @@ func TestOddArguments(t *testing.T) {
 	r.answer("window/showMessageRequest", `"result":null`) // delegate waits for a person
 	long := strconv.Quote(strings.Repeat("x", 1<<14))
 	odd := []string{
-		`null`, `7`, `"x"`, `[]`, `[[]]`, `{}`, `{"run":null}`, `{"run":""}`, `{"run":` + long + `}`, `{"uri":"file:"}`, `{"uri":""}`,
-		`{"uri":"agentls:/answers/x.md"}`, `{"uri":"untitled:none","range":{"start":{"line":4294967295,"character":0},"end":{"line":0,"character":0}}}`,
-		`{"uris":["file:///none","file:///none"]}`, `{"uris":[]}`, `{"prompt":""}`, `{"prompt":"x","agent":` + long + `}`,
-		`{"prompt":"x","limits":{"maxTurns":-1}}`, `{"prompt":"x","limits":{"timeoutMs":-9223372036854775808}}`,
-		`{"prompt":"x","each":["file:///none"]}`, `{"prompt":"x","session":"s0"}`, `{"proposal":"p0","hunks":["h0","h0"]}`, `{"finding":"f0"}`,
-		`{"session":"s0","since":18446744073709551615}`, `{"folder":"file:","limit":-1,"before":"s0"}`, `{"timeoutMs":-1,"run":"r0"}`,
+		`null`, `7`, `"x"`, `[]`, `[[]]`, `{}`, `{"run":null}`, `{"run":""}`, `{"run":` + long + `}`, `{"uri":"file:"}`,
+		`{"uri":""}`, `{"uri":"agentls:/answers/x.md"}`,
+		`{"uri":"untitled:none","range":{"start":{"line":4294967295,"character":0},"end":{"line":0,"character":0}}}`,
+		`{"uris":["file:///none","file:///none"]}`, `{"uris":[]}`, `{"prompt":""}`,
+		`{"prompt":"x","agent":` + long + `}`, `{"prompt":"x","limits":{"maxTurns":-1}}`,
+		`{"prompt":"x","limits":{"timeoutMs":-9223372036854775808}}`, `{"prompt":"x","each":["file:///none"]}`,
+		`{"prompt":"x","session":"s0"}`, `{"proposal":"p0","hunks":["h0","h0"]}`, `{"finding":"f0"}`,
+		`{"session":"s0","since":18446744073709551615}`, `{"folder":"file:","limit":-1,"before":"s0"}`,
+		`{"timeoutMs":-1,"run":"r0"}`,
 	}
 	var list struct {
 		Capabilities struct {

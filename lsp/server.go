@@ -54,13 +54,13 @@ func newServer(ctx context.Context, in io.ReadCloser, out io.WriteCloser, o Opti
 	return s
 }
 
-// serve works until the conversation ends, and then ends what belongs to the server.
+// serve works until the conversation ends, and then ends the server's parts.
 func (s *Server) serve(ctx context.Context) (int, error) {
 	code, err := s.conn.Run(ctx, wire.Dispatch{Request: s.request, Notification: s.notification, Before: s.before})
 	return code, errors.Join(err, s.close())
 }
 
-// notification works on what needs no answer, in the order of the wire.
+// notification handles a message that needs no answer, in the order of the wire.
 func (s *Server) notification(_ context.Context, method string, params jsonrpc2.RawMessage) {
 	if err := s.notify(method, params); err != nil {
 		s.options.Logger.Warn("a notification was ignored", "method", method, "error", err)
@@ -71,10 +71,10 @@ func (s *Server) notify(method string, params jsonrpc2.RawMessage) error {
 	if work, known := s.notifications[method]; known {
 		return work(params)
 	}
-	return nil // what we do not know we were not asked to understand
+	return nil // an unknown notification is ignored
 }
 
-// request works on what wants an answer, each on a goroutine of its own.
+// request handles a message that needs an answer, on a goroutine of its own.
 func (s *Server) request(ctx context.Context, method string, params jsonrpc2.RawMessage) (any, error) {
 	if method == protocol.MethodInitialize {
 		return answered(s.initialize)(ctx, params)
@@ -117,7 +117,7 @@ func (s *Server) before(ctx context.Context, _ string) context.Context {
 	return s.connected.documents.Keep(ctx)
 }
 
-// close ends every goroutine of the server, and then what they worked with.
+// close ends every goroutine of the server, and then the parts that they used.
 func (s *Server) close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
 	defer cancel()

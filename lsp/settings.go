@@ -19,12 +19,12 @@ type settings struct {
 	initial json.RawMessage // initializationOptions
 	// trusted adds what the user trusts of the workspace; set before any other use.
 	trusted func(config.Sources) config.Sources
-	news    chan struct{} // has room for one: they have changed
+	news    chan struct{} // has room for one value, which says that the settings have changed
 
-	loading  sync.Mutex // held while the layers are read, so that the newest are read last
+	loading  sync.Mutex // held while the layers are read, so that the last reading sees the newest
 	mu       sync.Mutex
 	asked    json.RawMessage // the editor's answer to workspace/configuration, nil for none
-	pushed   json.RawMessage // from the newest workspace/didChangeConfiguration that had some
+	pushed   json.RawMessage // from the newest workspace/didChangeConfiguration that had settings
 	config   *config.Config
 	lost     []string // the sources of which config has nothing
 	problems []config.Problem
@@ -37,7 +37,8 @@ func (c *settings) current() *config.Config {
 	return c.config
 }
 
-// answered keeps the editor's answer to workspace/configuration for the next load; for nil, what the editor sent last.
+// answered keeps the editor's answer to workspace/configuration for the next load. With nil, what the editor sent last
+// counts.
 func (c *settings) answered(answer json.RawMessage) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -46,8 +47,8 @@ func (c *settings) answered(answer json.RawMessage) {
 	}
 }
 
-// load reads all layers again. Where a layer has become useless as a whole, and its permission rules with it, the
-// configuration stays as it was before. load reads the disk.
+// load reads all layers again, from the disk. Where a layer as a whole has become useless, and its permission rules
+// with it, the configuration stays as it was.
 func (c *settings) load() {
 	c.loading.Lock()
 	defer c.loading.Unlock()
@@ -79,7 +80,8 @@ func (c *settings) load() {
 	}
 }
 
-// untold returns the problems that it has not returned before, without those of files that show their problems.
+// untold returns the problems that it has not returned before, without those in files that show their problems
+// themselves.
 func (c *settings) untold(shows func(file string) bool) []config.Problem {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -99,7 +101,7 @@ func (c *settings) untold(shows func(file string) bool) []config.Problem {
 	return fresh
 }
 
-// renew says that the editor's settings have changed. pushed are those that it sent along, nil for none.
+// renew says that the editor's settings have changed. pushed are the settings that it sent along, nil for none.
 func (c *settings) renew(pushed json.RawMessage) {
 	if len(pushed) > 0 && string(pushed) != "null" {
 		c.mu.Lock()
@@ -109,7 +111,7 @@ func (c *settings) renew(pushed json.RawMessage) {
 	wake(c.news)
 }
 
-// didChangeConfiguration has the settings read again.
+// didChangeConfiguration makes the settings be read again.
 func (c *settings) didChangeConfiguration(p *protocol.DidChangeConfigurationParams) error {
 	c.renew(json.RawMessage(slices.Clone(p.Settings)))
 	return nil

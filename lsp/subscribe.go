@@ -28,7 +28,7 @@ type subscriptions struct {
 	bySession map[event.SessionID]*subscription
 }
 
-// subscription is one session of which the client gets events. Its goroutine begins behind the answer to the request,
+// subscription is one session of which the client gets events. Its goroutine begins after the answer to the request,
 // and ends when it is stopped, the session is deleted or the server ends.
 type subscription struct {
 	stop context.CancelFunc
@@ -42,8 +42,7 @@ func (s *subscriptions) of(id event.SessionID) *subscription {
 	return s.bySession[id]
 }
 
-// replace puts a subscription in the place of the former one to the same session, which it stops and returns; nil for
-// none.
+// replace sets the subscription to a session. It stops and returns the former one; nil for none.
 func (s *subscriptions) replace(id event.SessionID, next *subscription) *subscription {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -64,7 +63,7 @@ func (s *subscriptions) drop(id event.SessionID, ended *subscription) {
 	}
 }
 
-// Subscribe answers `agent/subscribe`, and has `agent/event` sent behind the answer.
+// Subscribe answers `agent/subscribe`, after which `agent/event` is sent.
 func (s *subscriptions) Subscribe(ctx context.Context, p *methods.SubscribeParams) (*methods.SubscribeResult, error) {
 	engine, err := s.open(ctx)
 	if err != nil {
@@ -107,7 +106,7 @@ func (s *subscriptions) Subscribe(ctx context.Context, p *methods.SubscribeParam
 		s.drop(id, next)
 		close(next.done)
 	}
-	// Events of the former subscription must not come behind the new answer, as if they followed its snapshot.
+	// Events of the former subscription must not come after the new answer, as if they followed its snapshot.
 	if former := s.replace(id, next); former != nil {
 		select {
 		case <-former.done:
@@ -125,8 +124,8 @@ func (s *subscriptions) Subscribe(ctx context.Context, p *methods.SubscribeParam
 	return result, nil
 }
 
-// forward sends the events of a session at the client's own speed. While the client does not read, nothing is kept for
-// it but its place.
+// forward sends the events of a session as fast as the client reads them. While the client does not read, only its
+// position is kept.
 func (s *subscriptions) forward(ctx context.Context, id event.SessionID, events *feed.Subscription) {
 	for {
 		e, err := events.Next(ctx)
@@ -138,7 +137,7 @@ func (s *subscriptions) forward(ctx context.Context, id event.SessionID, events 
 			continue
 		case ctx.Err() != nil, errors.Is(err, feed.ErrClosed), errors.Is(err, wire.ErrClosed),
 			errors.Is(err, wire.ErrNotReady):
-			return // nobody waits for more
+			return // the client wants no more
 		}
 		s.logger.Error("events are no longer sent", "session", id, "error", err)
 		s.tell(ctx, protocol.MessageTypeError,
@@ -151,7 +150,7 @@ func (s *subscriptions) forward(ctx context.Context, id event.SessionID, events 
 func (s *subscriptions) snapshot(ctx context.Context, engine *agentcore.Engine,
 	id event.SessionID,
 ) (*methods.SessionSnapshot, error) {
-	// The number is read first: events of the time in which the rest is read are sent again, and none is missed.
+	// The number is read first: events that happen while the rest is read are sent again, and none is missed.
 	_, seq, err := engine.History().Events(ctx, id)
 	if err != nil {
 		return nil, err
@@ -175,7 +174,7 @@ func (s *subscriptions) snapshot(ctx context.Context, engine *agentcore.Engine,
 	return snapshot, err
 }
 
-// addStored adds to the snapshot of a session that is not open here what is stored of it.
+// addStored adds what is stored to the snapshot of a session that is not open in this process.
 func (s *subscriptions) addStored(ctx context.Context, stored *history.Reader,
 	snapshot *methods.SessionSnapshot,
 ) (err error) {

@@ -29,19 +29,19 @@ import (
 // the folders; any goroutine may call the other methods.
 type trust struct {
 	*window
-	// given is the editor's own answer, which counts where there is one; nil for none.
+	// given is the editor's own answer, which decides where there is one; nil for none.
 	given *bool
-	// reread has what lies in the folders read again; again waits for that.
+	// reread makes the files in the folders be read again; again also waits for that.
 	reread func()
 	again  func(context.Context) error
-	news   chan struct{} // has room for one: a document was saved
+	news   chan struct{} // has room for one value, which says that a document was saved
 
 	mu      sync.Mutex
 	folders map[string]authority.FolderTrust // by root, as they were read last
-	saved   map[string]*workspace.Buffer     // what the editor showed when it saved a file, by path
+	saved   map[string]*workspace.Buffer     // the texts that the editor showed when it saved files, by path
 	// what acted in a root when the user was asked about it (permission.Digest)
 	asked  map[string]string
-	needed bool // a run was started: what the folders hold is wanted from now on
+	needed bool // whether a run was started, so that the files in the folders are needed
 }
 
 func newTrust(w *window, given *bool, reread func(), again func(context.Context) error) *trust {
@@ -72,7 +72,7 @@ func (t *trust) all() bool {
 	return len(roots) > 0 && len(t.roots()) == len(roots)
 }
 
-// sources adds the folders' own configurations to what a configuration is loaded from, where the user trusts them.
+// sources adds the configurations of trusted folders to the sources of a configuration.
 func (t *trust) sources(s config.Sources) config.Sources {
 	for _, root := range t.view.Roots() {
 		if t.given != nil {
@@ -89,7 +89,7 @@ func (t *trust) sources(s config.Sources) config.Sources {
 	return s
 }
 
-// actors are the absolute paths of the files that act in the workspace folders, or would in a trusted one.
+// actors are the absolute paths of the files that act in the workspace folders, or would if these were trusted.
 func (t *trust) actors() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -103,8 +103,8 @@ func (t *trust) actors() []string {
 	return list
 }
 
-// didSave notes the text that the editor showed when it saved a file that acts, or would where its folder were trusted.
-// It runs on the reading goroutine, and waits for nothing.
+// didSave notes the text that the editor showed when it saved a file that acts, or would if its folder were trusted. It
+// runs on the reading goroutine, and never waits.
 func (t *trust) didSave(path string) {
 	doc := t.documents.Get(path)
 	if doc == nil || !t.inWorkspace(path) {
@@ -126,11 +126,11 @@ func (t *trust) didSave(path string) {
 	wake(t.news)
 }
 
-// savingTime bounds the wait for the editor to say that it saved what the disk has already.
+// savingTime bounds how long the editor may take to report that it saved a text that is on the disk already.
 const savingTime = time.Second
 
-// read finds out how far the folders are trusted now. A folder of which that cannot be found out is not trusted. The
-// reloader's goroutine calls it, and then reads what lies in the folders.
+// read finds out how far the folders are trusted now. A folder for which that cannot be found out is not trusted. The
+// reloader's goroutine calls it, and then reads the files in the folders.
 func (t *trust) read(ctx context.Context) {
 	if t.given != nil {
 		return
@@ -174,8 +174,8 @@ func (t *trust) writtenBelow(root string) (list []string) {
 	return list
 }
 
-// inform tells a session whether the user trusts the workspace. Where the editor does not answer for itself, the store
-// must go on saying so.
+// inform tells a session whether the user trusts the workspace. Where that is not the editor's own answer, the trust
+// lasts only as long as the store has it.
 func (t *trust) inform(session *agentcore.Session) {
 	if t.given != nil {
 		session.SetTrusted(t.all())
@@ -188,8 +188,8 @@ func (t *trust) inform(session *agentcore.Session) {
 	session.SetTrusted(t.all(), t.roots()...)
 }
 
-// typed reports whether a folder was trusted up to now and all that has changed in it is text that the user saved in
-// the editor. Where the editor shows such a text and has not said yet that it saved it, typed waits a moment.
+// typed reports whether a folder was trusted until now, and all that has changed in it is text that the user saved in
+// the editor. Where the editor shows such a text but has not reported saving it yet, typed waits a moment.
 func (t *trust) typed(ctx context.Context, root string, folder authority.FolderTrust) bool {
 	t.mu.Lock()
 	former := t.folders[root].Standing

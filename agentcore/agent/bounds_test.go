@@ -152,7 +152,8 @@ func TestWhatIsSaidOfToolsThatAreNotThere(t *testing.T) {
 		},
 		{
 			"of a role", "x.agents.json",
-			`{"RoleId": "x", "SystemPrompt": "p", "CanDelegate": true, "Tools": {"Mode": "OnlyThese", "ToolList": ["read"]}}`, "x for=[primary subagent] tools=[read] to=[*] | x | p\n1:53-1:57 warning CanDelegate: " + lacks,
+			`{"RoleId": "x", "SystemPrompt": "p", "CanDelegate": true, "Tools": {"Mode": "OnlyThese", "ToolList": ["read"]}}`,
+			"x for=[primary subagent] tools=[read] to=[*] | x | p\n1:53-1:57 warning CanDelegate: " + lacks,
 		},
 		{
 			"options", "",

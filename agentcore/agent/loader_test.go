@@ -84,9 +84,10 @@ func TestLoaderReadsAllLayers(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	dir := t.TempDir()
 	write(t, dir, map[string]string{
-		"config/agents/a.md":                 native("a", ""),
-		"config/agents/deep/er/b.md":         native("b", ""),
-		"config/agents.toml":                 "[[agents]]\nname='c'\ndescription='d'\ncategory='subagent'\nprompt='p'\n",
+		"config/agents/a.md":         native("a", ""),
+		"config/agents/deep/er/b.md": native("b", ""),
+		"config/agents.toml": "[[agents]]\nname='c'\ndescription='d'\n" +
+			"category='subagent'\nprompt='p'\n",
 		"config/my.agents.json":              `{"name":"d","description":"d","category":"subagent","prompt":"p"}`,
 		"config/plugins/one/agents/p.md":     native("p", ""),
 		"config/plugins/one/agents/a.md":     native("a", "title: Of the plugin\n"),

@@ -47,11 +47,13 @@ func TestShapesOfJSON(t *testing.T) {
 		},
 		{
 			"by name at the top", "",
-			`{"x": {"description": "d", "prompt": "Do.", "tools": ["Read", "Bash(git log:*)"], "permissionMode": "acceptEdits"}}`, is + "tools=[read bash] rules=[{bash git log* allow}] permission=accept_edits | d | Do.\n",
+			`{"x": {"description": "d", "prompt": "Do.", "tools": ["Read", "Bash(git log:*)"], "permissionMode": "acceptEdits"}}`,
+			is + "tools=[read bash] rules=[{bash git log* allow}] permission=accept_edits | d | Do.\n",
 		},
 		{
 			"opencode's", "",
-			`{"agent": {"x": {"description": "d", "mode": "subagent", "prompt": "Do.", "tools": {"write": false}, "permission": {"bash": {"git push *": "deny", "*": "ask"}}}}, "theme": "t"}`, is + "not=[write] rules=[{bash git push* deny} {bash * ask}] | d | Do.\n1:164-1:171 information theme: agentls does not use the key theme of this file\n",
+			`{"agent": {"x": {"description": "d", "mode": "subagent", "prompt": "Do.", "tools": {"write": false}, "permission": {"bash": {"git push *": "deny", "*": "ask"}}}}, "theme": "t"}`,
+			is + "not=[write] rules=[{bash git push* deny} {bash * ask}] | d | Do.\n1:164-1:171 information theme: agentls does not use the key theme of this file\n",
 		},
 		{
 			"in lower case", "",
@@ -96,7 +98,8 @@ func TestShapesOfJSON(t *testing.T) {
 		},
 		{
 			"slugs and names that are none", "",
-			`{"Agents": {"Custom": [{"Name": "A", "Slug": "Bad One!", "SystemPrompt": "p"}, {"Name": " ", "Slug": "b", "SystemPrompt": "p"}, {"Name": "C", "SystemPrompt": "p"}, {"Slug": "d", "Name": "D"}]}}`, "unusable Bad One! title=A for=[primary] to=[] | A | p\nunusable b for=[primary] to=[] | b | p\nunusable  title=C for=[primary] to=[] | C | p\nunusable d title=D for=[primary] to=[] | D | \n" +
+			`{"Agents": {"Custom": [{"Name": "A", "Slug": "Bad One!", "SystemPrompt": "p"}, {"Name": " ", "Slug": "b", "SystemPrompt": "p"}, {"Name": "C", "SystemPrompt": "p"}, {"Slug": "d", "Name": "D"}]}}`,
+			"unusable Bad One! title=A for=[primary] to=[] | A | p\nunusable b for=[primary] to=[] | b | p\nunusable  title=C for=[primary] to=[] | C | p\nunusable d title=D for=[primary] to=[] | D | \n" +
 				"1:46-1:56 error Slug: Slug is \"Bad One!\" [Replace \"Bad One!\" by \"bad-one\": 1:46-1:56 " +
 				"\"\\\"bad-one\\\"\"]\n1:89-1:92 error Name: Name is empty\n1:129-1:163 error Slug: Slug is " +
 				"missing\n1:165-1:191 error prompt: the prompt is empty\n",
@@ -343,7 +346,8 @@ func TestPermissionsInJSON(t *testing.T) {
 		{
 			"a list", "",
 			before +
-				`"permission": [{"tool": "bash", "pattern": "git *", "action": "allow"}, {"permission": "edit", "action": "deny"}, {"Pattern": "read:*.env", "Action": "Deny"}]}`, is + "rules=[{bash git* allow} {edit * deny} {read {*,**/*,*/**/*}.env deny}] | d | Do.\n",
+				`"permission": [{"tool": "bash", "pattern": "git *", "action": "allow"}, {"permission": "edit", "action": "deny"}, {"Pattern": "read:*.env", "Action": "Deny"}]}`,
+			is + "rules=[{bash git* allow} {edit * deny} {read {*,**/*,*/**/*}.env deny}] | d | Do.\n",
 		},
 		{
 			"rules", "", before + `"permissions": {"Rules": [{"Pattern": "bash:*", "Action": "Deny"}]}}`,

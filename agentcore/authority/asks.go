@@ -18,8 +18,8 @@ import (
 	"github.com/agentls/agentls/agentcore/tool"
 )
 
-// Ask is a question to the user that waits for an answer: for permission, or what an agent wants to know. It is a
-// value.
+// Ask is a question to the user that waits for an answer: a question for permission, or what an agent wants to know. It
+// is never changed.
 type Ask struct {
 	ID      event.AskID
 	Session event.SessionID
@@ -29,11 +29,11 @@ type Ask struct {
 	Tool  string
 	// Title is the question in one line, such as "coder wants to run `go generate`".
 	Title string
-	// Detail is the whole of what is asked for, hidden characters made visible.
+	// Detail is everything that is asked for, with hidden characters made visible.
 	Detail string
-	// Reason says why it is asked for.
+	// Reason says why the user is asked.
 	Reason string
-	// Always are the rules that an answer for longer than once would add; empty where only once can be answered.
+	// Always are the rules that an answer for longer than once would add. If they are empty, an answer holds only once.
 	Always []permission.Rule
 	// Longer is Always as people read it, such as "bash(git push*)"; empty where Always is.
 	Longer string
@@ -52,9 +52,9 @@ type Answer struct {
 	Scope permission.Scope // Once where it is empty
 	// Expires is when an answer for longer than once ends by itself; zero for never.
 	Expires time.Time
-	// Reason is for the model, where it was not the user who decided.
+	// Reason is for the model, where the user has not decided himself.
 	Reason string
-	// Chosen answers what an agent wants to know: labels, or the user's own words. It goes with Allow.
+	// Chosen is the answer to what an agent wants to know: labels, or the user's own words. It goes with Allow.
 	Chosen []string
 }
 
@@ -64,8 +64,9 @@ type AskChoice struct {
 	Answer Answer
 }
 
-// Choices are the answers that an ask can have: those for longer than once only where such calls can be named. To what
-// an agent wants to know, the user's own words are an answer, too, and several labels where Question.Multiple says so.
+// Choices are the answers that an ask can have. Answers for longer than once are among them only where rules can
+// describe such calls. What an agent wants to know can also be answered in the user's own words, and by several labels
+// where Question.Multiple says so.
 func (a Ask) Choices() []AskChoice {
 	if a.Question != nil {
 		return a.questionChoices()
@@ -85,7 +86,8 @@ func (a Ask) Choices() []AskChoice {
 // leaveIt is the choice of a user who does not want to decide.
 const leaveIt = "Let the agent decide"
 
-// questionChoices are the options of a question, and one that leaves it to the agent, where none of them declines.
+// questionChoices are the options of a question and, unless one of them declines, one that leaves the decision to the
+// agent.
 func (a Ask) questionChoices() []AskChoice {
 	var list []AskChoice
 	for _, o := range a.Question.Options {
@@ -97,7 +99,7 @@ func (a Ask) questionChoices() []AskChoice {
 	return append(list, AskChoice{leaveIt, Answer{Scope: permission.Once}})
 }
 
-// fits checks an answer against what is asked: words for a question, a decision for a permission.
+// fits checks whether an answer fits the question: words for what an agent wants to know, a decision for a permission.
 func (a *Ask) fits(answer Answer) error {
 	q := a.Question
 	empty := slices.ContainsFunc(answer.Chosen, func(text string) bool { return strings.TrimSpace(text) == "" })
@@ -118,7 +120,7 @@ func (a *Ask) fits(answer Answer) error {
 	return nil
 }
 
-// sound checks what an answer says of its scope and time.
+// sound checks the scope and the time of an answer.
 func (a Answer) sound() error {
 	switch {
 	case !slices.Contains([]permission.Scope{permission.Once, permission.Run, permission.Session, permission.Project},
@@ -148,7 +150,7 @@ type Asks struct {
 	open []*OpenAsk // the oldest first
 }
 
-// OpenAsk is a question that somebody waits for an answer to, and the row that is stored of it.
+// OpenAsk is a question that waits for its answer, with its row in the store.
 type OpenAsk struct {
 	Ask
 	row      store.Ask
@@ -166,8 +168,8 @@ func (a *Asks) List() []Ask {
 	return list
 }
 
-// AnswerOne answers an open question of one of several sessions. The first answer counts; the error of a later one is
-// of the kind not_found.
+// AnswerOne answers an open question of one of several sessions. The first answer counts; a later one gets an error of
+// the kind not_found.
 func AnswerOne(sessions []*Asks, id event.AskID, answer Answer) error {
 	answer.Scope = cmp.Or(answer.Scope, permission.Once)
 	for _, asks := range sessions {
@@ -199,7 +201,7 @@ func (a *Asks) find(id event.AskID) *OpenAsk {
 	return nil
 }
 
-// take removes an open question, so that nobody else answers it. It returns nil where it is gone.
+// take removes an open question, so that no other answer is taken. It returns nil where the question is gone.
 func (a *Asks) take(id event.AskID) *OpenAsk {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -212,7 +214,7 @@ func (a *Asks) take(id event.AskID) *OpenAsk {
 	return one
 }
 
-// Open makes an ask for a call known, whose arguments are stored with it. Await and Resolve have to follow.
+// Open publishes an ask for a call. The call's arguments are stored with it. Await and Resolve must follow.
 func (a *Asks) Open(ask Ask, call event.CallID, arguments json.RawMessage) *OpenAsk {
 	one := &OpenAsk{Ask: ask, answered: make(chan Answer, 1), row: store.Ask{
 		ID: ask.ID, Session: ask.Session, Run: ask.Run, Call: call, Tool: ask.Tool, Title: ask.Title,
@@ -226,8 +228,8 @@ func (a *Asks) Open(ask Ask, call event.CallID, arguments json.RawMessage) *Open
 	return one
 }
 
-// Await waits until somebody answers an open ask, the time for it is over, or ctx, which is that of its run, ends. The
-// error is that of ctx.
+// Await waits until somebody answers an open ask, its time is over, or ctx, the context of its run, ends. The error is
+// that of ctx.
 func (a *Asks) Await(ctx context.Context, one *OpenAsk) (answer Answer, err error) {
 	var expired <-chan time.Time
 	if !one.Expires.IsZero() {
@@ -246,13 +248,13 @@ func (a *Asks) Await(ctx context.Context, one *OpenAsk) (answer Answer, err erro
 		answer.Reason = "the run ended"
 	}
 	if one.row.State == store.AskExpired && a.take(one.ID) == nil {
-		// Somebody answered just now, and was told so.
+		// Somebody has just answered, and was told that the answer counts.
 		answer, one.row.State = <-one.answered, store.AskAnswered
 	}
 	return answer, err
 }
 
-// Resolve stores and tells what came of an ask. The batch holds what else is to be stored with that.
+// Resolve stores and publishes the outcome of an ask. batch holds what is to be stored with it.
 func (a *Asks) Resolve(one *OpenAsk, answer Answer, batch store.Batch) {
 	row := one.row
 	row.Resolved, row.Scope, row.Reason = time.Now().UTC(), string(answer.Scope),
@@ -265,12 +267,12 @@ func (a *Asks) Resolve(one *OpenAsk, answer Answer, batch store.Batch) {
 	a.Events.Submit(batch, one.Run, event.AskResolved{Ask: one.ID, Decision: row.Decision, Reason: row.Reason})
 }
 
-// Granted are the permissions that an answer for longer than once grants: one for each of the ask's rules, and for all
-// calls of its tool where they cannot be named. home is the folder that those of a project are bound to.
+// Granted are the permissions that an answer for longer than once grants: one for each of the ask's rules, or, where
+// there are none, one for all calls of its tool. home is the folder to which grants for a project are bound.
 func (a Ask) Granted(answer Answer, home string) []permission.Grant {
 	rules := a.Always
 	if len(rules) == 0 {
-		// a denial of what cannot be named is one of the tool
+		// a denial of a call that no rule describes holds for the tool
 		rules = []permission.Rule{{Tool: a.Tool, Pattern: ""}}
 	}
 	decision := permission.Deny

@@ -11,45 +11,45 @@ import (
 	"github.com/agentls/agentls/agentcore/store"
 )
 
-// Decisions are what the user decided, in whatever process: which folders are trusted, and what was granted. Its
-// methods may be called from any goroutine.
+// Decisions are the user's decisions, made in any process: which folders are trusted, and what was granted. Its methods
+// may be called from any goroutine.
 type Decisions struct {
 	store  *store.Store
 	grants grants
-	// turn is a token for who reads them, or changes them and reads them after that, so that a former state never
-	// replaces a later one.
+	// turn is a token for reading the decisions, or for changing them and then reading them, so that an older state
+	// never replaces a newer one.
 	turn chan struct{}
-	news chan struct{} // has room for one: another process has changed folders
+	news chan struct{} // has room for one value, which says that another process has changed folders
 
 	mu      sync.Mutex
 	folders map[string]decision // by real path
-	// begun counts the reads so far, and ended is the number of the last one that was made to its end.
+	// begun counts the reads so far; ended is the number of the last read that was completed.
 	begun, ended uint64
 }
 
-// decision is what the user said about a folder, in a form that can be compared: to trust it again, as it is by now, is
-// another one.
+// decision is what the user said about a folder, in a form that can be compared. Trusting the folder again, with its
+// present files, is another decision.
 type decision struct {
 	trusted bool
 	hash    string
 	decided int64 // microseconds, as the store has them
 }
 
-// NewDecisions reads what the user has decided so far. It reads the disk.
+// NewDecisions reads the decisions so far. It reads the disk.
 func NewDecisions(ctx context.Context, s *store.Store) (*Decisions, error) {
 	d := &Decisions{store: s, turn: make(chan struct{}, 1), news: make(chan struct{}, 1)}
 	_, err := d.readNow(ctx)
 	return d, err
 }
 
-// Trusts reports whether the user trusts a folder, by its real path, whatever lies in it.
+// Trusts reports whether the user trusts a folder, by its real path, whatever files it has now.
 func (d *Decisions) Trusts(root string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.folders[root].trusted
 }
 
-// replace takes in what is stored, by the read of that number, and reports whether that is something else than before.
+// replace takes in the stored decisions from the read with this number, and reports whether they have changed.
 func (d *Decisions) replace(rows []store.Trusted, number uint64) (changed bool) {
 	folders := make(map[string]decision, len(rows))
 	for _, row := range rows {
@@ -62,7 +62,7 @@ func (d *Decisions) replace(rows []store.Trusted, number uint64) (changed bool) 
 	return changed
 }
 
-// takeTurn waits for the right to read or change what is decided. The function that it returns gives it back.
+// takeTurn waits for the right to read or change the decisions. The returned function gives the right back.
 func (d *Decisions) takeTurn(ctx context.Context) (done func(), err error) {
 	select {
 	case d.turn <- struct{}{}:
@@ -72,8 +72,8 @@ func (d *Decisions) takeTurn(ctx context.Context) (done func(), err error) {
 	}
 }
 
-// Read takes in what users have granted and whom they trust by now, in this process or any other. It reads the
-// disk, but where another call has begun to after this one was made: the calls of many runs at once share a read.
+// Read takes in what users of this process or any other have granted and trust by now. It reads the disk, unless
+// another call begins to read after this one was made: the calls of many runs at the same time share a read.
 func (d *Decisions) Read(ctx context.Context) error {
 	d.mu.Lock()
 	before := d.begun
@@ -99,8 +99,8 @@ func (d *Decisions) Read(ctx context.Context) error {
 	return err
 }
 
-// readNow is Read for who has the turn. It reports whether other folders are trusted than before, and
-// tells nobody.
+// readNow is Read for a caller that has the turn. It reports whether the trusted folders have changed, and tells
+// nobody.
 func (d *Decisions) readNow(ctx context.Context) (changed bool, err error) {
 	d.mu.Lock()
 	d.begun++
@@ -118,12 +118,13 @@ func (d *Decisions) readNow(ctx context.Context) (changed bool, err error) {
 	return d.replace(folders, number), nil
 }
 
-// readEvery is how often Follow looks for what was decided in other processes. Tool calls do not depend on that: before
-// each, the engine looks anyway.
+// readEvery is how often Follow looks for decisions of other processes. Tool calls do not depend on this, since the
+// engine looks before each call.
 const readEvery = 2 * time.Second
 
-// Follow reads the decisions every two seconds, and also what else other processes may have changed. It tells when one
-// of them has changed which folders are trusted, until ctx ends. Failures are told once each time that they begin.
+// Follow reads the decisions every two seconds, and calls also for what else other processes may have changed. It calls
+// tell when another process has changed which folders are trusted. It ends with ctx. A failure is reported once, until
+// a reading succeeds again.
 func (d *Decisions) Follow(ctx context.Context, tell func(), also func(context.Context) error, failed func(error)) {
 	ticker := time.NewTicker(readEvery)
 	defer ticker.Stop()

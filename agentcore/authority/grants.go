@@ -13,13 +13,13 @@ import (
 	"github.com/agentls/agentls/agentcore/store"
 )
 
-// grants are what users granted and have not taken back: those of projects, by whatever process, and those of this
+// grants are the permissions that users granted and have not taken back: for projects by any process, and for this
 // process's sessions and runs. It has its own lock.
 type grants struct {
 	mu   sync.Mutex
 	list []permission.Grant // the oldest first
-	// ended are those that were taken back or seen to have expired. They hold no more, whatever the clock or the store
-	// says later.
+	// ended are the grants that were taken back or seen to have expired. They never hold again, whatever the clock or
+	// the store says later.
 	ended map[event.GrantID]bool
 }
 
@@ -29,7 +29,7 @@ func (g *grants) add(more []permission.Grant) {
 	g.list = append(slices.Clip(g.list), more...)
 }
 
-// holding returns what holds at a time, the oldest first. The list is not to be changed.
+// holding returns the grants that hold at a time, the oldest first. The list must not be changed.
 func (g *grants) holding(now time.Time) []permission.Grant {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -40,9 +40,9 @@ func (g *grants) holding(now time.Time) []permission.Grant {
 	return g.list
 }
 
-// keep ends all grants but some. The lock is held.
+// keep ends all grants except some. The lock is held.
 func (g *grants) keep(some func(permission.Grant) bool) {
-	var list []permission.Grant // others may read the former one
+	var list []permission.Grant // a new list, since others may read the former one
 	for _, one := range g.list {
 		if some(one) {
 			list = append(list, one)
@@ -68,8 +68,8 @@ func (g *grants) remove(id event.GrantID) (permission.Grant, bool) {
 	return found, true
 }
 
-// meet takes in what is stored for projects: what other processes granted, and what they took back. What this process
-// granted may not be stored yet.
+// meet takes in the stored grants for projects: what other processes granted, and what they took back. A grant of this
+// process may not be stored yet.
 func (g *grants) meet(stored []store.Grant) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -112,10 +112,10 @@ func grantOf(row store.Grant) permission.Grant {
 	}
 }
 
-// Hold are the granted permissions that hold, the oldest first. The list is not to be changed.
+// Hold are the grants that hold, the oldest first. The list must not be changed.
 func (d *Decisions) Hold() []permission.Grant { return d.grants.holding(time.Now()) }
 
-// Add has permissions hold that were granted just now. It returns their rows, which the caller has stored.
+// Add adds permissions that were just granted. It returns their rows, which the caller must store.
 func (d *Decisions) Add(granted []permission.Grant) []store.Grant {
 	d.grants.add(granted)
 	rows := make([]store.Grant, len(granted))

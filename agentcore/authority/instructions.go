@@ -17,15 +17,16 @@ import (
 )
 
 const (
-	// maxInstructions bounds the files with instructions of a folder that are looked for below it.
+	// maxInstructions bounds how many files with instructions are looked for below a folder.
 	maxInstructions = 1000
-	// maxImporting is the largest file whose imports are looked at, and that is looked at as one, in bytes.
+	// maxImporting is the size, in bytes, up to which a file's imports are looked at, and up to which a file may be
+	// imported.
 	maxImporting = 1 << 20
 )
 
-// DeepInstructions are the files with instructions in the folders below a workspace folder, as slash paths: those that
-// version control ignores do not count. It walks the whole tree, which takes a moment in a large one, so that it is for
-// who is about to trust a folder. Of more than 1000 files the first count.
+// DeepInstructions are the files with instructions in the folders below a workspace folder, as slash paths, without
+// those that version control ignores. It walks the whole tree, which takes a moment in a large one, so that it is
+// called only before a folder is trusted. Only the first 1000 files count.
 func DeepInstructions(ctx context.Context, root string) (list []string, err error) {
 	view, err := workspace.Open([]workspace.Root{{Path: root}}, workspace.Options{})
 	if err != nil {
@@ -50,7 +51,7 @@ func DeepInstructions(ctx context.Context, root string) (list []string, err erro
 	return list, nil
 }
 
-// deep are those of files, as slash paths, that hold instructions in a folder below the workspace folder.
+// deep are those files, as slash paths, that hold instructions and lie in a folder below the workspace folder.
 func deep(names []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
 		return path.Dir(name) == "." || !slices.Contains(instruction.OfFolders(), path.Base(name))
@@ -66,8 +67,8 @@ func pathsOf(actors []permission.Actor) []string {
 	return list
 }
 
-// importsOf are the files of a folder that its instructions import, as sorted slash paths. What agents are never given
-// is left out: what is no regular file, too large, or looks like one with secrets.
+// importsOf are the files of a folder that its instructions import, as sorted slash paths. Files that agents are never
+// given are left out: those that are no regular files, too large, or look like files with secrets.
 func importsOf(dir *os.Root, actors []permission.Actor) []string {
 	var list, next []string
 	for _, a := range actors {
@@ -94,14 +95,14 @@ func importsOf(dir *os.Root, actors []permission.Actor) []string {
 	return slices.Compact(list)
 }
 
-// importedBy are the files of a folder that a text of it imports, as slash paths.
+// importedBy are the files of a folder that one of its texts imports, as slash paths.
 func importedBy(dir *os.Root, name string) (list []string) {
 	if !importable(dir, name) {
 		return nil
 	}
 	text, err := readBelow(dir, name)
 	if err != nil {
-		return nil // what cannot be read instructs nobody
+		return nil // a file that cannot be read instructs nobody
 	}
 	for _, i := range instruction.Imports(string(text)) {
 		full, ok := i.Resolve(filepath.Join(dir.Name(), filepath.FromSlash(name)), "")
@@ -117,8 +118,8 @@ func importedBy(dir *os.Root, name string) (list []string) {
 	return list
 }
 
-// readBelow reads a file of a folder, as far as its imports are looked at. A pipe that has taken its place since it was
-// looked at is not waited for.
+// readBelow reads a file of a folder up to the size that imports may have. It does not wait for a pipe that has taken
+// the file's place.
 func readBelow(dir *os.Root, name string) ([]byte, error) {
 	file, err := dir.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -131,7 +132,7 @@ func readBelow(dir *os.Root, name string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, maxImporting))
 }
 
-// importable reports whether a file of a folder is such as agents may be given.
+// importable reports whether a file of a folder may be given to agents.
 func importable(dir *os.Root, name string) bool {
 	info, err := dir.Stat(name)
 	return err == nil && info.Mode().IsRegular() && info.Size() <= maxImporting &&

@@ -18,14 +18,18 @@ import (
 func TestMayRead(t *testing.T) {
 	dir := t.TempDir()
 	var names []string
-	for _, name := range []string{"a.go", "sub/b.go", "sub/.env", ".env", "id_rsa", "credentials", ".aws/credentials", "*.go", "A.GO"} {
+	for _, name := range []string{
+		"a.go", "sub/b.go", "sub/.env", ".env", "id_rsa", "credentials", ".aws/credentials", "*.go", "A.GO",
+	} {
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, nil, 0o644)); err != nil {
 			t.Fatal(err)
 		}
 		names = append(names, path)
 	}
-	for name, to := range map[string]string{"link.go": "a.go", "secret.go": ".env", "out.go": t.TempDir(), "nowhere": "none"} {
+	for name, to := range map[string]string{
+		"link.go": "a.go", "secret.go": ".env", "out.go": t.TempDir(), "nowhere": "none",
+	} {
 		if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
 			if runtime.GOOS == "windows" {
 				continue // links take a right there
@@ -39,13 +43,16 @@ func TestMayRead(t *testing.T) {
 	one := func(of ...string) string { return of[random.IntN(len(of))] }
 	freely := 0
 	for range 3000 {
-		setup := permission.Setup{Roots: []string{dir}, Mode: permission.Mode(one("", string(permission.Plan), string(permission.Bypass)))}
+		setup := permission.Setup{
+			Roots: []string{dir}, Mode: permission.Mode(one("", string(permission.Plan), string(permission.Bypass))),
+		}
 		for range random.IntN(3) {
 			layer := permission.Layer{Name: "l", Narrow: random.IntN(2) == 0}
 			for range random.IntN(3) {
 				layer.Rules = append(layer.Rules, permission.Rule{
-					Tool: one("read", "grep", "list", "*", "edit", "bash", "r*"), Pattern: one("", "*.go", "sub/**", ".env", "a.go", "[", dir+"/**"),
-					Action: permission.Action(one("allow", "allow", "ask", "deny")),
+					Tool:    one("read", "grep", "list", "*", "edit", "bash", "r*"),
+					Pattern: one("", "*.go", "sub/**", ".env", "a.go", "[", dir+"/**"),
+					Action:  permission.Action(one("allow", "allow", "ask", "deny")),
 				})
 			}
 			setup.Layers = append(setup.Layers, layer)
@@ -54,8 +61,13 @@ func TestMayRead(t *testing.T) {
 		var granted []permission.Grant
 		for i := range random.IntN(2) {
 			granted = append(granted, permission.Grant{
-				ID: event.GrantID(fmt.Sprint("g", i)), Scope: permission.Project, Root: dir, Tool: one("read", "grep"), Pattern: one("", "*.go", ".env"),
-				Decision: permission.Action(one("allow", "deny")), Created: time.Now(),
+				ID:       event.GrantID(fmt.Sprint("g", i)),
+				Scope:    permission.Project,
+				Root:     dir,
+				Tool:     one("read", "grep"),
+				Pattern:  one("", "*.go", ".env"),
+				Decision: permission.Action(one("allow", "deny")),
+				Created:  time.Now(),
 			})
 		}
 		r.Decisions.Add(granted)

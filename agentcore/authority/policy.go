@@ -14,8 +14,8 @@ import (
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
-// ModeOf is the mode that a definition asks for. One of a project may only ask for less: a file that came with a
-// repository does not spare the user any question.
+// ModeOf is the mode that a definition asks for. A definition of a project may only ask for a stricter mode: a file of
+// a repository must not spare the user any question.
 func ModeOf(d *agent.Definition) permission.Mode {
 	mode := permission.Mode(d.PermissionMode)
 	if d.Source.Layer == agent.LayerProject && mode != permission.Plan {
@@ -24,9 +24,9 @@ func ModeOf(d *agent.Definition) permission.Mode {
 	return mode
 }
 
-// Layers are the rules for an agent, the weakest first. What its definition denies of tools that the user granted
-// beside its own, as a whole, is left out: the user's word on this very run is the later one. Rules of the
-// configuration, and those of the runs above, stay.
+// Layers are the rules for an agent, the weakest first. Rules of its definition that deny, as a whole, a tool that the
+// user granted beside its own are left out, since the user has decided on this run later. Rules of the configuration,
+// and of the runs above, stay.
 func Layers(d *agent.Definition, cfg *config.Config, granted ...string) []permission.Layer {
 	var layers []permission.Layer
 	if set, ok := permission.Set(d.Permissions); ok {
@@ -56,7 +56,7 @@ func Layers(d *agent.Definition, cfg *config.Config, granted ...string) []permis
 		layers = append(layers, named)
 	}
 	if cfg.WebsearchKind != "" {
-		// Whoever names a search engine wants it to be asked.
+		// A user who names a search engine wants it to be asked.
 		layers = append(layers,
 			permission.Layer{
 				Name:  "websearch.kind",
@@ -76,8 +76,8 @@ func Layers(d *agent.Definition, cfg *config.Config, granted ...string) []permis
 	return layers
 }
 
-// canonical returns the rules with the names that calls are decided by, whatever spelling of a tool they have: a rule
-// on "Bash" that bound nothing would be a hole that nobody sees.
+// canonical returns the rules with the names by which calls are decided, whatever spelling of a tool they have. A rule
+// on "Bash" that bound nothing would be a hole that nobody notices.
 func canonical(rules []permission.Rule) []permission.Rule {
 	rules = slices.Clone(rules)
 	for i := range rules {
@@ -86,8 +86,8 @@ func canonical(rules []permission.Rule) []permission.Rule {
 	return rules
 }
 
-// RuleProblems returns a warning for each permission rule of a configuration that can bind no call, since there is no
-// such tool.
+// RuleProblems returns a warning for each permission rule of a configuration that can bind no call because its tool
+// does not exist.
 func RuleProblems(cfg *config.Config) []config.Problem {
 	var list []config.Problem
 	for i, p := range cfg.Permissions {
@@ -121,7 +121,7 @@ func UserHome() string {
 	return home
 }
 
-// Home is the folder that a project's grants and trust are bound to: the first of the workspace, empty for none.
+// Home is the folder to which a project's grants and trust are bound: the first of the workspace, empty for none.
 func Home(v *workspace.View) string {
 	if folders := v.Folders(); len(folders) > 0 {
 		return folders[0]

@@ -7,27 +7,29 @@ import (
 	"github.com/agentls/agentls/agentcore/permission"
 )
 
-// Powers are what a run was allowed, beside its definition's rules, as they are stored with it.
+// Powers are what a run was allowed in addition to its definition's rules, in the form in which they are stored with
+// it.
 type Powers struct {
 	Mode  permission.Mode `json:"mode,omitempty"`
 	Tools []string        `json:"tools"`
 	// Planning says that the run is in plan mode, which plan_exit ends.
 	Planning bool `json:"planning,omitempty"`
-	// Rules are those of the run itself, from its definition and the configuration of that time. What goes on with a
-	// child is bound by them beside those of today, so that nothing which was taken away since gives it more power than
-	// it had.
+	// Rules are the rules of the run itself, from its definition and the configuration of that time. A run that goes on
+	// with a child is bound by them in addition to today's, so that the removal of a rule never gives it more power
+	// than the child had.
 	Rules []permission.Layer `json:"rules"`
-	// Bound are those of the runs that it goes on with, where they were children, and of the runs above these.
+	// Bound are the boundaries of the runs that it goes on with, where these were children, and of the runs above
+	// these.
 	Bound []Boundary `json:"bound,omitempty"`
 }
 
-// Boundary is what a run was allowed that binds another.
+// Boundary is what one run was allowed, where that binds another run.
 type Boundary struct {
 	Mode  permission.Mode    `json:"mode,omitempty"`
 	Rules []permission.Layer `json:"rules"`
 }
 
-// Bounds are what binds whoever goes on with a run of these powers.
+// Bounds are the boundaries of a run that goes on with a run of these powers.
 func (p Powers) Bounds() []Boundary {
 	list := slices.Clone(p.Bound)
 	if p.Rules != nil {
@@ -50,9 +52,9 @@ func Narrowed(permissions json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// ReadPowers reads what a stored run was allowed. One from before that was stored has the least.
+// ReadPowers reads what a stored run was allowed. A run that was stored before powers were has the least.
 func ReadPowers(permissions json.RawMessage) Powers {
-	var p Powers // the default mode is stored as none
+	var p Powers // the default mode is stored as an empty one
 	if err := json.Unmarshal(permissions, &p); err != nil {
 		return Powers{Mode: permission.Plan}
 	}

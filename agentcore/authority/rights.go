@@ -16,27 +16,27 @@ import (
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
-// Rights are what decides on the calls of a run, or of an agent that does not run: they need neither a model nor a
-// layer. They do not change, and any goroutine may ask.
+// Rights decide on the calls of a run, or of an agent that does not run, since they need neither a model nor a layer.
+// They do not change, and any goroutine may use them.
 type Rights struct {
 	Session   event.SessionID
 	View      *workspace.View
 	Policy    *permission.Policy
 	Decisions *Decisions
-	// Level is how well commands are kept apart. It looks at the machine when first asked.
+	// Level is how well commands are kept apart. Its first call looks at the machine.
 	Level func() permission.Level
 	// Own are the rules of the run itself, without those of the runs above it.
 	Own []permission.Layer
-	// Bound are those of the runs that it goes on with, which bind it, too.
+	// Bound are the boundaries of the runs that this run goes on with. They bind it, too.
 	Bound []Boundary
-	// Attached reports whether a file outside of the workspace may be read nevertheless: a skill's, a command's output.
+	// Attached reports whether a file outside of the workspace may be read, such as one of a skill or a command's
+	// output.
 	Attached func(path string) bool
-	// Pointed reports whether the user started the run, or the one above it all, on a file. It is nil where nothing
-	// runs.
+	// Pointed reports whether the user started the run, or the root above it, on a file. It is nil where nothing runs.
 	Pointed func(path string) bool
 }
 
-// effects are what the tools' effects are to a policy.
+// effects maps the effects of tools to those of policies.
 var effects = map[tool.Effect]permission.Effect{
 	tool.Reads: permission.Read, tool.Fetches: permission.Network, tool.Delegates: permission.Internal,
 	tool.Notes:    permission.Internal,
@@ -44,7 +44,7 @@ var effects = map[tool.Effect]permission.Effect{
 	tool.Executes: permission.Execute,
 }
 
-// Reach is the most that a call of a tool could come to, whatever its arguments are.
+// Reach is the most that any call of a tool could be allowed, whatever its arguments.
 func (r *Rights) Reach(spec tool.Spec) permission.Action {
 	level := permission.None
 	if spec.Effect == tool.Executes {
@@ -53,8 +53,8 @@ func (r *Rights) Reach(spec tool.Spec) permission.Action {
 	return r.Policy.Reach(spec.Name, effects[spec.Effect], level, r.Grants())
 }
 
-// Request is a call as a policy sees it. It fails where a file that the call names can be none, and where its tool does
-// not declare what it reaches for: nothing could be decided on then.
+// Request is a call as a policy sees it. The error says that a named file cannot exist, or that the tool does not
+// declare what it reaches for, so that there would be nothing to decide on.
 func (r *Rights) Request(spec tool.Spec, access *tool.Access) (permission.Request, error) {
 	request := permission.Request{Tool: spec.Name, Effect: effects[spec.Effect]}
 	if access == nil {
@@ -65,9 +65,9 @@ func (r *Rights) Request(spec tool.Spec, access *tool.Access) (permission.Reques
 	case access.Command != "":
 		request.Command, request.Dir, request.Sandbox = access.Command, Home(r.View), r.Level()
 	case spec.Effect == tool.Executes:
-		request.Effect = permission.External // no rule of command lines knows it
+		request.Effect = permission.External // no rule on command lines fits it
 	case spec.Effect == tool.Fetches && len(access.Hosts) == 0 && !access.Network:
-		request.Effect = permission.Read // it reaches nothing, and the tool says so
+		request.Effect = permission.Read // it reaches nothing, as its tool declares
 	}
 	var together []string
 	for _, name := range access.Paths {
@@ -80,7 +80,7 @@ func (r *Rights) Request(spec tool.Spec, access *tool.Access) (permission.Reques
 		paths, err := r.Paths(name, spec.Effect == tool.Proposes, judge)
 		if err != nil {
 			if spec.Effect == tool.Reads && r.Attached(name) {
-				continue // the run may know it although it lies elsewhere
+				continue // the run may know the file although it lies outside
 			}
 			return request, err
 		}
@@ -89,12 +89,13 @@ func (r *Rights) Request(spec tool.Spec, access *tool.Access) (permission.Reques
 	return request, nil
 }
 
-// Paths is a file as a policy sees it: by its name, and where a link leads. judge has judged what is written with it.
+// Paths is a file as a policy sees it: its name, and the path that a link leads to. judge has judged the files that are
+// written together with it.
 func (r *Rights) Paths(name string, write bool, judge *workspace.Judge) ([]permission.Path, error) {
 	resolved, err := r.View.Resolve(name)
 	if err != nil {
 		if !write && r.Attached(name) {
-			return nil, nil // of a skill, or what a command put out: the run may read it
+			return nil, nil // a file of a skill or a command's output, which the run may read
 		}
 		return nil, err
 	}
@@ -124,7 +125,7 @@ func (r *Rights) Paths(name string, write bool, judge *workspace.Judge) ([]permi
 	return paths, nil
 }
 
-// belowRoot is a path without links as the workspace names it, where a folder of the workspace was itself opened by a
+// belowRoot is a path without links in terms of the workspace, where a workspace folder was itself opened through a
 // link.
 func (r *Rights) belowRoot(real string) string {
 	for _, root := range r.View.Roots() {
@@ -139,8 +140,8 @@ func (r *Rights) belowRoot(real string) string {
 	return real
 }
 
-// Within returns the policy of a run that has to keep within bounds: those of the run above it, whose policy is nil for
-// none, and its own, one after the other.
+// Within returns the policy of a run that is bound by the run above it, whose policy is nil for none, and by its own
+// boundaries, one after the other.
 func (r *Rights) Within(run event.RunID, above *permission.Policy, bounds ...Boundary) *permission.Policy {
 	for _, b := range bounds {
 		if above != nil {
@@ -154,14 +155,14 @@ func (r *Rights) Within(run event.RunID, above *permission.Policy, bounds ...Bou
 	return above
 }
 
-// Alone are the rights of an agent that nobody but the user binds.
+// Alone are the rights of an agent that is bound by no run above it.
 func (r *Rights) Alone(d *agent.Definition, cfg *config.Config) Rights {
 	alone := *r
 	alone.Policy = r.Within("", nil, Boundary{ModeOf(d), Layers(d, cfg)})
 	return alone
 }
 
-// Below are the rights of an agent that a run with these starts.
+// Below are the rights of an agent that a run with these rights starts.
 func (r *Rights) Below(d *agent.Definition, cfg *config.Config) Rights {
 	below := *r
 	mode := ModeOf(d)
@@ -172,14 +173,14 @@ func (r *Rights) Below(d *agent.Definition, cfg *config.Config) Rights {
 	return below
 }
 
-// Unsandboxed tells that commands run as the user would run them.
+// Unsandboxed reports that commands run as if the user ran them.
 func (r *Rights) Unsandboxed() bool { return r.Level() == permission.None }
 
-// Grants are those that hold.
+// Grants are the grants that hold.
 func (r *Rights) Grants() []permission.Grant { return r.Decisions.Hold() }
 
-// MayRead reports whether a file that a search comes across may be shown: it is left out where read of it is denied, by
-// a rule or since it looks like one with secrets, and where a rule wants the user to be asked.
+// MayRead reports whether a file that a search finds may be shown. It may not where a rule denies reading it or wants
+// the user to be asked, or where the file looks like one with secrets.
 func (r *Rights) MayRead(name, toolName string) bool { return r.WhyUnread(name, toolName) == "" }
 
 // WhyUnread says why MayRead reports false, "" where it reports true.
@@ -197,7 +198,7 @@ func (r *Rights) MayReadPlain(name, toolName string) bool {
 	return r.whyUnread(toolName, permission.Path{Name: name}) == ""
 }
 
-// whyUnread is WhyUnread for a file by all of its names.
+// whyUnread is WhyUnread for a file with all of its names.
 func (r *Rights) whyUnread(toolName string, names ...permission.Path) string {
 	grants, plain := r.Grants(), len(names) == 1 && !permission.Secret(filepath.ToSlash(names[0].Name))
 	for _, t := range []string{"read", toolName} {
@@ -205,7 +206,7 @@ func (r *Rights) whyUnread(toolName string, names ...permission.Path) string {
 			continue
 		}
 		d := r.Policy.Decide(permission.Request{Tool: t, Effect: permission.Read, Paths: names}, grants)
-		// Outside of the workspace the call itself was asked for.
+		// Outside of the workspace, the user was asked about the call itself.
 		if d.Action == permission.Deny || d.Action == permission.Ask && d.Rule != nil {
 			return cmp.Or(d.Reason, "it may not be read")
 		}
@@ -221,7 +222,7 @@ func (r *Rights) Explain(tools map[string]tool.Tool, toolName, subject string) (
 		name = toolName
 	}
 	if mcpname.Is(name) {
-		// Whether the server has it is not asked: a rule may speak of it all the same.
+		// It does not matter whether the server has the tool, since a rule may name it.
 		return r.Policy.Explain(permission.Request{Tool: name, Effect: permission.External}, r.Grants()), nil
 	}
 	t := tools[name]

@@ -17,7 +17,8 @@ func open(t *testing.T, names ...string) (*Root, string) {
 	dir := t.TempDir()
 	for _, name := range names {
 		path := filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(name), 0o644)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755),
+			os.WriteFile(path, []byte(name), 0o644)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -204,7 +205,8 @@ func TestPath(t *testing.T) {
 			errors.Is(err, fs.ErrNotExist) != errors.Is(problem, fs.ErrNotExist) {
 			t.Errorf("%s is found: %v, by os.Root %v", rel, err, problem)
 		}
-		if err == nil && (info.Mode != want.Mode() || info.Size != want.Size() || !info.Modified.Equal(want.ModTime())) {
+		if err == nil &&
+			(info.Mode != want.Mode() || info.Size != want.Size() || !info.Modified.Equal(want.ModTime())) {
 			t.Errorf("%s: %+v, want %v", rel, info, want)
 		}
 		data, read, err := r.ReadFile(rel, &buffer, 100)

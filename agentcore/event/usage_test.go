@@ -10,7 +10,9 @@ import (
 
 // TestUsageAdds: no figure makes a sum that is negative, turns over or cannot be written down.
 func TestUsageAdds(t *testing.T) {
-	wild := event.Usage{InputTokens: math.MaxInt64, OutputTokens: math.MinInt64, CachedTokens: -1, Cost: new(math.MaxFloat64)}
+	wild := event.Usage{
+		InputTokens: math.MaxInt64, OutputTokens: math.MinInt64, CachedTokens: -1, Cost: new(math.MaxFloat64),
+	}
 	sum := event.NoUsage()
 	for range 100 {
 		sum = sum.Add(wild).Add(sum)

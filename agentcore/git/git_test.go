@@ -148,7 +148,9 @@ var uncommitted, staged = Scope{Kind: Uncommitted}, Scope{Kind: Staged}
 func TestChanges(t *testing.T) {
 	t.Parallel()
 	h := newHistory(t)
-	for _, name := range []string{"kept", "saved", "staged", "both", "typed", "gone", "old", "back", "touched", "sub/deep"} {
+	for _, name := range []string{
+		"kept", "saved", "staged", "both", "typed", "gone", "old", "back", "touched", "sub/deep",
+	} {
 		h.write(name, name+"\n"+ten)
 	}
 	h.write(".gitignore", "ignored\n")
@@ -327,7 +329,8 @@ func TestNothingOfTheRepositoryRuns(t *testing.T) {
 	if err := os.MkdirAll(hooks, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(hooks, "post-index-change"), []byte("#!/bin/sh\necho hook >> "+ran+"\n"), 0o755); err != nil {
+	if err := os.WriteFile(filepath.Join(hooks, "post-index-change"),
+		[]byte("#!/bin/sh\necho hook >> "+ran+"\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	h.write("a.txt", strings.Replace(ten, "4\n", "four\n", 1))

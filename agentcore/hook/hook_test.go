@@ -11,8 +11,11 @@ import (
 
 func TestMatcher(t *testing.T) {
 	spellings := map[string][]string{
-		"edit": {"edit", "edit_file", "multi_edit"}, "list": {"list", "ls"}, "notebook_edit": {"notebook_edit", "edit_notebook"},
-		"bash": {"bash", "shell"}, "mcp__memory__add": {"mcp__memory__add"},
+		"edit":             {"edit", "edit_file", "multi_edit"},
+		"list":             {"list", "ls"},
+		"notebook_edit":    {"notebook_edit", "edit_notebook"},
+		"bash":             {"bash", "shell"},
+		"mcp__memory__add": {"mcp__memory__add"},
 	}
 	for _, test := range []struct{ matcher, fits string }{
 		{"", "bash edit list mcp__memory__add notebook_edit"},
@@ -82,7 +85,15 @@ func TestOutcome(t *testing.T) {
 		exit Exit
 		want map[Event]string
 	}{
-		{exit(0), map[Event]string{SessionStart: "context out", SubagentStart: "context out", PostToolUse: "context out", PreCompact: "context out"}},
+		{
+			exit(0),
+			map[Event]string{
+				SessionStart:  "context out",
+				SubagentStart: "context out",
+				PostToolUse:   "context out",
+				PreCompact:    "context out",
+			},
+		},
 		{exit(2), map[Event]string{
 			PreToolUse: "block err", PostToolUse: "block err", Stop: "block err", SubagentStop: "block err",
 			SessionStart:  "problem objects (exit code 2), which changes nothing here: err",
@@ -96,12 +107,19 @@ func TestOutcome(t *testing.T) {
 		{Exit{Failure: errors.New("no\x1b[2J such file")}, all("problem could not be run: no[2J such file")},
 		{Exit{}, nil},
 		{Exit{Code: 2}, map[Event]string{
-			PreToolUse: "block the hook gives no reason", PostToolUse: "block the hook gives no reason",
-			Stop: "block the hook gives no reason", SubagentStop: "block the hook gives no reason",
-			SessionStart: "problem objects (exit code 2), which changes nothing here", SubagentStart: "problem objects (exit code 2), which changes nothing here",
-			PreCompact: "problem objects (exit code 2), which changes nothing here",
+			PreToolUse:    "block the hook gives no reason",
+			PostToolUse:   "block the hook gives no reason",
+			Stop:          "block the hook gives no reason",
+			SubagentStop:  "block the hook gives no reason",
+			SessionStart:  "problem objects (exit code 2), which changes nothing here",
+			SubagentStart: "problem objects (exit code 2), which changes nothing here",
+			PreCompact:    "problem objects (exit code 2), which changes nothing here",
 		}},
-		{Exit{Stdout: []byte(`{"decision":"block","reason":"no"}`)}, with(all("block no"), PreCompact, "problem a compaction cannot be rejected, since the conversation would not fit any more")},
+		{
+			Exit{Stdout: []byte(`{"decision":"block","reason":"no"}`)},
+			with(all("block no"), PreCompact,
+				"problem a compaction cannot be rejected, since the conversation would not fit any more"),
+		},
 	} {
 		for _, name := range Events() {
 			if got := short(Event(name).Outcome(test.exit)); got != test.want[Event(name)] {
@@ -131,24 +149,49 @@ func TestAnswerInJSON(t *testing.T) {
 	}{
 		{PreToolUse, `{"decision":"approve","reason":"fine"}`, ""},
 		{PreToolUse, `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow"}}`, ""},
-		{PreToolUse, `{"hookSpecificOutput":{"permissionDecision":"deny","permissionDecisionReason":"no\u001b[31m way"}}`, "block no[31m way"},
-		{PreToolUse, `{"hookSpecificOutput":{"permissionDecision":"ask","permissionDecisionReason":"sure?"}}`, "ask sure?"},
+		{
+			PreToolUse,
+			`{"hookSpecificOutput":{"permissionDecision":"deny","permissionDecisionReason":"no\u001b[31m way"}}`,
+			"block no[31m way",
+		},
+		{
+			PreToolUse, `{"hookSpecificOutput":{"permissionDecision":"ask","permissionDecisionReason":"sure?"}}`,
+			"ask sure?",
+		},
 		{PreToolUse, `{"permission_decision":"ask"}`, "ask a hook wants you to decide"},
 		{PreToolUse, `{"permission_decision":"ask","decision":"block","reason":"no"}`, "block no"},
-		{PreToolUse, `{"permission_decision":"maybe"}`, `problem its permission decision "maybe" is unknown; it can be "deny" or "ask"`},
+		{
+			PreToolUse, `{"permission_decision":"maybe"}`,
+			`problem its permission decision "maybe" is unknown; it can be "deny" or "ask"`,
+		},
 		{PreToolUse, `{"decision":"nope"}`, `problem its decision "nope" is unknown; it can be "block"`},
 		{PreToolUse, `{"continue":false,"stopReason":"enough"}`, "block enough"},
 		{PreToolUse, `{"continue":true}`, ""},
-		{PreToolUse, `{"hookSpecificOutput":{"updatedInput":{"command":"ls"}}}`, "problem updatedInput is not used: reject the call, and say what it should be"},
+		{
+			PreToolUse, `{"hookSpecificOutput":{"updatedInput":{"command":"ls"}}}`,
+			"problem updatedInput is not used: reject the call, and say what it should be",
+		},
 		{PreToolUse, `{"system_message":"hello","additional_context":"note"}`, "context note | message hello"},
 		{PostToolUse, `{"permission_decision":"deny"}`, "problem a permission decision counts in PreToolUse alone"},
-		{PostToolUse, `{"systemMessage":"hello","hookSpecificOutput":{"additionalContext":"note"}}`, "context note | message hello"},
+		{
+			PostToolUse, `{"systemMessage":"hello","hookSpecificOutput":{"additionalContext":"note"}}`,
+			"context note | message hello",
+		},
 		{PostToolUse, `{"files":["a"]}`, `context {"files":["a"]}`},
 		{PostToolUse, `["a"]`, `context ["a"]`},
 		{PostToolUse, `{"decision":`, "problem answered JSON that cannot be read: unexpected end of JSON input"},
-		{PostToolUse, `{"decision":5}`, "problem answered JSON that cannot be read: json: cannot unmarshal number into Go struct field answer.decision of type string"},
-		{PostToolUse, `{"continue":"x"}`, `problem answered JSON that cannot be read: continue is "x", not true or false`},
-		{PostToolUse, "{not json, but text}", "problem answered JSON that cannot be read: invalid character 'n' looking for beginning of object key string"},
+		{
+			PostToolUse, `{"decision":5}`,
+			"problem answered JSON that cannot be read: json: cannot unmarshal number into Go struct field answer.decision of type string",
+		},
+		{
+			PostToolUse, `{"continue":"x"}`,
+			`problem answered JSON that cannot be read: continue is "x", not true or false`,
+		},
+		{
+			PostToolUse, "{not json, but text}",
+			"problem answered JSON that cannot be read: invalid character 'n' looking for beginning of object key string",
+		},
 		{Stop, `{"continue":false}`, `problem "continue": false has no meaning in Stop`},
 		{Stop, `{"decision":"block"}`, "block the hook gives no reason"},
 		{Stop, "bye", ""},
@@ -169,7 +212,8 @@ func FuzzOutcome(f *testing.F) {
 	f.Fuzz(func(t *testing.T, name string, code int, stdout, stderr []byte, cut bool) {
 		o := Event(name).Outcome(Exit{Code: code, Stdout: stdout, Stderr: stderr, Cut: cut})
 		for _, text := range []string{o.Reason, o.AskReason, o.Context, o.Message, o.Problem} {
-			if len(text) > MaxText+1000 || !utf8.ValidString(text) || strings.ContainsAny(text, "\x00\x1b\r\x7f\u009b") {
+			if len(text) > MaxText+1000 || !utf8.ValidString(text) ||
+				strings.ContainsAny(text, "\x00\x1b\r\x7f\u009b") {
 				t.Errorf("%q", text)
 			}
 		}
@@ -181,13 +225,24 @@ func FuzzOutcome(f *testing.F) {
 
 func TestInput(t *testing.T) {
 	no := false
-	in := Input{Event: Stop, Session: "s", Cwd: "/w", PermissionMode: "default", Agent: "coder", Run: "r", Model: "m/n", StopActive: &no, LastMessage: "a\nb"}
+	in := Input{
+		Event:          Stop,
+		Session:        "s",
+		Cwd:            "/w",
+		PermissionMode: "default",
+		Agent:          "coder",
+		Run:            "r",
+		Model:          "m/n",
+		StopActive:     &no,
+		LastMessage:    "a\nb",
+	}
 	text, err := in.Encode()
 	const want = `{"hook_event_name":"Stop","session_id":"s","cwd":"/w","permission_mode":"default","agent_type":"coder","agent_id":"r","depth":0,"model":"m/n","stop_hook_active":false,"last_assistant_message":"a\nb"}` + "\n"
 	if err != nil || string(text) != want {
 		t.Errorf("%s, %v", text, err)
 	}
-	if text, err = (Input{ToolInput: json.RawMessage("{broken")}).Encode(); err != nil || strings.Contains(string(text), "broken") {
+	if text, err = (Input{ToolInput: json.RawMessage("{broken")}).Encode(); err != nil ||
+		strings.Contains(string(text), "broken") {
 		t.Errorf("%s, %v", text, err)
 	}
 	for _, test := range []struct{ tool, arguments, want string }{

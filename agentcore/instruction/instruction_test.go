@@ -145,9 +145,11 @@ func TestBook(t *testing.T) {
 	})
 	// The workspace folder with the files comes last.
 	for want, files := range map[string][]string{
-		"/u/AGENTS.md /a/AGENTS.md /b/AGENTS.md /b/.claude/CLAUDE.md":                                 nil,
-		"/u/AGENTS.md /b/AGENTS.md /b/.claude/CLAUDE.md /a/AGENTS.md /a/x/AGENTS.md":                  {"/a/x/f.go"},
-		"/u/AGENTS.md /b/AGENTS.md /b/.claude/CLAUDE.md /a/AGENTS.md /a/x/AGENTS.md /a/x/y/CLAUDE.md": {"/a/x/y/f.go", "/a/x/f.go"},
+		"/u/AGENTS.md /a/AGENTS.md /b/AGENTS.md /b/.claude/CLAUDE.md":                nil,
+		"/u/AGENTS.md /b/AGENTS.md /b/.claude/CLAUDE.md /a/AGENTS.md /a/x/AGENTS.md": {"/a/x/f.go"},
+		"/u/AGENTS.md /b/AGENTS.md /b/.claude/CLAUDE.md /a/AGENTS.md /a/x/AGENTS.md /a/x/y/CLAUDE.md": {
+			"/a/x/y/f.go", "/a/x/f.go",
+		},
 		"/u/AGENTS.md /a/AGENTS.md /b/AGENTS.md /b/.claude/CLAUDE.md /b/.github/instructions/a.instructions.md " +
 			"/b/.github/instructions/z.instructions.md /b/x/GEMINI.md": {"/b/x/f.go"},
 	} {
@@ -202,7 +204,9 @@ func TestImportsAreFollowed(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	// What the user imports may lie anywhere, and is the user's.
-	b, _ = book(map[string]string{"/u/AGENTS.md": "@~/.claude/x.md @/opt/y.md", "/u/.claude/x.md": "x", "/opt/y.md": "y"})
+	b, _ = book(map[string]string{
+		"/u/AGENTS.md": "@~/.claude/x.md @/opt/y.md", "/u/.claude/x.md": "x", "/opt/y.md": "y",
+	})
 	set := b.For()
 	if got := told(set); got != "/u/AGENTS.md\n/u/.claude/x.md\n/opt/y.md" || set.Texts[2].Root != "" {
 		t.Errorf("the user has %s", got)
@@ -247,8 +251,9 @@ func TestBound(t *testing.T) {
 	}
 	shown := func(name string) string { return name }
 	text := set.Bound(100).Write(shown, false)
-	if !strings.HasPrefix(text, "Left out, since all would be more than 100 bytes; read them where they matter: /u\n") ||
-		!strings.Contains(text, "[cut here: 672 of 700 bytes are left out; read the file for the rest]\n</instructions>\n") {
+	const out = "Left out, since all would be more than 100 bytes; read them where they matter: /u\n"
+	const cut = "[cut here: 672 of 700 bytes are left out; read the file for the rest]\n</instructions>\n"
+	if !strings.HasPrefix(text, out) || !strings.Contains(text, cut) {
 		t.Errorf("it reads\n%s", text)
 	}
 	if text := (instruction.Set{}).Write(shown, true); text != "" {
@@ -258,7 +263,9 @@ func TestBound(t *testing.T) {
 
 // FuzzTexts holds the parsers to what they say of places, whatever the text is.
 func FuzzTexts(f *testing.F) {
-	for _, seed := range []string{"@a.md `@b` ```\n", "---\napplyTo: '**/*.{a,b}',c\n---\n@x", "@@ @\x00 @a@b\n", "----\n---\n"} {
+	for _, seed := range []string{
+		"@a.md `@b` ```\n", "---\napplyTo: '**/*.{a,b}',c\n---\n@x", "@@ @\x00 @a@b\n", "----\n---\n",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -288,7 +295,8 @@ func FuzzTexts(f *testing.F) {
 			}
 		}
 		out := set.Write(func(name string) string { return name }, true)
-		if opened, closed := strings.Count(out, "<instructions file="), strings.Count(out, "</instructions>"); len(set.Texts) != closed || opened < closed {
+		opened, closed := strings.Count(out, "<instructions file="), strings.Count(out, "</instructions>")
+		if len(set.Texts) != closed || opened < closed {
 			t.Errorf("%d blocks of %d texts: %s", closed, len(set.Texts), out)
 		}
 	})

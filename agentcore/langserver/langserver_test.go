@@ -52,7 +52,8 @@ func start(t *testing.T, root string, answers map[string][]string) (*Client, *fa
 	kill := func() { f.in.Close(); f.out.Close() }
 	ctx, cancel := context.WithTimeout(t.Context(), watchdog)
 	t.Cleanup(cancel)
-	c, err := Start(ctx, &process.Live{In: in, Out: out, Kill: kill, Wait: func() string { <-f.done; return "it ended with exit code 7: last words" }}, Options{
+	wait := func() string { <-f.done; return "it ended with exit code 7: last words" }
+	c, err := Start(ctx, &process.Live{In: in, Out: out, Kill: kill, Wait: wait}, Options{
 		Roots: []string{root}, Server: Server{Name: "go", Files: []string{"*.go"}},
 		Read: func(path string) (string, bool) {
 			text, err := os.ReadFile(path)
@@ -125,7 +126,8 @@ func TestClient(t *testing.T) {
 		t.Fatal(err)
 	}
 	here := func(path string, line, from, to int) string {
-		return fmt.Sprintf(`"uri":%q,"range":{"start":{"line":%d,"character":%d},"end":{"line":%d,"character":%d}}`, uriOf(path), line, from, line, to)
+		return fmt.Sprintf(`"uri":%q,"range":{"start":{"line":%d,"character":%d},"end":{"line":%d,"character":%d}}`,
+			uriOf(path), line, from, line, to)
 	}
 	c, f, err := start(t, root, map[string][]string{
 		// It greets first, asks things itself, and is busy until it says otherwise.
@@ -137,9 +139,13 @@ func TestClient(t *testing.T) {
 			"error -32801",
 			"{" + here(b, 1, 3, 4) + "}",
 		},
-		"textDocument/references":     {"[{" + here(a, 0, 3, 4) + "},{\"uri\":\"jar:x\"},{" + here("/no/such.go", 4, 5, 6) + "}]"},
+		"textDocument/references": {
+			"[{" + here(a, 0, 3, 4) + "},{\"uri\":\"jar:x\"},{" + here("/no/such.go", 4, 5, 6) + "}]",
+		},
 		"textDocument/documentSymbol": {`[{"name":"T","kind":23,"selectionRange":{"start":{"line":0,"character":3},"end":{"line":0,"character":4}},"children":[{"name":"f","kind":8,"selectionRange":{"start":{"line":0,"character":0},"end":{"line":0,"character":1}}}]}]`},
-		"workspace/symbol":            {`[{"name":"T","kind":99,"containerName":"pkg","location":{` + here(b, 1, 0, 2) + `}}]`},
+		"workspace/symbol": {
+			`[{"name":"T","kind":99,"containerName":"pkg","location":{` + here(b, 1, 0, 2) + `}}]`,
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -156,7 +162,9 @@ func TestClient(t *testing.T) {
 	show := func(list []Place, err error) string {
 		var out []string
 		for _, p := range list {
-			out = append(out, strings.TrimSpace(fmt.Sprintf("%s:%d:%d-%d %s %s %s", filepath.Base(p.Path), p.Line, p.Column, p.EndColumn, p.Kind, p.Name, p.Container)))
+			out = append(out,
+				strings.TrimSpace(fmt.Sprintf("%s:%d:%d-%d %s %s %s", filepath.Base(p.Path),
+					p.Line, p.Column, p.EndColumn, p.Kind, p.Name, p.Container)))
 		}
 		return fmt.Sprint(strings.Join(out, ", "), err)
 	}
@@ -184,7 +192,10 @@ func TestClient(t *testing.T) {
 		t.Error(err)
 	}
 	done()
-	for method, want := range map[string]int{"textDocument/didOpen": 2, "textDocument/didChange": 1, "textDocument/didClose": 1, "workspace/didChangeWatchedFiles": 1, "initialized": 1} {
+	for method, want := range map[string]int{
+		"textDocument/didOpen": 2, "textDocument/didChange": 1, "textDocument/didClose": 1,
+		"workspace/didChangeWatchedFiles": 1, "initialized": 1,
+	} {
 		if said := f.said(method); len(said) != want {
 			t.Errorf("%s: %q", method, said)
 		}
@@ -193,15 +204,21 @@ func TestClient(t *testing.T) {
 		t.Errorf("the file that never was on the disk is told as %q", said)
 	}
 	c.Close()
-	if _, err := c.Use(context.Background(), nil, nil); err == nil || !strings.Contains(err.Error(), "it ended with exit code 7: last words") {
+	if _, err := c.Use(context.Background(), nil, nil); err == nil ||
+		!strings.Contains(err.Error(), "it ended with exit code 7: last words") {
 		t.Errorf("after its end: %v", err)
 	}
 }
 
 func TestServersThatFail(t *testing.T) {
 	defer goleak.VerifyNone(t)
-	for name, answer := range map[string]string{"ends": "exit", "writes no message": "raw Content-Length: x\r\n\r\n", "writes broken JSON": "raw Content-Length: 2\r\n\r\n{]", "writes too much": "raw Content-Length: 999999999999\r\n\r\n"} {
-		if _, _, err := start(t, t.TempDir(), map[string][]string{"initialize": {answer}}); err == nil || !strings.Contains(err.Error(), "it ended with exit code 7: last words") {
+	for name, answer := range map[string]string{
+		"ends": "exit", "writes no message": "raw Content-Length: x\r\n\r\n",
+		"writes broken JSON": "raw Content-Length: 2\r\n\r\n{]",
+		"writes too much":    "raw Content-Length: 999999999999\r\n\r\n",
+	} {
+		if _, _, err := start(t, t.TempDir(), map[string][]string{"initialize": {answer}}); err == nil ||
+			!strings.Contains(err.Error(), "it ended with exit code 7: last words") {
 			t.Errorf("a server that %s: %v", name, err)
 		}
 	}
@@ -258,7 +275,8 @@ func TestKnown(t *testing.T) {
 			t.Errorf("%+v", s)
 		}
 		for _, pattern := range s.Files {
-			if !s.Knows("/x/a"+strings.TrimPrefix(pattern, "*")) || s.language("a"+strings.TrimPrefix(pattern, "*")) == "" {
+			if !s.Knows("/x/a"+strings.TrimPrefix(pattern, "*")) ||
+				s.language("a"+strings.TrimPrefix(pattern, "*")) == "" {
 				t.Errorf("%s does not know %s", s.Name, pattern)
 			}
 		}

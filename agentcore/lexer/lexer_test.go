@@ -98,7 +98,9 @@ func TestGo(t *testing.T) {
 
 // FuzzScan: whatever the text is, the tokens lie in it, in order, with their signs inside.
 func FuzzScan(f *testing.F) {
-	for _, id := range []string{"go", "javascript", "python", "bash", "ruby", "rust", "lua", "haskell", "html", "sql", "yaml", "unheard of"} {
+	for _, id := range []string{
+		"go", "javascript", "python", "bash", "ruby", "rust", "lua", "haskell", "html", "sql", "yaml", "unheard of",
+	} {
 		f.Add(id, "a // b\n'c' \"d${e}\" `f${`g`}h` <<X $(i \"$(j)\" # k\nX\n/* l {- m [[ n <!-- o */ /p/ 'q")
 	}
 	f.Fuzz(func(t *testing.T, language, text string) {

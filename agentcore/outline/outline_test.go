@@ -8,10 +8,12 @@ import (
 
 func TestSymbols(t *testing.T) {
 	for text, want := range map[string]string{
-		"package a\n\nfunc Run(x int) {\n\ty := 1\n}\n\ntype T struct {\n}\n\nfunc (t *T) Do() error {\n": "function Run 2:5, class T 6:5, function Do 9:12",
-		"export async function load(a) {\n  const b = 1\n}\nexport class Box {\n  open() {\n":             "function load 0:22, class Box 3:13, method open 4:2",
-		"class A:\n    def f(self):\n        return f\n":                                                  "class A 0:6, function f 1:8",
-		"if (a) {\nwhile (b) {\n": "",
+		"package a\n\nfunc Run(x int) {\n\ty := 1\n}\n\ntype T struct {\n}\n\nfunc (t *T) Do() error {\n": "function Run 2:5, " +
+			"class T 6:5, function Do 9:12",
+		"export async function load(a) {\n  const b = 1\n}\nexport class Box {\n  open() {\n": "function load 0:22, " +
+			"class Box 3:13, method open 4:2",
+		"class A:\n    def f(self):\n        return f\n": "class A 0:6, function f 1:8",
+		"if (a) {\nwhile (b) {\n":                        "",
 	} {
 		var got []string
 		for _, s := range Symbols(text) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// doubtful are builtins of the shell that change how the rest is read, or run text.
+// doubtful are builtins of the shell that change how the rest of the command is read, or that run text.
 var doubtful = []string{
 	"eval", "source", ".", "exec", "alias", "unalias", "bind", "builtin", "caller", "complete", "compgen", "compopt",
 	"declare", "typeset", "local", "export", "readonly",
@@ -22,7 +22,7 @@ func builtinDoubt(args []word) string {
 		return "its program has no name"
 	case name == "hash" && len(args) > 1 && !slices.ContainsFunc(args[1:], func(a word) bool {
 		return a.glob || strings.HasPrefix(a.text, "-") && a.text != "-t"
-	}): // it only looks
+	}): // the builtin only looks
 	case slices.Contains(doubtful, name):
 		return name + " changes what the shell does, or runs text"
 	case name == "printf" && len(args) > 1 && (strings.HasPrefix(args[1].text, "-v") || args[1].glob),

@@ -8,7 +8,7 @@ import (
 	"github.com/agentls/agentls/agentcore/lazyregexp"
 )
 
-// secondFile is for programs that write to the second file that they are given.
+// secondFile is for programs that write to the second file on their command line.
 func secondFile(why string) func([]string) string {
 	return func(args []string) string {
 		files := 0
@@ -24,7 +24,7 @@ func secondFile(why string) func([]string) string {
 	}
 }
 
-// listed is for programs that read options from a file behind @.
+// listed is for programs that read options from a file named behind @.
 func listed(args []string) string {
 	for _, a := range args {
 		if strings.HasPrefix(a, "@") {
@@ -55,7 +55,7 @@ func cargoRisk(args []string) string {
 	return ""
 }
 
-// rpmRisk lets the questions pass that rpm answers; macros in them can run programs.
+// rpmRisk allows the queries of rpm. Macros in them can run programs.
 func rpmRisk(args []string) string {
 	for _, a := range args {
 		if strings.HasPrefix(a, "--eval") || strings.HasPrefix(a, "--def") || strings.HasPrefix(a, "--pipe") ||
@@ -80,7 +80,7 @@ func remotes(args []string) string {
 	return ""
 }
 
-// sending looks for files in the words of curl: headers and formats are read from one behind @.
+// sending looks for files in the words of curl, which reads headers and formats from a file named behind @.
 func sending(args []string) string {
 	for _, a := range args {
 		if strings.Contains(a, "%output{") { // in a format
@@ -109,8 +109,8 @@ func assigning(args []string) string {
 	return ""
 }
 
-// interpreter is for programs that run a script: options before it that load other code, no script at all, or one
-// from standard input.
+// interpreter is for programs that run a script. The risks are options before the script that load other code, no
+// script at all, or a script from standard input.
 func interpreter(short string) func([]string) string {
 	return func(args []string) string {
 		for _, a := range args {
@@ -133,7 +133,7 @@ func interpreter(short string) func([]string) string {
 	}
 }
 
-// nodeRisk is interpreter for node, which has a debugger that others can reach.
+// nodeRisk is interpreter for node, whose debugger others can reach.
 func nodeRisk(args []string) string {
 	if len(args) > 0 && (args[0] == "inspect" || args[0] == "debug") {
 		return args[0] + " lets a debugger in"
@@ -141,7 +141,8 @@ func nodeRisk(args []string) string {
 	return interpreter("epircC")(args)
 }
 
-// containers is for docker and its like: what looks is harmless, everything else starts or changes something.
+// containers is for docker and similar programs: commands that only look are harmless, all others start or change
+// something.
 func containers(args []string) string {
 	if len(args) == 0 ||
 		slices.Contains([]string{
@@ -173,7 +174,7 @@ func compiler(args []string) string {
 
 var (
 	// gitGlobal are harmless options in front of the subcommand. gitOptions are dangerous options behind it. gitRunning
-	// are subcommands that are dangerous themselves.
+	// are dangerous subcommands.
 	gitGlobal = []string{
 		"--no-pager", "--no-optional-locks", "--literal-pathspecs", "--no-replace-objects",
 		"--version", "--help", "-P", "-h", "-v",
@@ -245,7 +246,7 @@ func gitRisk(args []string) string {
 	return ""
 }
 
-// goRisk looks for the go command's ways to run other programs than the project's tests.
+// goRisk looks for the ways in which the go command runs programs other than the project's tests.
 func goRisk(args []string) string {
 	if len(args) == 0 {
 		return ""
@@ -290,7 +291,7 @@ func goRisk(args []string) string {
 var sedHarmless = lazyregexp.New(
 	`^(?:(?:[0-9]+|\$)(?:,(?:[0-9]+|\$))?)?!?[pdq=]$|^s([/|#,])[^/|#,\\\n]*([/|#,])[^/|#,\\\n]*([/|#,])[gpI0-9]*$`)
 
-// sedRisk knows a few harmless scripts; sed's language is too rich to look for the others.
+// sedRisk allows a few harmless scripts; sed's language is too rich to look for the harmful ones.
 func sedRisk(args []string) string {
 	seen := false
 	for i := 0; i < len(args); i++ {
@@ -326,7 +327,7 @@ func harmlessSed(script string) bool {
 	return true
 }
 
-// loading looks for filters of ffmpeg that load libraries, and files that name other ones.
+// loading looks for filters of ffmpeg that load libraries, and for files that name other files.
 func loading(args []string) string {
 	for _, a := range args {
 		for _, word := range []string{"ladspa", "frei0r", "lv2", "plugin", "movie=", "concat:", "subfile"} {
@@ -342,7 +343,7 @@ func loading(args []string) string {
 var awkHarmless = lazyregexp.New(`^\s*(?:NR\s*[=<>!]=?\s*[0-9]+|/[\w .-]*/)?\s*` +
 	`(?:\{\s*print(?:\s*,?\s*(?:\$(?:[0-9]+|NF)|NR|NF|"[\w .,:;=-]*"))*\s*;?\s*\})?\s*$`)
 
-// awkRisk knows a few harmless programs, as [sedRisk] does.
+// awkRisk allows a few harmless programs, as [sedRisk] does.
 func awkRisk(args []string) string {
 	for len(args) > 0 && strings.HasPrefix(args[0], "-F") {
 		if args[0] == "-F" {
@@ -361,7 +362,7 @@ func awkRisk(args []string) string {
 	return ""
 }
 
-// systemRisk lets the questions pass that systemctl answers.
+// systemRisk allows the queries of systemctl.
 func systemRisk(args []string) string {
 	other := func(a string) bool { return strings.HasPrefix(a, "-") && a != "--no-pager" && a != "--all" }
 	asking := []string{"status", "is-active", "is-enabled", "is-failed", "list-units", "list-unit-files", "list-timers"}

@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// documentation are hosts that serve the documentation of languages, libraries and tools: those of languages first,
-// then of frameworks, data and tools, systems and standards. Who wrote a page there does not see who reads it by which
-// address, so that nothing leaks to strangers. What else lies on the web is asked for.
+// documentation are hosts that serve the documentation of languages, libraries and tools: first those of languages,
+// then of frameworks, data and tools, systems and standards. The authors of pages there cannot see who reads which
+// address, so that nothing leaks to strangers. For other hosts the user is asked.
 const documentation = `
 	go.dev pkg.go.dev docs.python.org peps.python.org doc.rust-lang.org docs.rs developer.mozilla.org tc39.es
 	www.typescriptlang.org nodejs.org docs.deno.com bun.sh docs.oracle.com openjdk.org kotlinlang.org

@@ -9,31 +9,30 @@ import (
 	"github.com/agentls/agentls/agentcore/lazyregexp"
 )
 
-// program says which options and words of a program make more happen than its first words tell: they start
-// other programs, write files, load code or read files as arguments. A rule like `find*` does not cover them.
+// program says which options and words of a program do more than its first words tell: they start other programs, write
+// files, load code or read files as arguments. A rule like `find*` does not cover them.
 type program struct {
-	// long options, without a value; those that begin like one of them count, too, since most programs take
-	// abbreviations.
+	// long options, without a value. Abbreviations count, too, since most programs take them.
 	long []string
-	// short options, each one letter, also in the middle of a bundle such as -xzI.
+	// short options, each of one letter, also in the middle of a bundle such as -xzI.
 	short string
-	// exact words, of programs with long options behind one dash.
+	// exact words, for programs whose long options have one dash.
 	exact []string
 	// dash says that letters behind one dash are one option.
 	dash bool
-	// first words that the program runs as its subcommand.
+	// first words for which the program runs a program as its subcommand.
 	subcommands []string
-	// check looks at the words of programs whose options do not tell enough.
+	// check looks at the words of a program whose options do not tell enough.
 	check func(args []string) string
-	// reads says that the options above only name another file to be read.
+	// reads says that the options above only name a further file to be read.
 	reads bool
-	// always says that every call makes more happen than its first words tell.
+	// always says that every call does more than its first words tell.
 	always bool
 	// until ends the options at the first word that is no option: what follows belongs to a script or another program.
 	until bool
 }
 
-// programs is by the last element of a program's path.
+// programs maps the last element of a program's path to its entry.
 var programs = map[string]program{
 	"find": {dash: true, exact: []string{
 		"-exec", "-execdir", "-ok", "-okdir", "-delete", "-fprint", "-fprint0",
@@ -246,8 +245,8 @@ func lookup(name string) (program, bool) {
 	return p, ok
 }
 
-// safeNames reports whether no name of a file that a wildcard meets can be a dangerous option: those with a long name
-// or a letter take what follows, words do not.
+// safeNames reports whether no file name that a wildcard matches can be a dangerous option. A file name may begin with
+// an option of one letter or with a long one, which then counts; an exact word counts only as a whole.
 func (p program) safeNames(pattern string) bool {
 	if p.reads && strings.Trim(pattern, "*?") != "" {
 		return true
@@ -258,7 +257,7 @@ func (p program) safeNames(pattern string) bool {
 	})
 }
 
-// risk returns why a simple command may do more than a rule on its first words means, or "".
+// risk returns why a simple command may do more than a rule on its first words allows, or "".
 func risk(args []word) string {
 	name := args[0].text
 	p, ok := lookup(name)
@@ -289,7 +288,7 @@ func risk(args []word) string {
 	if len(p.subcommands) > 0 {
 		words := texts[1:]
 		if len(words) > 1 && !strings.HasPrefix(words[0], "-") {
-			words = words[:1] // behind an option any word could be the subcommand
+			words = words[:1] // behind an option, any word may be the subcommand
 		}
 		for _, a := range words {
 			if slices.Contains(p.subcommands, a) {

@@ -8,7 +8,7 @@ import (
 	"github.com/agentls/agentls/agentcore/mcpname"
 )
 
-// foreignTools are the names, in lower case, that other programs give to tools which agentls has, too.
+// foreignTools are the names, in lower case, that other programs use for tools of agentls.
 var foreignTools = map[string]string{
 	"bash": "bash", "shell": "bash", "read": "read", "grep": "grep", "glob": "glob", "ls": "list", "list": "list",
 	"edit": "edit", "multiedit": "edit", "write": "write", "patch": "patch", "notebookedit": "notebook_edit",
@@ -74,8 +74,8 @@ func FromClaude(entry string, action Action) (rules []Rule, warnings []string) {
 	return broken(entry, action, "rules on this tool have no pattern")
 }
 
-// broken reports a rule that cannot be carried over. A rule that allows is left out. Any other rule is made to hold for
-// more than was written.
+// broken reports a rule that cannot be translated. A rule that allows is left out; any other rule is made to hold for
+// more calls than were meant.
 func broken(entry string, action Action, why string) ([]Rule, []string) {
 	entry = Visible(entry)
 	if action == Allow {
@@ -92,9 +92,10 @@ func broken(entry string, action Action, why string) ([]Rule, []string) {
 		entry, action, name, why)}
 }
 
-// words carries a command's pattern over, in which * is any text. Prefix says that whatever follows is matched.
+// words translates a command's pattern, in which * is any text. prefix says that the pattern matches whatever follows,
+// too.
 func words(entry, text string, prefix bool, action Action) (rules []Rule, warnings []string) {
-	stem := false // the last word is only the beginning of one
+	stem := false // the last word is only the begin of a word
 	for strings.HasSuffix(text, "*") {
 		text = strings.TrimSuffix(text, "*")
 		stem = !strings.HasSuffix(text, " ")
@@ -105,7 +106,7 @@ func words(entry, text string, prefix bool, action Action) (rules []Rule, warnin
 	}
 	if strings.ContainsAny(text, "*") {
 		if action != Allow {
-			// * may be several words there, so that the rest cannot be matched.
+			// * may stand for several words there, so that the rest cannot be matched.
 			kept, _, _ := strings.Cut(text, "*")
 			if i := strings.LastIndexByte(kept, ' '); i >= 0 {
 				return []Rule{{"bash", strings.TrimSpace(kept[:i]) + "*", action}}, []string{
@@ -135,7 +136,7 @@ func words(entry, text string, prefix bool, action Action) (rules []Rule, warnin
 	return []Rule{r}, warnings
 }
 
-// ignoreGlob carries a pattern of gitignore's kind over.
+// ignoreGlob translates a pattern of gitignore's kind.
 func ignoreGlob(entry, tool, text string, action Action) ([]Rule, []string) {
 	if strings.HasPrefix(text, "!") {
 		return broken(entry, action, "it excludes")
@@ -176,8 +177,8 @@ func ignoreGlob(entry, tool, text string, action Action) ([]Rule, []string) {
 }
 
 // FromOpenCode reads a rule as opencode's `permission` has it: a tool, a pattern in which * is any text (`*` where
-// there is none), and an action. The rules never let through more than was written; where they let through less, a
-// warning says so. In agentls a deny wins over all rules behind it, and in opencode it does not: the caller tells that.
+// there is none), and an action. The rules never allow more than was written; where they allow less, a warning says so.
+// In agentls, a deny wins over all rules behind it; in opencode it does not. The caller has to say so.
 func FromOpenCode(name, pattern string, action Action) (rules []Rule, warnings []string) {
 	entry := fmt.Sprintf("%s %q", name, pattern)
 	tool, known := foreignTools[strings.ToLower(name)]

@@ -10,19 +10,18 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// The gate takes a shell command apart into simple commands and redirections, each of which the rules decide on. It
-// vouches only for what it fully understands: everything else makes a part unsure, and an unsure part could be any
-// command.
+// The gate splits a shell command into simple commands and redirections, and the rules decide on each. The gate is sure
+// only of what it fully understands. Everything else makes a part unsure, and an unsure part could be any command.
 
-// maxCommand bounds a command line, in bytes, maxNested the commands inside commands, and maxParts those beside each
-// other.
+// maxCommand bounds a command line, in bytes. maxNested bounds how deep commands contain commands, and maxParts how
+// many there are.
 const (
 	maxCommand = 64 << 10
 	maxNested  = 8
 	maxParts   = 256
 )
 
-// parseCommand takes a command line apart. It never fails: what cannot be read is a part that is unsure.
+// parseCommand splits a command line. It never fails: text that cannot be read is an unsure part.
 func parseCommand(text string, depth int) script {
 	guesses := maxParts
 	return (&gate{source: text, depth: depth, loops: map[string]bool{}, guesses: &guesses}).parse()
@@ -42,7 +41,8 @@ func (g *gate) parse() script {
 		return g.script
 	}
 	if continuedRemark(text) {
-		// bash ends a remark at the end of the line, whatever stands before it; our parser goes on behind a backslash.
+		// bash ends a comment at the end of the line, whatever stands before it; our parser continues it behind a
+		// backslash.
 		g.doubt(nil, "it has a remark beside a backslash at the end of a line")
 		return g.script
 	}
@@ -67,7 +67,7 @@ func (g *gate) parse() script {
 	}
 	g.stmts(file.Stmts)
 	if len(g.script.commands)+len(g.script.redirects) > maxParts {
-		// What is left out is asked for, and could be what a rule denies.
+		// The user is asked because of the parts that are left out, since a rule could deny one of them.
 		g.script.commands, g.script.redirects = g.script.commands[:min(maxParts, len(g.script.commands))], nil
 		g.doubt(nil, "it has too many parts")
 	}
@@ -82,7 +82,7 @@ func (g *gate) parse() script {
 	return g.script
 }
 
-// continuedRemark reports whether a line that may hold a remark ends in a backslash.
+// continuedRemark reports whether a line that may have a comment ends in a backslash.
 func continuedRemark(text string) bool {
 	for line := range strings.SplitSeq(text, "\n") {
 		if strings.HasSuffix(line, "\\") && strings.Contains(line, "#") {
@@ -96,15 +96,15 @@ func continuedRemark(text string) bool {
 type gate struct {
 	source string
 	depth  int
-	guess  bool // the text need not be a command at all
+	guess  bool // the text may be no command at all
 	script script
-	feed   feed            // what the commands here read
-	loops  map[string]bool // variables that loops set
-	// guesses are how many texts may still be read as what a command may start.
+	feed   feed            // the input of the commands here
+	loops  map[string]bool // variables that are set by loops
+	// guesses is how many further texts may be tried as commands that a command starts.
 	guesses *int
 }
 
-// text is what was written at a node; the whole command for nil.
+// text is the source of a node, or the whole command for nil.
 func (g *gate) text(n syntax.Node) string {
 	if n == nil || !n.Pos().IsValid() {
 		return g.source
@@ -116,7 +116,7 @@ func (g *gate) text(n syntax.Node) string {
 	return g.source[from:to]
 }
 
-// doubt adds a part that could be any command.
+// doubt adds an unsure part, which could be any command.
 func (g *gate) doubt(n syntax.Node, why string) {
 	g.script.commands = append(g.script.commands, simple{text: g.text(n), unsure: why})
 }
@@ -206,12 +206,12 @@ func (g *gate) command(c syntax.Command) {
 	}
 }
 
-// loop takes what a for sets and goes through.
+// loop handles the variable and the words of a for loop.
 func (g *gate) loop(c *syntax.ForClause) {
 	if loop, ok := c.Loop.(*syntax.WordIter); !ok || c.Select {
 		g.doubt(c, "its loop calculates or asks")
 	} else if loop.Name != nil {
-		// What the loop sets, such as PATH or IFS, changes how the rest is read.
+		// A variable that the loop sets, such as PATH or IFS, may change how the rest is read.
 		name := loop.Name.Value
 		if strings.ToUpper(name) == name && name != "_" {
 			g.doubt(loop, "it sets the variable "+name)
@@ -221,7 +221,7 @@ func (g *gate) loop(c *syntax.ForClause) {
 	}
 }
 
-// inside adds the commands of the substitutions below a node, so that rules that deny see them.
+// inside adds the commands of substitutions below a node, so that rules that deny see them.
 func (g *gate) inside(n syntax.Node) {
 	syntax.Walk(n, func(n syntax.Node) bool {
 		switch n := n.(type) {
@@ -236,7 +236,7 @@ func (g *gate) inside(n syntax.Node) {
 	})
 }
 
-// data looks at words that nothing takes for files or options.
+// data looks at words that are used neither as files nor as options.
 func (g *gate) data(words ...*syntax.Word) {
 	for _, w := range words {
 		if _, why := g.read(w); why != "" {
@@ -294,7 +294,7 @@ func (g *gate) redirect(r *syntax.Redirect) {
 	write := true
 	switch r.Op {
 	case syntax.Hdoc, syntax.DashHdoc:
-		return // the word only ends the text
+		return // the word is only the end mark of the text
 	case syntax.WordHdoc:
 		if why != "" {
 			g.doubt(r.Word, why)
@@ -303,7 +303,7 @@ func (g *gate) redirect(r *syntax.Redirect) {
 		return
 	case syntax.DplIn, syntax.DplOut:
 		if why == "" && w.text != "" && strings.Trim(strings.TrimSuffix(w.text, "-"), "0123456789") == "" {
-			return // a descriptor
+			return // the word is a descriptor
 		}
 		if r.Op == syntax.DplIn || r.N != nil {
 			why = cmp.Or(why, "it duplicates something that is no descriptor")
@@ -343,7 +343,7 @@ func (g *gate) call(c *syntax.CallExpr) {
 		got, why := g.read(w)
 		s.unsure = cmp.Or(s.unsure, why)
 		if why != "" {
-			got.glob = true // rules that deny take it for anything
+			got.glob = true // for rules that deny, it may be anything
 		}
 		s.args = append(s.args, got)
 	}

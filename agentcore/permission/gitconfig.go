@@ -5,7 +5,7 @@ import "strings"
 // gitSetting is one setting of git's: its key as section.name or section.sub.name, with section and name in lower case.
 type gitSetting struct{ key, value string }
 
-// gitSettings reads a file with settings of git's (git-config). What git would not take is left out.
+// gitSettings reads a file with git's settings (git-config). It leaves out lines that git would refuse.
 func gitSettings(text string) (list []gitSetting) {
 	text = strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n")
 	section := ""

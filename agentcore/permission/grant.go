@@ -22,7 +22,7 @@ const (
 	Project Scope = "project"
 )
 
-// Grant is what a user once answered to an ask, for calls like it.
+// Grant is a user's former answer to a question for permission. It holds for similar calls.
 type Grant struct {
 	ID    event.GrantID
 	Scope Scope
@@ -30,7 +30,7 @@ type Grant struct {
 	Tool, Pattern string
 	// Decision is Allow or Deny; anything else counts as Deny.
 	Decision Action
-	// Session, Run or Root, an absolute path, binds a grant of the scope Session, Run or Project.
+	// Session, Run or Root (an absolute path) is set for a grant of the scope Session, Run or Project.
 	Session event.SessionID
 	Run     event.RunID
 	Root    string
@@ -39,12 +39,12 @@ type Grant struct {
 	Expires, Revoked time.Time
 }
 
-// Active reports whether a grant holds at a time.
+// Active reports whether a grant holds at this time.
 func (g Grant) Active(now time.Time) bool {
 	return g.Revoked.IsZero() && (g.Expires.IsZero() || now.Before(g.Expires))
 }
 
-// until says when a grant ends, for people; "" for one that does not.
+// until says, for people, when a grant ends; "" for one that does not end.
 func (g Grant) until() string {
 	if g.Expires.IsZero() {
 		return ""
@@ -76,7 +76,7 @@ func (p *Policy) granted(it *item, grants []Grant) *Grant {
 	return found
 }
 
-// covers reports whether a grant of the rule speaks for a part.
+// covers reports whether a grant with this rule applies to a part.
 func (p *Policy) covers(rule Rule, it *item) bool {
 	c := compile(rule, "", false, p.home)
 	if !c.matchesTool(it.tool) || !c.matches(it) {
@@ -85,8 +85,8 @@ func (p *Policy) covers(rule Rule, it *item) bool {
 	return rule.Action != Allow || it.guard == "" || c.glob != "" && c.glob == it.guarded()
 }
 
-// lasting returns the rules that an answer for longer than one call would grant. It returns none if the same question
-// would come again nevertheless, since the user is not offered an answer without effect.
+// lasting returns the rules that would be granted by an answer for more than one call. It returns none if the same
+// question would come again in spite of them, so that the user is not offered an answer without effect.
 func (p *Policy) lasting(asking []item, rules []Rule) []Rule {
 	for i := range asking {
 		if !slices.ContainsFunc(rules, func(rule Rule) bool {
@@ -99,7 +99,7 @@ func (p *Policy) lasting(asking []item, rules []Rule) []Rule {
 	return rules
 }
 
-// guarded is the name that a grant for a protected file must have.
+// guarded is the exact name that a grant for a protected file must have.
 func (it *item) guarded() string {
 	if it.file.root == "" {
 		return it.file.abs

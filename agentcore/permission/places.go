@@ -47,7 +47,7 @@ func (p *Policy) commandItems(r Request, grants []Grant) []item {
 		it := p.fileItem(tool, Path{Name: filepath.Clean(name), Write: f.write}, f.write)
 		it.full, it.shell = full, true
 		if full {
-			it.guard = "" // protected files cannot be written there
+			it.guard = "" // a command in the sandbox cannot write protected files
 		} else if s.moved && !filepath.IsAbs(f.path) {
 			it = item{
 				what: it.what, tool: "bash", effect: Execute,
@@ -59,8 +59,8 @@ func (p *Policy) commandItems(r Request, grants []Grant) []item {
 	return list
 }
 
-// wanders returns why a command outside of a sandbox reaches beyond what a pattern of first words means, or "". What a
-// program that only looks finds elsewhere is a matter of the rules for reading.
+// wanders returns why a command outside of a sandbox reaches more than a pattern of first words means, or "". For files
+// that a program only reads, the rules for reading decide.
 func (p *Policy) wanders(c *simple, dir string, readable func(string) bool) string {
 	read := func(l location) bool {
 		if !slices.Contains(looking, c.args[0].text) || c.args[0].text == "cd" || !readable(l.abs) {
@@ -89,7 +89,7 @@ func (p *Policy) wanders(c *simple, dir string, readable func(string) bool) stri
 	return ""
 }
 
-// walks reports whether a program that looks goes into the folders that it is given.
+// walks reports whether a program that only looks also goes into the folders that it is given.
 func walks(args []word) bool {
 	return slices.Contains([]string{"find", "fd", "rg", "tree", "du"}, args[0].text) ||
 		slices.ContainsFunc(args[1:], func(a word) bool {
@@ -98,8 +98,8 @@ func walks(args []word) bool {
 		})
 }
 
-// meetsSecret reports whether a wildcard names files that look like secrets among few others. One for all files is no
-// such.
+// meetsSecret reports whether a wildcard matches files that look like secrets, among few others. A wildcard for all
+// files does not count.
 func meetsSecret(pattern string) bool {
 	base := path.Base(pattern)
 	if strings.Trim(base, "*?") == "" {
@@ -114,7 +114,7 @@ func meetsSecret(pattern string) bool {
 	})
 }
 
-// mentions are the files that the words behind a program could name.
+// mentions are the files that the words behind a program's name could name.
 func (p *Policy) mentions(c *simple, dir string) []location {
 	var list []location
 	if len(c.args) < 2 {
@@ -133,7 +133,7 @@ func (p *Policy) mentions(c *simple, dir string) []location {
 			text = text[2:] // behind a short option
 		}
 		if _, file, ok := strings.Cut(text, ":"); ok && c.args[0].text == "git" && file != "" && !filepath.IsAbs(file) {
-			list = append(list, p.locate(filepath.Join(dir, file))) // of a commit
+			list = append(list, p.locate(filepath.Join(dir, file))) // a file of a commit
 		}
 		if text == "" || strings.HasPrefix(text, "-") {
 			continue
@@ -146,8 +146,8 @@ func (p *Policy) mentions(c *simple, dir string) []location {
 	return list
 }
 
-// alwaysRules are the rules that would allow a command from now on: its first words where they say enough, else the
-// very command.
+// alwaysRules are the rules that would allow a command from now on: its first words where they say enough, otherwise
+// exactly this command.
 func (s *simple) alwaysRules() []Rule {
 	if s.unsure != "" || len(s.args) == 0 {
 		return nil

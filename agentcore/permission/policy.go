@@ -10,12 +10,12 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 )
 
-// Setup is what the policy of a run is made of.
+// Setup describes the policy of a run.
 type Setup struct {
 	// Layers, the weakest first.
 	Layers []Layer
 	Mode   Mode
-	// Session and Run find the grants that hold.
+	// Session and Run select the grants that hold.
 	Session event.SessionID
 	Run     event.RunID
 	// Roots are the workspace folders, as absolute clean paths in the machine's notation.
@@ -46,8 +46,8 @@ func New(s Setup) *Policy {
 	return p.add(s.Run, s.Mode, s.Layers)
 }
 
-// Child returns the policy of a run that this one starts: session, folders and grants are the same, and no decision
-// lets through more than this policy's, but for what the user granted to the child itself.
+// Child returns the policy of a run that this run starts. Session, folders and grants are the same. No decision allows
+// more than this policy's, except by what the user granted to the child itself.
 func (p *Policy) Child(run event.RunID, mode Mode, layers []Layer) *Policy {
 	child := *p
 	child.chain, child.runs = slices.Clone(p.chain), slices.Clone(p.runs)
@@ -70,7 +70,7 @@ func (p *Policy) add(run event.RunID, mode Mode, layers []Layer) *Policy {
 	return p
 }
 
-// Mode is the least asking mode that the run has with all of its parents. The engine applies edits without review only
+// Mode is the mode of the run, bounded by those of all runs above it. The engine applies edits without review only
 // where it is AcceptEdits or Bypass and [Policy.Decide] allows them.
 func (p *Policy) Mode() Mode {
 	order := []Mode{Plan, Default, AcceptEdits, Bypass}
@@ -89,32 +89,32 @@ func (p *Policy) Mode() Mode {
 
 // Part is the decision on one simple command, file or host of a call.
 type Part struct {
-	// What is decided on, in one line and with hidden characters visible.
+	// What is the object of the decision, in one line and with hidden characters visible.
 	What   string
 	Action Action
-	// Rule that decides; nil for the default. Layer is its layer's name, or the grant's id.
+	// Rule is the rule that decides; nil for the default. Layer is its layer's name, or the grant's id.
 	Rule   *Rule
 	Layer  string
 	Reason string
 }
 
-// Decision is what becomes of a call: the least that any of its parts lets through.
+// Decision is the decision on a call: the strictest of the decisions on its parts.
 type Decision struct {
 	Action Action
-	// Rule that decides, and its layer; nil where the default does.
+	// Rule is the rule that decides, and Layer its layer; nil where the default decides.
 	Rule  *Rule
 	Layer string
 	// Reason is for people.
 	Reason string
-	// Advice tells the model what it may do instead, where the call is denied or asked for.
+	// Advice tells the model what it may do instead, where the call is denied or the user is asked.
 	Advice string
-	// Always are the rules that an "always" would allow, one for each part that asks. It is empty where nothing
-	// short of the very call can be named: then the answer holds once.
+	// Always are the rules that an "always" would grant, one for each part that asks. It is empty where no rule
+	// describes the call: then the answer holds once.
 	Always []Rule
 	Parts  []Part
 }
 
-// Step is one thing that was looked at for a decision.
+// Step is one thing that a decision looked at.
 type Step struct {
 	// What part of the call it is about.
 	What string
@@ -134,15 +134,15 @@ type Explanation struct {
 	Trail []Step
 }
 
-// Decide decides on a call. grants are all that may hold; those that have expired, were taken back or belong to others
-// are not looked at.
+// Decide decides on a call. grants are all that may apply; it ignores those that have expired, were taken back or
+// belong to others.
 func (p *Policy) Decide(r Request, grants []Grant) Decision {
 	return p.decide(r, grants, func(Step) {})
 }
 
-// ReadsFreely reports that no rule and no grant keeps a tool from any file, nor has the user asked for one: Decide then
-// lets it read each file of the workspace that does not look like one with secrets (see [Secret]). It takes a small
-// part of the time of Decide, for whoever asks for many files.
+// ReadsFreely reports that no rule and no grant keeps a tool from any file, or has the user asked about one. Decide
+// then lets it read each file of the workspace that does not look like one with secrets (see [Secret]). It takes a
+// small part of Decide's time, for callers that ask about many files.
 func (p *Policy) ReadsFreely(tool string, grants []Grant) bool {
 	for i := range p.chain {
 		rules := p.chain[i].rules
@@ -155,7 +155,7 @@ func (p *Policy) ReadsFreely(tool string, grants []Grant) bool {
 	return !slices.ContainsFunc(grants, func(g Grant) bool { return g.Decision != Allow })
 }
 
-// Explain decides as Decide does, and tells the way.
+// Explain decides as Decide does, and lists the steps.
 func (p *Policy) Explain(r Request, grants []Grant) Explanation {
 	var e Explanation
 	e.Decision = p.decide(r, grants, func(s Step) { e.Trail = append(e.Trail, s) })
@@ -252,7 +252,7 @@ func (p *Policy) part(it *item, grants []Grant, tell func(Step)) Part {
 	return part
 }
 
-// matches reports whether a rule, of this tool already, speaks for a part.
+// matches reports whether a rule, whose tool fits already, applies to a part.
 func (c *compiled) matches(it *item) bool {
 	switch {
 	case it.command != nil:
@@ -265,7 +265,7 @@ func (c *compiled) matches(it *item) bool {
 	return c.matchesCall(it.call)
 }
 
-// matchesCommand: what allows must know every word; what does not reaches further.
+// matchesCommand is matches for a command: a rule that allows must match every word; other rules reach further.
 func (c *compiled) matchesCommand(s *simple) bool {
 	switch {
 	case c.all || c.broken != nil:
@@ -282,13 +282,13 @@ func (c *compiled) matchesCommand(s *simple) bool {
 	return c.words.match(s.args)
 }
 
-// reaches reports whether a rule that does not allow speaks for a command, what starts it or what it starts.
+// reaches reports whether a rule that does not allow applies to a command, to what starts it or to what it starts.
 func (c *compiled) reaches(s *simple, loose bool) bool {
 	reached := func(args []word) bool { return c.words.reach(args, loose) }
 	return reached(s.args) || slices.ContainsFunc(s.outer, reached) || slices.ContainsFunc(s.inner, reached)
 }
 
-// judgement is one level's decision on a part as it comes about.
+// judgement is the state of one level's decision on a part.
 type judgement struct {
 	verdict
 	run    event.RunID
@@ -296,7 +296,7 @@ type judgement struct {
 	tell   func(Step)
 	denied *compiled
 	kept   *compiled // a rule that denies what a command may start
-	// mightDeny and mightAsk tell that a command could be one that a rule denies or asks for.
+	// mightDeny and mightAsk say that the command could be one that a rule denies or asks about.
 	mightDeny, mightAsk bool
 }
 
@@ -331,7 +331,7 @@ func (l *level) judge(it *item, tell func(Step)) verdict {
 	return j.verdict
 }
 
-// weigh takes a rule into account. A later one counts more than those before, but for a deny, which wins over all.
+// weigh takes a rule into account. A later rule replaces the ones before it, but a deny wins over all.
 func (j *judgement) weigh(c *compiled) {
 	if j.it.fix && c.set {
 		return
@@ -385,7 +385,8 @@ func (j *judgement) weigh(c *compiled) {
 	j.step(c, "matches")
 }
 
-// doubt asks for a command that is allowed though it could be another one, and says why one is asked for.
+// doubt makes the user be asked about a command that is allowed but could be another one, and gives the reason of a
+// question.
 func (j *judgement) doubt() {
 	if s := j.it.command; s != nil && j.action == Allow && j.kept != nil && !j.mightDeny {
 		j.action, j.rule, j.note = Ask, nil, fmt.Sprintf("since it may start a command that %s (%s) keeps from running",
@@ -430,7 +431,7 @@ func (l *level) applyMode(it *item, v *verdict, step func(*compiled, string)) {
 	}
 }
 
-// namesSecret reports whether a rule speaks of secret-looking files on purpose.
+// namesSecret reports whether a rule is about files that look like secrets on purpose.
 func (c *compiled) namesSecret() bool {
 	return !c.all && c.glob != "" && Secret(c.glob)
 }

@@ -50,7 +50,8 @@ func TestTable(t *testing.T) {
 			if p.Long != nil {
 				plausible(name+" long", p.Long.Rates)
 				if p.Long.Above <= 0 || p.Long.Input <= p.Input {
-					t.Errorf("%s: above %d tokens the input costs %g, else %g", name, p.Long.Above, p.Long.Input, p.Input)
+					t.Errorf("%s: above %d tokens the input costs %g, else %g",
+						name, p.Long.Above, p.Long.Input, p.Input)
 				}
 			}
 		}
@@ -116,7 +117,10 @@ func TestOf(t *testing.T) {
 
 func TestCost(t *testing.T) {
 	cached, written := 0.1, 5.0
-	full := Price{Rates: Rates{Input: 2, Output: 10, Cached: &cached, Written: &written}, Long: &Long{Above: 1000, Rates: Rates{Input: 4, Output: 20}}}
+	full := Price{
+		Rates: Rates{Input: 2, Output: 10, Cached: &cached, Written: &written},
+		Long:  &Long{Above: 1000, Rates: Rates{Input: 4, Output: 20}},
+	}
 	plain := Price{Rates: Rates{Input: 2, Output: 10}}
 	for _, c := range []struct {
 		price Price
@@ -147,7 +151,10 @@ func BenchmarkTable(b *testing.B) {
 }
 
 func TestDollars(t *testing.T) {
-	for cost, want := range map[float64]string{0: "$0", 0.00001: "<$0.0001", 0.0012: "$0.0012", 0.0999: "$0.0999", 0.1: "$0.10", 12.345: "$12.35", 1234.5: "$1234.50"} {
+	for cost, want := range map[float64]string{
+		0: "$0", 0.00001: "<$0.0001", 0.0012: "$0.0012", 0.0999: "$0.0999", 0.1: "$0.10", 12.345: "$12.35",
+		1234.5: "$1234.50",
+	} {
 		if got := Dollars(cost); got != want {
 			t.Errorf("%g is %q, want %q", cost, got, want)
 		}

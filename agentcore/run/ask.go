@@ -21,7 +21,7 @@ const deltaInterval = 16 * time.Millisecond
 type query struct {
 	model   model.Model
 	request *model.Request
-	// aside is that of a query beside the run's own conversation: nobody is shown what is answered.
+	// aside marks a query beside the run's own conversation: nobody is shown its answer.
 	aside bool
 }
 
@@ -30,10 +30,11 @@ type asking struct {
 	outlet
 	ctx   context.Context // the run's
 	retry model.Retry
-	// speaks says that the user started the run, so that it speaks for those below it.
+	// speaks is true for a run that the user started. Such a run tells the user what concerns the runs below it, too.
 	speaks bool
-	// idle tells what the run waits for, status sets its status, again tells that a turn begins anew, cut counts a
-	// request that broke off, and coming hears which tool a call is for whose arguments are on their way.
+	// idle shows what the run waits for. status sets the run's status. again is called when a turn begins anew, cut
+	// when a request broke off. coming is called with the name of a tool while the model still writes the arguments of
+	// its call.
 	idle   func(message string, percent int)
 	status func(status event.Status, reason string)
 	again  func()
@@ -42,8 +43,8 @@ type asking struct {
 }
 
 // ask sends a request until it is answered, or the policy for retries is used up. While it waits, the run's status says
-// what for. An answer that broke off leaves nothing: its calls come only with its end, and what was shown of it is void
-// by RetryScheduled.
+// what for. Nothing is kept of an answer that broke off: calls are taken from a whole answer alone, and the event
+// RetryScheduled takes back the text that was shown.
 func (a *asking) ask(ctx context.Context, q query) (model.Done, error) {
 	var failing time.Time
 	for attempts := 1; ; attempts++ {
@@ -91,7 +92,7 @@ func (a *asking) waitToRetry(ctx context.Context, attempts int, delay time.Durat
 		a.status(event.StatusRunning, "")
 		return nil
 	case <-ctx.Done():
-		if a.ctx.Err() == nil { // a query aside ran out of its own time
+		if a.ctx.Err() == nil { // only the query's own time is over, not the run
 			a.status(event.StatusRunning, "")
 		}
 		return ctx.Err()

@@ -55,7 +55,7 @@ func (q *questions) askUser(c *call, decision permission.Decision, detail string
 	defer resume()
 	answer, err := q.asks.Await(q.ctx, open)
 	if answer.Allow && answer.Scope != permission.Once && len(a.Always) == 0 {
-		answer.Scope = permission.Once // nothing short of this very call can be named
+		answer.Scope = permission.Once // no rule describes the call, so nothing but this one call can be allowed
 	}
 	batch := store.Batch{}
 	if answer.Scope != permission.Once && answer.Scope != "" && err == nil {

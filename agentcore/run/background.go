@@ -7,7 +7,7 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 )
 
-// tellStarter tells the run that started this one in the background of its end, which is durable.
+// tellStarter tells the run that started this one in the background that this one has ended. The end is durable.
 func (r *Run) tellStarter() {
 	if !r.background() {
 		return

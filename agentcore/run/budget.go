@@ -20,25 +20,26 @@ type amount struct {
 	cost   float64
 }
 
-// Neither can overflow: an answer has at most 2^31 tokens, see [model.Usage.Plausible], and a bounded cost.
+// No sum can overflow: an answer has at most 2^31 tokens, see [model.Usage.Plausible], and its cost is bounded.
 func (a amount) plus(b amount) amount  { return amount{a.tokens + b.tokens, a.cost + b.cost} }
 func (a amount) minus(b amount) amount { return amount{a.tokens - b.tokens, a.cost - b.cost} }
 
-// Budget is what a session, or a run with its children, may use and has used. The budgets of a session are a tree,
-// whose root is the session's own and guards all by its lock: a request is let through only where every budget above
-// has room, so that children beside each other share what is left. Its methods may be called from any goroutine.
+// Budget is what a session, or a run with its children, may use and has used. The budgets of a session form a tree. Its
+// root is the budget of the session, whose lock guards the whole tree. A request is let through only where every budget
+// above it has room, so that children that run beside each other share what is left. Its methods may be called from any
+// goroutine.
 type Budget struct {
 	tree  *budgetTree
 	above *Budget // nil for the session's
-	limit amount  // 0 in a part: none
+	limit amount  // a part that is 0 has no limit
 
-	// Each of these includes the budgets below.
+	// Each of these includes what the budgets below have.
 	used   amount
-	asked  amount // by requests under way, estimated
-	spared amount // for hand-overs
+	asked  amount // estimates for the requests under way
+	spared amount // kept for the hand-overs
 
-	// What this run alone has in them: of its request under way, and for its hand-over. That will cost about what the
-	// last turn did.
+	// These are the shares of this run alone: for its request under way, and for its hand-over, which will cost about
+	// what the last turn did.
 	request, reserve amount
 }
 
@@ -60,7 +61,7 @@ func (b *Budget) setLimit(limit amount) {
 	b.limit = limit
 }
 
-// left returns what may still be used, by this budget and all above. A part without a limit is -1.
+// left returns what may still be used under this budget and all above it. A part without a limit is -1.
 func (b *Budget) left() amount {
 	b.tree.mu.Lock()
 	defer b.tree.mu.Unlock()
@@ -77,7 +78,7 @@ func (b *Budget) left() amount {
 	return least
 }
 
-// costLimited reports whether this budget, or one above, has a limit of the cost.
+// costLimited reports whether this budget, or one above it, limits the cost.
 func (b *Budget) costLimited() bool { return b.left().cost >= 0 }
 
 // share is how much of the limit is used, in percent.
@@ -99,21 +100,22 @@ type room int
 
 const (
 	roomEnough   room = iota
-	roomHandOver      // for one more answer, which is to be the last
-	roomLater         // perhaps, once requests under way have ended
+	roomHandOver      // there is room for one more answer, which has to be the last
+	roomLater         // there may be room once requests under way have ended
 	roomNone
 )
 
-// ask waits until there is room for a request of about the estimated size, and reserves it until the answer is added or
-// close is called. Where there is little room left, limit names what makes this request the last one; where there is
-// none, go ahead is false and nothing is reserved. Waits is called before each wait; ctx ends it, with its error.
+// ask waits until there is room for a request of about the estimated size. It reserves that room until add counts the
+// answer or close is called. Where little room is left, limit names the limit because of which this request must be the
+// last. Where no room is left, goAhead is false and nothing is reserved. ask calls waits before each wait. When ctx
+// ends, ask returns its error.
 func (b *Budget) ask(ctx context.Context, estimate amount, waits func()) (limit string, goAhead bool, err error) {
 	for {
 		b.tree.mu.Lock()
 		limit, found := b.room()
 		if found == roomEnough || found == roomHandOver {
 			if b.reserve != (amount{}) {
-				estimate = b.reserve // the last answer knows better
+				estimate = b.reserve // what the last answer used is a better estimate
 			}
 			b.hold(estimate)
 			b.tree.mu.Unlock()
@@ -133,8 +135,8 @@ func (b *Budget) ask(ctx context.Context, estimate amount, waits func()) (limit 
 	}
 }
 
-// room looks at this budget and all above, and returns what the tightest has, with the reason where that is not
-// enough. The caller holds the lock.
+// room looks at this budget and all above it. It returns how much room the tightest of them has and, where that is not
+// enough, which limit is the reason. The caller holds the lock.
 func (b *Budget) room() (limit string, least room) {
 	for a := b; a != nil; a = a.above {
 		rest := a.limit.minus(a.used)
@@ -149,7 +151,7 @@ func (b *Budget) room() (limit string, least room) {
 			case rest-asked <= 0:
 				found = roomLater
 			case next > 0 && rest-asked-spared < 2*next:
-				// After another turn like the last there would be none left for the hand-over.
+				// After another turn like the last, nothing would be left for the hand-over.
 				found = roomHandOver
 			}
 			if found > least {
@@ -163,7 +165,7 @@ func (b *Budget) room() (limit string, least room) {
 	return limit, least
 }
 
-// hold replaces what the run's request under way may use. The caller holds the lock.
+// hold sets what the run's request under way may use. The caller holds the lock.
 func (b *Budget) hold(request amount) {
 	change := request.minus(b.request)
 	b.request = request
@@ -176,7 +178,7 @@ func (b *Budget) hold(request amount) {
 	}
 }
 
-// spare replaces what is kept for the run's hand-over. The caller holds the lock.
+// spare sets what is kept for the run's hand-over. The caller holds the lock.
 func (b *Budget) spare(reserve amount) {
 	change := reserve.minus(b.reserve)
 	b.reserve = reserve
@@ -196,7 +198,7 @@ func (b *Budget) add(answer amount) {
 	b.hold(amount{})
 }
 
-// close gives back what the run held, that of a request without an answer too.
+// close gives back what the run has reserved, also for a request that was never answered.
 func (b *Budget) close() {
 	b.tree.mu.Lock()
 	defer b.tree.mu.Unlock()

@@ -25,18 +25,18 @@ type call struct {
 	arguments json.RawMessage
 	access    *tool.Access // what it reaches for; nil where its tool declares nothing
 	do        func(context.Context, tool.Host) (tool.Result, error)
-	refusal   string // why it is not carried out, empty if it is
+	refusal   string // why the call is not carried out; empty if it is
 	started   time.Time
-	hooked    hook.Outcome // what the hooks before it said
+	hooked    hook.Outcome // what the hooks said before the call
 	images    []model.Image
-	version   string             // of the tool of an MCP server that was decided on
-	exit      *int               // code of the command that it ran to its end; nil for none
-	leftOut   string             // what its command changed and may not, and why; empty for nothing
-	made      *event.CallSummary // of the result, once it has ended
+	version   string             // the version of the MCP server's tool that was decided on
+	exit      *int               // the exit code of the call's command; nil unless the command ran to its end
+	leftOut   string             // what the command changed without being allowed to, and why; empty for nothing
+	made      *event.CallSummary // the call as the run's result lists it, once it has ended
 	line      *line              // for a call that starts a child
 }
 
-// faultLine is an error in one line: where its first only begins a list, with the list's first item.
+// faultLine puts an error into one line. Where the error's first line only begins a list, the first item follows it.
 func faultLine(text string) string {
 	line, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	if item, ok := strings.CutPrefix(rest, "- "); ok && strings.HasSuffix(line, ":") {
@@ -45,7 +45,7 @@ func faultLine(text string) string {
 	return clip.FirstLine(text)
 }
 
-// take makes the call what its tool has made of its arguments.
+// take fills in what the tool has made of the call's arguments.
 func (c *call) take(parsed tool.Call) {
 	c.title, c.arguments, c.access, c.do = parsed.Title, parsed.Arguments, parsed.Access, parsed.Run
 }
@@ -67,8 +67,8 @@ func (c *call) validArguments() json.RawMessage {
 	return text
 }
 
-// narrowed is a decision on a call after its hooks: where one wants the user to be asked, what the rules allow is asked
-// for, this once.
+// narrowed changes a decision on a call by what its hooks said: where a hook wants the user to be asked, a call that
+// the rules allow is asked about, and the answer counts for this call alone.
 func (c *call) narrowed(d permission.Decision) permission.Decision {
 	if c.hooked.Ask && d.Action == permission.Allow {
 		d.Action, d.Reason, d.Always = permission.Ask,
@@ -77,13 +77,13 @@ func (c *call) narrowed(d permission.Decision) permission.Decision {
 	return d
 }
 
-// unrefused sets the outcome of a call that is refused, or cut off by the run's end, and reports true where it is
-// neither.
+// unrefused sets the outcome of a call that was refused, or that the run's end cut off. It reports true for a call that
+// may go ahead.
 func unrefused(refusal string, err error, status *event.CallStatus, text, summary *string) bool {
 	switch {
 	case err != nil:
 		*status, *text, *summary = event.CallCancelled, "error: the call was cancelled", "cancelled"
-	case strings.HasPrefix(refusal, "error: "): // it would fail, so nobody was asked
+	case strings.HasPrefix(refusal, "error: "): // the call would fail, so that nobody was asked about it
 		*text, *summary = refusal, faultLine(strings.TrimPrefix(refusal, "error: "))
 		*status = event.CallError
 	case refusal != "":
@@ -106,7 +106,8 @@ func denied(decision permission.Decision, why string) string {
 	return text
 }
 
-// detailOf is the whole of what is asked for, as a person can check it. changes are those of the files that it edits.
+// detailOf is the whole of what the user is asked for, in a form that a person can check. changes are the changes to
+// the files that the call edits.
 func detailOf(request permission.Request, c *call, changes string) string {
 	if request.Command != "" {
 		return permission.Visible(request.Command)

@@ -22,7 +22,7 @@ import (
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
-// maxReading is how many calls that read run beside each other.
+// maxReading is how many calls that only read may run at the same time.
 const maxReading = 16
 
 // makeCalls executes the calls of one turn and returns their results in the order of the calls: calls that
@@ -37,7 +37,7 @@ func (r *loop) makeCalls(asked []model.Call) ([]model.Part, error) {
 	r.mu.Unlock()
 	results := make([]model.Part, len(calls))
 	var group beside.Group
-	done := func(n int) { // children that are started from now on may know these results
+	done := func(n int) { // children that are started from now on may be told these results
 		r.mu.Lock()
 		r.carriedOut = results[:n:n]
 		r.mu.Unlock()
@@ -48,11 +48,11 @@ func (r *loop) makeCalls(asked []model.Call) ([]model.Part, error) {
 	for i, c := range calls {
 		switch {
 		case c.refusal == "" && !c.spec.Effect.Parallel():
-			group.Wait() // what was asked before a change must not see it
+			group.Wait() // calls that came before a change must not see the change
 			results[i] = r.execute(c)
 			done(i + 1)
 			continue
-		case c.spec.Effect == tool.Delegates: // children have a queue of their own
+		case c.spec.Effect == tool.Delegates: // children have their own queue
 			if c.refusal == "" && c.spec.Needs == tool.Subagents {
 				last = last.behind(r.session.Slots.Reserve())
 				c.line = last
@@ -63,7 +63,7 @@ func (r *loop) makeCalls(asked []model.Call) ([]model.Part, error) {
 			})
 			continue
 		}
-		places <- struct{}{} // a read ends soon after the run's context
+		places <- struct{}{} // a reading call ends soon after the run's context does
 		group.Go(func() {
 			defer func() { <-places }()
 			results[i] = r.execute(c)
@@ -92,7 +92,7 @@ func (r *spec) decide(asked model.Call) *call {
 			c.refusal = "error: " + err.Error()
 			return c
 		}
-		// What decides on calls, and who sees them, have to do with the tool that is meant.
+		// Permissions and hooks are about the tool that the call is for, not about the tool that passes it on.
 		name, asked.Arguments = called, arguments
 		t, c.title, c.arguments = r.tools.Named(name), name, arguments
 	}
@@ -122,7 +122,7 @@ func (r *spec) decide(asked model.Call) *call {
 	err := r.guarded("the tool "+name, func() error {
 		parsed, err := tool.Parse(t, asked.Arguments, r.definition.ToolOptions[name].Arguments)
 		if err != nil {
-			c.title = t.Title(asked.Arguments) // which decodes what there is of them once more
+			c.title = t.Title(asked.Arguments) // Title decodes what can be decoded of the arguments once more
 			return err
 		}
 		c.take(parsed)
@@ -157,7 +157,8 @@ func (r *Run) execute(c *call) model.Result {
 	case !r.hooks.passed(c, &status, &text, &summary):
 	case !r.gate.permitted(c, &status, &text, &summary):
 	case c.spec.Effect.Outside():
-		// What acts outside may do so only when its intent would survive a crash.
+		// A call that acts outside of the workspace may begin only when its intent is stored, so that a crash cannot
+		// lose it.
 		if err := intent.Wait(r.ctx); err != nil {
 			text, summary = "error: the call was not made, because its intent could not be stored: "+err.Error(),
 				"not stored"
@@ -248,7 +249,7 @@ func (r *Run) bounded(c *call, text string) string {
 	return r.commands.Bound(string(c.id), text, own, r.tools.Offers("read"))
 }
 
-// runTool runs the tool of a call, no longer than the agent's definition lets it.
+// runTool runs the tool of a call, for no longer than the agent's definition allows.
 func (r *Run) runTool(c *call) (tool.Result, error) {
 	limit := r.definition.ToolOptions[c.spec.Name].Timeout
 	do := restorerOf(r).with(c)

@@ -16,11 +16,13 @@ import (
 )
 
 const (
-	// checkerOutput bounds what a checker says that runs in the sandbox, in bytes.
+	// checkerOutput bounds the output of a checker in the sandbox, in bytes.
 	checkerOutput = 4 << 20
-	// checkerMark divides what a checker wrote to its two outputs: a control character that no JSON has.
+	// checkerMark stands between a checker's standard output and its standard error. It has a control character that
+	// JSON never contains.
 	checkerMark = "\x1eagentls\x1e"
-	// checkerScript keeps the outputs of its arguments apart, since a sandbox has one for both.
+	// checkerScript runs its arguments as a command and writes both outputs, one after the other, to the sandbox's only
+	// one.
 	checkerScript = `"$@" 2>"${TMPDIR:-/tmp}/.checker"; status=$?; printf '\036agentls\036'; head -c 1000000 "${TMPDIR:-/tmp}/.checker"; exit $status`
 )
 
@@ -75,8 +77,8 @@ func (h hostChecks) RunChecker(ctx context.Context, command tool.CheckerCommand)
 	return out, nil
 }
 
-// ruledOut is why the rules of the configuration on commands keep a program from a full sandbox, or nothing. Those of
-// the agent do not bear on it.
+// ruledOut says which rule of the configuration keeps a program out of a full sandbox; empty where none does. The rules
+// of the agent do not count here.
 func ruledOut(r *Run, argv []string, dir string) string {
 	policy := permission.New(permission.Setup{
 		Layers: authority.Layers(&agent.Definition{}, r.config), Session: r.session.ID, Run: r.id,
@@ -91,7 +93,7 @@ func ruledOut(r *Run, argv []string, dir string) string {
 	return cmp.Or(decision.Reason, "the rules on commands do not allow it")
 }
 
-// takeOutput reads the file with a long output, which nobody else is to have.
+// takeOutput reads the file with a long output, and removes it.
 func takeOutput(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {

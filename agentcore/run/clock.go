@@ -5,18 +5,18 @@ import (
 	"time"
 )
 
-// clock measures how long a run has been at work, and ends it when its time is over, a moment after what it does
-// then, so that it can hand over. Time in which it waits in the
-// queue or for a person does not count. Its methods may be called from any goroutine.
+// clock measures how long a run has been at work. When the time for work is over, it tells the run to hand over; when
+// the limit is reached, it ends the run. Time in which the run waits in the queue or for a person does not count. Its
+// methods may be called from any goroutine.
 type clock struct {
-	above   *clock // of the run that started this one; nil for one of the user
+	above   *clock // of the run that started this one; nil for a run of the user
 	mu      sync.Mutex
 	limit   time.Duration // 0 for none
-	late    func()        // called when it is time to hand over, again where the clock has stood meanwhile
+	late    func()        // called when it is time to hand over, and again each time the clock goes on after that
 	over    func()        // called when the limit is reached
-	used    time.Duration // before since
-	since   time.Time     // zero while it stands
-	waiting int           // how many wait for a person
+	used    time.Duration // before the moment in since
+	since   time.Time     // zero while the clock stands still
+	waiting int           // how many calls wait for a person
 	begun   bool
 	timers  []*time.Timer
 }
@@ -50,10 +50,11 @@ func (c *clock) halt() {
 	c.timers = nil
 }
 
-// reserve is what is kept of the limit for the hand-over.
+// reserve is the part of the limit that is kept for the hand-over.
 func (c *clock) reserve() time.Duration { return min(c.limit/5, 30*time.Second) }
 
-// stop lets the clock stand until start was called as often: calls of one turn may wait beside each other.
+// stop makes the clock stand still until start was called as often as stop: calls of one turn may wait at the same
+// time.
 func (c *clock) stop() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -84,8 +85,8 @@ func (c *clock) handOverDue() bool {
 	return limited && rest < 0
 }
 
-// beforeHandOver is the time that is left before that, negative once it is over. It is not limited while the clock has
-// no limit.
+// beforeHandOver returns how much time is left until the hand-over, negative once it is due. limited is false for a
+// clock without a limit.
 func (c *clock) beforeHandOver() (rest time.Duration, limited bool) {
 	c.mu.Lock()
 	limit, reserve := c.limit, c.reserve()
@@ -96,7 +97,7 @@ func (c *clock) beforeHandOver() (rest time.Duration, limited bool) {
 	return limit - reserve - c.took(), true
 }
 
-// took is the time that counts by now.
+// took is the time that has counted so far.
 func (c *clock) took() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -106,7 +107,7 @@ func (c *clock) took() time.Duration {
 	return c.used + time.Since(c.since)
 }
 
-// stopAll lets the clock stand, and those above it, until resume is called.
+// stopAll makes this clock and all above it stand still until resume is called.
 func (c *clock) stopAll() (resume func()) {
 	for at := c; at != nil; at = at.above {
 		at.stop()
@@ -118,8 +119,8 @@ func (c *clock) stopAll() (resume func()) {
 	}
 }
 
-// forChild is what a child may take of the time, so that there is still time to hand over after it. It is not limited
-// where neither this clock nor one above has a limit.
+// forChild returns how much time a child may take, so that enough is left to hand over after it. limited is false where
+// neither this clock nor one above has a limit.
 func (c *clock) forChild() (rest time.Duration, limited bool) {
 	for at := c; at != nil; at = at.above {
 		if own, ok := at.beforeHandOver(); ok && (!limited || own < rest) {
@@ -129,11 +130,11 @@ func (c *clock) forChild() (rest time.Duration, limited bool) {
 	return rest, limited
 }
 
-// allowed is a limit of time as the run begins, which may be long after it was made: at most what those above have
-// left. 0 is none.
+// allowed bounds a limit of time when the run begins, which may be long after the limit was set: by what the clocks
+// above have left. 0 means no limit.
 func (c *clock) allowed(limit time.Duration) time.Duration {
 	if rest, limited := c.above.forChild(); limited && (limit == 0 || rest < limit) {
-		return max(rest, 1) // 0 would be no limit
+		return max(rest, 1) // 0 would mean no limit
 	}
 	return limit
 }

@@ -59,16 +59,16 @@ func newCommands(r *Run) *command.Set {
 	}, func(judge *workspace.Judge, path string) error { return r.gate.editable(judge, path, false) })
 }
 
-// getReady prepares for a call whose arguments are still on their way from the model: what a command needs to know of a
-// large workspace is looked up meanwhile.
+// getReady prepares for a call while the model still writes its arguments: for a command, it looks up what a large
+// workspace holds.
 func getReady(r *Run, name string) {
 	if t := r.process.Tools[name]; t != nil && t.Spec().Effect == tool.Executes && r.tools.Offers(name) {
 		r.commands.Ahead()
 	}
 }
 
-// readOutput reads the output of a command of the run or of those above it, or one that a run has left which it goes on
-// with, or that one of these runs has started.
+// readOutput reads the output of a command. The command was run by this run, by one above it, by a former run that this
+// one goes on with, or by a run that one of these has started.
 func readOutput(r *Run, path string) (text string, ok bool, err error) {
 	for above := r; above != nil && !ok; above = above.parent {
 		ok = above.commands.Attached(path)
@@ -83,11 +83,11 @@ func readOutput(r *Run, path string) (text string, ok bool, err error) {
 	return strings.ToValidUTF8(string(data), "\uFFFD"), true, nil
 }
 
-// leftTo is the run in the name of a file with an output.
+// leftTo finds the run's id in the name of a file with an output.
 var leftTo = lazyregexp.New(`^(?:output-|task-)?(r[0-9a-z]+)[-.]`)
 
-// leftToRun reports whether a file has the output of a run that has ended and that the run goes on with or has started,
-// or that was started by one of these.
+// leftToRun reports whether a file holds the output of an ended run that this run goes on with, or that this run, or
+// such a former run, has started.
 func leftToRun(r *Run, path string) bool {
 	name := leftTo().FindStringSubmatch(filepath.Base(path))
 	if name == nil || filepath.Dir(path) != r.process.Outputs.Dir {
@@ -110,7 +110,7 @@ func leftToRun(r *Run, path string) bool {
 	return false
 }
 
-// closeCommands is close as the end of a run needs it.
+// closeCommands closes the commands of the run at its end.
 func (r *Run) closeCommands() {
 	if err := r.guarded("the end of its commands", r.commands.Close); err != nil {
 		r.notice(event.NoticeWarning, "what the run's commands left could not be cleared away: "+err.Error(),

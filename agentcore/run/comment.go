@@ -9,15 +9,15 @@ import (
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
-// takeComment takes the comment out of the file, as an edit of the run's. Where the agent has done so itself, or the
-// user meanwhile, there is nothing to do. It is called at the end of a run that has done what it was to do.
+// takeComment removes the comment that the run was asked for by from the file, as an edit of the run. It does nothing
+// where the agent or the user has removed the comment already. It is called at the end of a run that has done its task.
 func (r *Run) takeComment() {
 	c := r.request.Comment
 	if c == nil || r.result.Reason != "" {
 		return
 	}
 	if err := r.gate.editable(nil, c.Path, true); err != nil {
-		// as the fix of a finding: an agent that only reviews may do so
+		// removed as the fix of a finding, since an agent that only reviews may propose fixes
 		r.notice(event.NoticeWarning, fmt.Sprintf("the request stays in %s: %v", r.session.View.Shown(c.Path), err),
 			"take the comment out yourself")
 		return
@@ -41,7 +41,8 @@ func (r *Run) takeComment() {
 		"take the comment out yourself")
 }
 
-// nearest is the offset of that occurrence of a part which is nearest to a line, 1-based; -1 where there is none.
+// nearest returns the offset of that occurrence of a part which is nearest to a line (1-based), or -1 where there is
+// none.
 func nearest(text, part string, line int) int {
 	best, distance := -1, 0
 	for at, number := 0, 1; part != ""; {

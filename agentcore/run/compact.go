@@ -16,17 +16,18 @@ import (
 )
 
 const (
-	// keptTurns is how many of the last turns stay as they are, where they take no more than a share of the room.
+	// keptTurns is how many of the last turns stay as they are, unless they take more than a share of the room.
 	keptTurns = 4
 	// listed bounds how many files a summary lists, of each kind.
 	listed = 100
 )
 
-// A conversation that comes near the model's context is made anew from four things: the pinned messages (the task, with
-// reminder and context), a summary of what is left out, written by the hidden agent "compaction", with the open todos
-// and the files fresh below it, and the last turns, whole. The system prompt and the tools stay as they are. In the
-// store nothing changes but that the summary comes in, behind the last message that it stands for (Message.Parent): the
-// messages that were stored between both follow it.
+// A conversation that comes near the limit of the model's context is put together anew from four parts: the pinned
+// messages (the task, with reminder and context), a summary of what is left out, written by the hidden agent
+// "compaction", the open todos and the files as they are now, which stand below the summary, and the last turns, whole.
+// The system prompt and the tools stay as they are. The stored messages stay, too. The summary is stored with the last
+// message that it stands for as its parent (Message.Parent); the messages that were stored after that one follow the
+// summary.
 
 // makeRoom shortens the conversation before it is too long for the model.
 func (c *conversation) makeRoom() error {
@@ -64,7 +65,7 @@ func (c *conversation) overflowed(shortened bool, refused error) error {
 func (c *conversation) compact(room int64) (bool, error) {
 	before := c.memory.tokens(c.messages)
 	c.about.progress("shortens its conversation", 0)
-	// also where the prompt is most of it
+	// a third at most stays, so that the conversation gets shorter also where the prompt is most of the request
 	from := keptFrom(c.messages, min(room*3/10*bytesPerToken, sizeOf(c.messages)/3))
 	dropped := c.between(from)
 	if len(dropped) > 0 && !(len(dropped) == 1 && dropped[0].Summary()) {
@@ -93,12 +94,12 @@ func (c *conversation) compact(room int64) (bool, error) {
 		c.memory.after = after + room/10
 	}
 	c.recallFiles()
-	c.instructed.begin() // what calls brought may be gone
+	c.instructed.begin() // the instructions that calls brought may have been left out
 	c.out.tell(store.Batch{}, event.Compacted{TokensBefore: before, TokensAfter: after})
 	return true, nil
 }
 
-// size is that of a whole request, in bytes.
+// size is the size of a whole request, in bytes.
 func (c *conversation) size() int64 { return c.memory.head + sizeOf(c.messages) }
 
 // keptFrom returns the index from which the last turns stay: a few, as long as they are no larger than budget, in
@@ -134,7 +135,8 @@ func (c *conversation) summarise(from int, room int64) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, share := range []int64{2, 6} { // of the room; again, where that is too much for the model that sums up
+	// shares of the room; the second one is for a transcript that is too long for the model that sums up
+	for _, share := range []int64{2, 6} {
 		prompt := transcript(c.messages[:from], int(room*bytesPerToken/share)) + joined(instructions)
 		var summary string
 		if summary, err = c.about.consult("compaction", "shortens the conversation", prompt); err == nil {
@@ -211,7 +213,7 @@ func (c *conversation) summary(text string) string {
 	return b.String()
 }
 
-// writeFiles lists files, the first ones by name where there are many.
+// writeFiles lists files. Where there are many, it names only the first ones.
 func writeFiles(b *strings.Builder, what string, files map[string]bool) {
 	if len(files) == 0 {
 		return
@@ -245,7 +247,8 @@ func (c *conversation) noteFiles(from int) {
 	}
 }
 
-// accessOf returns the tool of a call that a message has, and what it reached for: nothing where it was refused.
+// accessOf returns the tool that a call in a message is for, and what the call reached for. Both are zero for a call
+// that was refused.
 func accessOf(tools *toolset.Set, call model.Call) (tool.Spec, tool.Access) {
 	name := call.Name
 	if canonical, ok := tool.Resolve(name); ok {
@@ -262,10 +265,10 @@ func accessOf(tools *toolset.Set, call model.Call) (tool.Spec, tool.Access) {
 	return tool.Brief(t), *parsed.Access
 }
 
-// recallFiles makes the run one that knows whole only the files whose whole text the conversation still shows. The
-// others it knows as those of which it saw a part: an edit has to match their text, and is refused where that has
-// changed since, with the text as it is now, but a write over all of it, from memory, would undo what the summary does
-// not tell.
+// recallFiles has the run know a file as a whole only where the conversation still shows its whole text. The others
+// count as files of which the run has seen a part: an edit must match their text and, where the text has changed since,
+// is refused with the text as it is now. A write over such a file is refused, since the model would write from memory
+// and undo what the summary does not tell.
 func (c *conversation) recallFiles() {
 	shown := map[string]bool{}
 	for i, m := range c.messages {
@@ -291,8 +294,7 @@ func (c *conversation) recallFiles() {
 	c.about.layer().Recall(func(path string) bool { return shown[path] })
 }
 
-// dropResults takes the texts of the oldest results in front of from out until the request has no more than target
-// bytes.
+// dropResults removes the texts of the oldest results in front of from until the request has no more than target bytes.
 func (c *conversation) dropResults(from int, target int64) {
 	surplus := c.size() - target
 	for i := 0; i < from && surplus > 0; i++ {
@@ -309,8 +311,8 @@ func (c *conversation) dropResults(from int, target int64) {
 	}
 }
 
-// shrinkResults cuts the largest results until the request has no more than target bytes, if that helps. Those of the
-// last turn are left for it: the model has not seen them.
+// shrinkResults cuts the largest results until the request has no more than target bytes, if that is possible. It also
+// cuts the results of the last turn, whose whole text dropResults leaves, since the model has not seen them yet.
 func (c *conversation) shrinkResults(target int64) {
 	for limit := 32 << 10; limit >= 512 && c.size() > target; limit /= 2 {
 		for i := range c.messages {
@@ -319,7 +321,8 @@ func (c *conversation) shrinkResults(target int64) {
 	}
 }
 
-// dropImages takes the images out of the results in a message and returns what that saves, in bytes as [sizeOf] counts.
+// dropImages removes the images from the results in a message. It returns how many bytes that saves, as [sizeOf]
+// counts.
 func (c *conversation) dropImages(i int) int64 {
 	before := sizeOf(c.messages[i : i+1])
 	m := model.Message{Role: c.messages[i].Role, Parts: slices.Clone(c.messages[i].Parts)}
@@ -338,8 +341,8 @@ func (c *conversation) dropImages(i int) int64 {
 	return saved
 }
 
-// mapResults changes the texts of the results in a message. The message is made anew: a request may still hold the old
-// one.
+// mapResults changes the texts of the results in a message. It makes a new message, since a request may still hold the
+// old one.
 func (c *conversation) mapResults(i int, change func(string) string) {
 	m := c.messages[i]
 	if m.Role != model.RoleTool {
@@ -361,8 +364,8 @@ func (c *conversation) mapResults(i int, change func(string) string) {
 	}
 }
 
-// transcript writes messages down for somebody who sums them up, in about limit bytes: results are cut shorter and
-// shorter, then the middle goes.
+// transcript writes messages down for a model that sums them up, in about limit bytes: it cuts results shorter and
+// shorter, then leaves out the middle.
 func transcript(messages []model.Message, limit int) string {
 	var text string
 	for _, most := range []int{8 << 10, 2 << 10, 512, 128} {

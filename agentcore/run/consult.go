@@ -19,10 +19,10 @@ import (
 	"github.com/agentls/agentls/agentcore/toolset"
 )
 
-// consult has one of the engine's hidden agents answer a prompt, and waits for the answer. That is a run of its own
-// below this one in the store, without events: surfaces show it as what this run does. It has the model of its
-// definition, or this run's; it takes no place of a child, which a run that waits for its own could not get; what it
-// uses counts as used by this run. The run's goroutine calls it.
+// consult has one of the engine's hidden agents answer a prompt, and waits for the answer. The hidden agent is a run of
+// its own below this one in the store, without events: surfaces show its work as this run's. Its model is that of its
+// definition, or this run's. It takes no child's place, which it might never get while this run waits for its own. What
+// it uses counts as used by this run. Only the run's goroutine calls consult.
 func (r *Run) consult(slug, title, asking string) (string, error) {
 	definition, err := r.process.Agents().Find(slug)
 	if err != nil {
@@ -64,10 +64,11 @@ func newHidden(r *Run, definition *agent.Definition, title string, of *Budget) h
 	return hidden{h}
 }
 
-// takes gives a hidden run its model.
+// takes sets the model of a hidden run.
 func (r *spec) takes(m model.Model) { r.model, r.price = m, provider.Price(r.config, m.Name()) }
 
-// answers has a hidden run answer one question, and stores that as it went. whole ends with what the run is for.
+// answers has a hidden run answer one question, and stores how that went. The context whole ends when the run that asks
+// does.
 func (r hidden) answers(whole context.Context, asking string,
 	ask func(context.Context, query) (model.Done, error),
 ) (string, error) {
@@ -125,7 +126,7 @@ func (r hidden) answers(whole context.Context, asking string,
 	return text, err
 }
 
-// aside stores a hidden run as it is now, with its prompt, and a message of it that is not empty.
+// aside stores a hidden run as it is now, with its prompt and, unless it is empty, a message.
 func (r hidden) aside(message store.Message, m model.Message, prompt ...store.Prompt) {
 	batch := store.Batch{Prompts: prompt}
 	if parts, err := model.EncodeParts(m.Parts); err == nil && len(m.Parts) > 0 {
@@ -149,9 +150,10 @@ type Errand struct {
 	Tokens int
 }
 
-// Errand prepares a question about this run, whose session pays for it. It is nil where no model is to be asked: the
-// settings or the limits say so, the run works offline, or nobody knows what its model costs. The run's goroutine may
-// call it, or whoever launches the run; ask waits for the answer, also after the run's end.
+// Errand prepares a question about this run, whose session pays for the answer. It returns nil where no model is to be
+// asked: the settings or the limits forbid it, the run works offline, or the price of its model is unknown. The run's
+// goroutine may call it, or the code that launches the run; ask waits for the answer, and may be called after the run's
+// end.
 func (r *Run) Errand(e Errand) (ask func(context.Context) (string, error)) {
 	definition, err := r.process.Agents().Find(e.Agent)
 	left := r.session.Budget.left()

@@ -14,7 +14,7 @@ import (
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
-// conversation is what a run and its model have said to each other. The run's goroutine alone owns it.
+// conversation is what a run and its model have said to each other. Only the run's goroutine uses it.
 type conversation struct {
 	out      outlet
 	about    surroundings
@@ -24,7 +24,7 @@ type conversation struct {
 	turn     int
 	attempt  int // of the turn, from 1
 	memory   memory
-	// instructed are the instructions that the run has.
+	// instructed are the instructions that the run was given.
 	instructed instructed
 	touched    map[string]bool // files that the run proposed to change; true for those that it made
 	lastText   string
@@ -32,15 +32,15 @@ type conversation struct {
 	passes     passes // of an iterated run
 }
 
-// again tells that the turn begins anew.
+// again is called when the turn begins anew.
 func (c *conversation) again() {
 	c.attempt++
 	c.out.tell(store.Batch{}, event.TurnStarted{Turn: c.turn, Attempt: c.attempt})
 }
 
-// room is how many tokens the conversation may have before it is shortened; 0 for no bound. It leaves a fifth of the
-// context, and what the definition says that an answer may have, but never takes less than half: prompt and tools alone
-// are that large beside a small context.
+// room is how many tokens the conversation may have before it is shortened; 0 for no bound. A fifth of the context is
+// left free, or the length that the definition allows for an answer, if that is longer. But room is never less than
+// half of the context: in a small context, the prompt and the tools alone take that much.
 func (c *conversation) room() int64 {
 	window := c.memory.window
 	return max(window/2, min(window*8/10, window-int64(c.about.answer)))
@@ -53,8 +53,8 @@ func (c *conversation) append(m model.Message) {
 	c.memory.ids = append(c.memory.ids, c.keep(m, c.memory.last))
 }
 
-// pin is append for the words of whoever gave the run its task: they stay in the conversation as they are, also when it
-// is shortened.
+// pin is append for the words of whoever gave the run its task: they stay as they are when the conversation is
+// shortened.
 func (c *conversation) pin(m model.Message) {
 	c.memory.pinned[len(c.messages)] = true
 	c.append(m)
@@ -64,7 +64,7 @@ func (c *conversation) pin(m model.Message) {
 func (c *conversation) keep(m model.Message, parent event.MessageID) event.MessageID {
 	parts, err := model.EncodeParts(m.Parts)
 	if err != nil {
-		// Parts are plain data of this package's own making; what cannot be encoded is a mistake of ours.
+		// Parts are plain data that this package makes; one that cannot be encoded is a bug of ours.
 		c.out.notice(event.NoticeError, "a message could not be stored: "+err.Error(),
 			"the run goes on, but cannot be looked up later; please report it")
 		return ""
@@ -86,8 +86,8 @@ func (c *conversation) keep(m model.Message, parent event.MessageID) event.Messa
 	return c.memory.last
 }
 
-// read puts what the run was told into the conversation: first the ends of its children, then, pinned, what
-// somebody had to say.
+// read puts what the run was told into the conversation: first the ends of its children; then, pinned, what a person or
+// the run that started it had to say.
 func (c *conversation) read(inbox *inbox) {
 	var told, said []string
 	for _, m := range inbox.take() {
@@ -117,8 +117,8 @@ func (c *conversation) hear(said model.Message) {
 	}
 }
 
-// hearUnread puts into the conversation what the former run was told and has not read. One that was cut off between
-// reading and noting that has it twice.
+// hearUnread puts into the conversation what the former run was told and has not read. A former run that was killed
+// between reading a message and noting that has the message twice.
 func (c *conversation) hearUnread(unread []string) {
 	var said []string
 	for _, text := range unread {
@@ -133,14 +133,14 @@ func (c *conversation) hearUnread(unread []string) {
 	}
 }
 
-// Steers reports whether a message of a conversation is what a run was told in its course, and short enough to stay in
-// it: a correction counts as much as the task, and a summary may lose it.
+// Steers reports whether a message is something that a run was told while it worked, and is short enough to stay when
+// the conversation is shortened. A correction counts as much as the task, and a summary may lose it.
 func Steers(m model.Message) bool {
 	text := m.Text()
 	return m.Role == model.RoleUser && strings.HasPrefix(text, "<message from=") && len(text) <= maxPinned
 }
 
-// takeOver puts what the run inherits, and the former conversation (nil for none), in front of its own.
+// takeOver puts what the run inherits, and the former run's conversation (nil for none), in front of its own.
 func (c *conversation) takeOver(inherited []model.Message, former *Former) {
 	for _, m := range inherited {
 		c.append(m)
@@ -159,8 +159,8 @@ func (c *conversation) takeOver(inherited []model.Message, former *Former) {
 	c.hearUnread(former.Unread)
 }
 
-// soFar is the run's conversation for a child that is started by a call of its last message: of that, what is said, and
-// the calls in front of it that have results.
+// soFar is the run's conversation for a child that a call in its last message starts. Of that message, the child gets
+// the text and those calls in front of its own that have results.
 func (c *conversation) soFar(results []model.Part) []model.Message {
 	n := len(c.messages) - 1
 	if n < 0 || len(c.messages[n].Calls()) == 0 {
@@ -186,7 +186,7 @@ func (c *conversation) soFar(results []model.Part) []model.Message {
 	return list
 }
 
-// withoutReasoning is a conversation as another model can take it, which would refuse what is sealed.
+// withoutReasoning is a conversation for another model: a model refuses reasoning that another one has sealed.
 func withoutReasoning(messages []model.Message) []model.Message {
 	var list []model.Message
 	for _, m := range messages {
@@ -199,19 +199,21 @@ func withoutReasoning(messages []model.Message) []model.Message {
 	return list
 }
 
-// maxPinned is how long what a run is told may be to stay as it is where the conversation is shortened, in bytes.
+// maxPinned bounds a message that the run was told and that stays as it is when the conversation is shortened, in
+// bytes.
 const maxPinned = 8 << 10
 
-// surroundings are what a conversation has to know of its run to be shortened.
+// surroundings are what a conversation has to know of its run in order to be shortened.
 type surroundings struct {
 	ctx    context.Context // the run's
 	model  string
-	answer int // how many tokens an answer may have; 0 for no bound of the definition's
+	answer int // how many tokens an answer may have; 0 where the definition sets no bound
 	view   *workspace.View
 	tools  *toolset.Set
 	layer  func() *workspace.Layer
 	todos  func() []event.Todo
-	// consult has a hidden agent answer, instructions are what hooks say to it, and progress tells what is done.
+	// consult has a hidden agent answer, instructions returns what hooks say to that agent, and progress shows what is
+	// done.
 	consult      func(slug, title, prompt string) (string, error)
 	instructions func() (string, error)
 	progress     func(message string, percent int)

@@ -20,7 +20,7 @@ import (
 	"github.com/agentls/agentls/agentcore/toolset"
 )
 
-// loop is the engine of a run that has a conversation. The run's goroutine owns it.
+// loop is the engine of a run that has a conversation. Only the run's goroutine uses it.
 type loop struct {
 	*Run
 	lapses lapses
@@ -28,8 +28,7 @@ type loop struct {
 	undone bool   // whether calls of the last turn were left undone
 }
 
-// carry asks the model, carries out its calls, and asks again. It returns nil when the
-// agent has given its last word.
+// carry asks the model, carries out its calls, and asks again. It returns nil when the agent has given its last word.
 func (l *loop) carry() error {
 	facts := factsOf(l.Run)
 	system, missing := facts.System()
@@ -44,7 +43,8 @@ func (l *loop) carry() error {
 	l.pin(model.UserText(facts.First() + joined(l.hooks.context)))
 	for _, a := range l.request.Attachments {
 		if a.Path != "" {
-			l.layer.Glimpse(a.Path, a.Stamp) // so that what it was shown can be edited at once
+			// so that the model can edit what it was shown without reading it first
+			l.layer.Glimpse(a.Path, a.Stamp)
 		}
 	}
 	l.layer.NextTurn()
@@ -60,7 +60,7 @@ func (l *loop) carry() error {
 	}
 }
 
-// notePrompt stores what the model is told at first: the system prompt, and about how much the run takes over.
+// notePrompt stores what the model is told at first: the system prompt, and about how many tokens the run takes over.
 func (l *loop) notePrompt() {
 	prompt := store.PromptOf(l.system)
 	taken := l.messages
@@ -76,7 +76,8 @@ func (l *loop) notePrompt() {
 // takeTurn asks the model once and does what it answers. It reports true when that was its last word.
 func (l *loop) takeTurn() (ended bool, err error) {
 	if l.ending.reason != "" || l.turn >= l.limits.MaxTurns {
-		// Before anything of the budget is held for the last answer, or they could wait for that.
+		// Children are waited for before anything of the budget is held for the last answer: they could otherwise wait
+		// for that.
 		if err := l.tasks.await(); err != nil {
 			return false, err
 		}
@@ -98,7 +99,7 @@ func (l *loop) takeTurn() (ended bool, err error) {
 		l.tasks.inbox.shut()
 	}
 	l.read(l.tasks.inbox)
-	if l.lastTurn && !l.onlyTurn() { // that one was told at its beginning
+	if l.lastTurn && !l.onlyTurn() { // a run of one turn was told at its beginning that the turn is its last
 		l.append(model.UserText(handOver(l.ending, l.tools.Offers(toolset.Submit))))
 	}
 	if err := l.makeRoom(); err != nil {
@@ -106,7 +107,7 @@ func (l *loop) takeTurn() (ended bool, err error) {
 	}
 	done, err := l.answer()
 	if err != nil && !l.lastTurn && l.late() {
-		return false, nil // the next turn is the hand-over, for which there is time
+		return false, nil // the next turn is the hand-over, for which time is kept
 	}
 	if err != nil {
 		return false, err
@@ -130,11 +131,12 @@ func (l *loop) takeTurn() (ended bool, err error) {
 	return l.takeText(done, text)
 }
 
-// takeText takes an answer without a call: the run's last word, or one that is none, which the model is told. It
-// reports true when it was the last word.
+// takeText takes an answer without a call. It is either the run's last word or a bad answer, which the model is told.
+// takeText reports true for the last word.
 func (l *loop) takeText(done model.Done, text string) (ended bool, err error) {
 	wrong := recall(l.tools, done, text)
-	if wrong.reason == "" || wrong.unsure && l.lapses.counts[wrong.reason] > 0 { // it was told once, and means it
+	// the model was told once, and means what it says
+	if wrong.reason == "" || wrong.unsure && l.lapses.counts[wrong.reason] > 0 {
 		l.append(done.Message)
 		l.lastText = text
 		if ended, err := l.mayStop(); err != nil || !ended {
@@ -154,8 +156,8 @@ func (l *loop) takeText(done model.Done, text string) (ended bool, err error) {
 	return false, nil
 }
 
-// answer gets the model's answer to the conversation. Where that is too long for the model, it is shortened, once in a
-// turn.
+// answer asks for the model's answer to the conversation. Where the conversation is too long for the model, it is
+// shortened, once in a turn.
 func (l *loop) answer() (model.Done, error) {
 	l.attempt = 1
 	l.tell(store.Batch{}, event.TurnStarted{Turn: l.turn}, waitingFor(l.Run, "waiting for "+l.model.Name(), 0))
@@ -166,8 +168,8 @@ func (l *loop) answer() (model.Done, error) {
 	return l.query(only)
 }
 
-// query asks the model for the turn's answer. Of the last turn's calls only those of the named tool are made, "" for
-// none.
+// query asks the model for the turn's answer. In the last turn, only calls of the tool named only are made, or none
+// where it is "".
 func (l *loop) query(only string) (model.Done, error) {
 	for shortened := false; ; shortened = true {
 		request := &model.Request{
@@ -233,7 +235,7 @@ func (l *loop) followCalls(done model.Done) (ended bool, err error) {
 	return false, nil
 }
 
-// judge looks at a turn of calls for what a model does not get out of by itself.
+// judge looks for patterns in a turn of calls out of which a model does not find by itself.
 func (l *loop) judge(calls []model.Call, results []model.Part, as repetition, cut bool) {
 	if l.lapses.did(calls, results, as) {
 		l.append(
@@ -262,16 +264,17 @@ func (l *loop) judge(calls []model.Call, results []model.Part, as repetition, cu
 	}
 }
 
-// lastAnswer takes the answer of the last turn: its call that hands over, else its text. Where it has neither, since it
-// says nothing, makes other calls, or one that cannot be made, the model is asked once more for a text, as far as the
-// budget goes: it has heard then that no other call is made. A run whose model was told often enough before is not.
+// lastAnswer takes the answer of the last turn: the call that hands over, else the text. An answer may have neither: it
+// says nothing, makes other calls, or makes a call that cannot be made. Then the model is asked once more for a text,
+// if the budget allows, having been told that no other call is made. A run whose model was told often enough before is
+// not asked again.
 func (l *loop) lastAnswer(done model.Done) error {
 	calls := done.Message.Calls()
 	submits := l.tools.Offers(toolset.Submit) && slices.ContainsFunc(calls, handsOver)
 	spoke := strings.TrimSpace(done.Message.Text()) != ""
 	switch {
 	case len(calls) == 0 && !spoke && l.ending.detail == "" && l.definition.Mode != agent.SingleShot:
-		// which has one answer
+		// a single-shot run has one answer
 		return l.askForText(done, "Your answer was empty.")
 	case len(calls) == 0, !submits && spoke:
 		return l.lastWord(done)
@@ -303,8 +306,8 @@ func (l *loop) lastAnswer(done model.Done) error {
 	return l.askForText(done, "Nothing else can be called now.")
 }
 
-// askForText asks for the last word once more, in the same turn: the turn's second request, and its last one. Where the
-// budget has nothing left for it, what was said before is the last word.
+// askForText asks for the last word once more, by a second and last request in the same turn. Where the budget has
+// nothing left for it, what was said before is the last word.
 func (l *loop) askForText(done model.Done, why string) error {
 	if _, goAhead, err := l.budget.ask(l.ctx, amount{}, func() {}); err != nil || !goAhead {
 		if err == nil {
@@ -321,7 +324,8 @@ func (l *loop) askForText(done model.Done, why string) error {
 	return l.lastWord(again)
 }
 
-// submit carries out the first call of an answer that hands over, if it is whole, and puts its result into its place.
+// submit carries out the first call of an answer that hands over, if the call is whole, and puts its result into the
+// call's place in results.
 func (l *loop) submit(done model.Done, results []model.Part) error {
 	calls := done.Message.Calls()
 	at := slices.IndexFunc(calls, handsOver)
@@ -336,14 +340,14 @@ func (l *loop) submit(done model.Done, results []model.Part) error {
 	return nil
 }
 
-// handsOver reports whether a call is that which ends a child's task.
+// handsOver reports whether a call is the one that ends a child's task.
 func handsOver(call model.Call) bool {
 	name, _ := tool.Resolve(call.Name)
 	return name == toolset.Submit
 }
 
-// lastWord takes an answer for the last, whatever it is. A run that ends since its model gave bad answers, and
-// this is another, has failed where nothing was said before either.
+// lastWord takes an answer as the last one, whatever it says. Where the run ends because its model gave bad answers,
+// this is another, and nothing was said before, the run has failed.
 func (l *loop) lastWord(done model.Done) error {
 	text := l.redactor.Text(done.Message.Text())
 	if m := withoutCalls(done.Message); len(m.Parts) > 0 {
@@ -353,12 +357,12 @@ func (l *loop) lastWord(done model.Done) error {
 	if calls == 0 || strings.TrimSpace(text) == "" {
 		wrong = recall(l.tools, done, text)
 	}
-	own := end.detail == "" && l.onlyTurn() && calls == 0 // nobody told it to hand over
+	own := end.detail == "" && l.onlyTurn() && calls == 0 // the run ended by itself: nobody told it to hand over
 	switch {
 	case wrong.reason == "" || wrong.unsure:
 		l.lastText = text
 		if own && !l.undone {
-			end = ending{} // it had nothing more to do
+			end = ending{} // nothing is cut short, since the run had nothing more to do
 		}
 	case l.lastText != "":
 	case end.detail != "" || own:
@@ -381,8 +385,8 @@ func (l *loop) lastWord(done model.Done) error {
 	return nil
 }
 
-// doneAtItsLimit reports whether a run whose last turn a limit brought hands over that its whole task is done: then its
-// last turn came with its last word, and nothing was cut short. What a limit of time ends may be in the middle of it.
+// doneAtItsLimit reports whether a run that a limit brought to its last turn hands over that its whole task is done.
+// Then the limit cut nothing short. A run that a limit of time ends may be in the middle of its task, whatever it says.
 func (l *loop) doneAtItsLimit(end ending) bool {
 	if end.detail != "" || end.reason == "" || end.reason == reasonTime || !l.reports() {
 		return false
@@ -397,7 +401,8 @@ func (l *loop) doneAtItsLimit(end ending) bool {
 	return submitted.Status == event.ChildStatusCompleted
 }
 
-// conclude notes the agent's last word, and what cut it short: its model, a limit of the run, or that of one answer.
+// conclude notes the agent's last word, and what cut it short, if anything: the model, a limit of the run, or the limit
+// of one answer.
 func (l *loop) conclude(end ending, stop model.Stop) {
 	if l.doneAtItsLimit(end) {
 		end = ending{}
@@ -425,7 +430,7 @@ func (l *loop) conclude(end ending, stop model.Stop) {
 	l.result.Reason, l.result.Output = end.reason, l.lastText
 }
 
-// handOver tells a run that its next answer is the last, which may submit a result where it has the tool for that.
+// handOver is what a run is told before its last answer; submits says that it has the tool to submit a result.
 func handOver(end ending, submits bool) string {
 	why := fmt.Sprintf("The limit of this run is reached (%s).", end.reason)
 	if end.detail != "" {
@@ -438,8 +443,8 @@ func handOver(end ending, submits bool) string {
 	return why + " Make no more calls. Answer now with what you have: results so far, what is done, what is left."
 }
 
-// admit waits until the run's budgets have room for its next request. A limit that is not empty says what makes that
-// the last one. If goAhead is false, the limit is reached, and nothing may be sent any more.
+// admit waits until the run's budgets have room for its next request. If limit is not empty, it names why that request
+// must be the last. If goAhead is false, the limit is reached and nothing may be sent any more.
 func (l *loop) admit() (limit string, goAhead bool, err error) {
 	limit, goAhead, err = l.budget.ask(l.ctx, l.estimate(), func() {
 		l.idle("waits for other answers, since little of the budget is left", 0)
@@ -456,8 +461,8 @@ func (l *loop) admit() (limit string, goAhead bool, err error) {
 	return limit, true, nil
 }
 
-// estimate is about what the input of the run's first request uses: four bytes are a token, more or less. Later the
-// last answer tells, and the whole conversation is not looked at again.
+// estimate guesses what the run's first request uses as input, at four bytes for a token. Later the last answer tells,
+// so that the conversation is not measured again.
 func (l *loop) estimate() amount {
 	if l.turn > 1 {
 		return amount{}
@@ -477,7 +482,7 @@ func (l *loop) estimate() amount {
 func (l *loop) cutOff(limit string) {
 	l.tasks.end(errStarterEnded)
 	left := l.tasks.left()
-	l.turn-- // it did not take place
+	l.turn-- // the turn did not take place
 	l.notice(event.NoticeWarning, fmt.Sprintf("%s was ended by its limit (%s) before it could hand over",
 		l.definition.Slug, limit), "start it again with a larger limit, or a smaller task")
 	l.mu.Lock()
@@ -487,8 +492,8 @@ func (l *loop) cutOff(limit string) {
 	l.result.Output = cmp.Or(l.lastText, nothing) + left
 }
 
-// mayStop is mayEnd behind the hooks of the run's end, which are not run as long as there is something to read, or to
-// wait for.
+// mayStop is mayEnd, followed by the hooks of the run's end. The hooks do not run while there is something to read or
+// to wait for.
 func (l *loop) mayStop() (bool, error) {
 	if l.tasks.inbox.idle() {
 		if more, err := l.goOn(""); more || err != nil {
@@ -498,7 +503,7 @@ func (l *loop) mayStop() (bool, error) {
 	return l.tasks.mayEnd()
 }
 
-// showProgress puts into the file of a run in the background how far it is. The run's goroutine calls it.
+// showProgress writes how far a run in the background is into its file. The run's goroutine calls it.
 func (l *loop) showProgress() {
 	if l.output == "" {
 		return
@@ -513,7 +518,8 @@ func (l *loop) showProgress() {
 	}
 }
 
-// tellUnpriced warns that a limit of the cost does not hold for the run, unless its parent has said so.
+// tellUnpriced warns that a limit of the cost has no effect on the run, since its price is unknown. It says nothing
+// where the run's parent has said so already.
 func (l *loop) tellUnpriced() {
 	if l.price != nil || !l.budget.costLimited() || l.parent != nil && l.parent.model.Name() == l.model.Name() {
 		return

@@ -19,7 +19,7 @@ import (
 	"github.com/agentls/agentls/agentcore/toolset"
 )
 
-// Delegate starts a child for a task and waits for its end, but where it is in the background.
+// Delegate starts a child for a task. It waits for the child's end unless the child runs in the background.
 func (h hostDelegation) Delegate(ctx context.Context, task tool.Task) (tool.TaskState, error) {
 	child, err := h.delegate(ctx, task)
 	if err != nil {
@@ -32,7 +32,7 @@ func (h hostDelegation) Delegate(ctx context.Context, task tool.Task) (tool.Task
 		if !h.run.late() {
 			return tool.TaskState{}, err
 		}
-		child.cancel(errTimeout) // its time was that of the run, which hands over now what the child has
+		child.cancel(errTimeout) // the time was that of the run, which now hands over what the child has done
 		<-child.done
 	}
 	return child.taskState(), nil
@@ -91,7 +91,8 @@ func (h hostDelegation) requestOf(ctx context.Context, task tool.Task,
 	r := h.run
 	request = Request{
 		Agent: definition.Slug, Prompt: task.Prompt, Title: clip.FirstLine(task.Title), Model: task.Model, task: &task,
-		call: h.call.id, message: r.memory.last, // the run waits for its calls, and adds nothing meanwhile
+		// the last message stays the last, since the run waits for its calls
+		call: h.call.id, message: r.memory.last,
 		Limits: agent.Limits{MaxTurns: task.MaxTurns}, at: h.call.line.place(),
 	}
 	if limit := cmp.Or(definition.LimitsAt(r.depth+1).MaxTurns, r.config.DefaultMaxTurns); task.MaxTurns > limit {
@@ -105,7 +106,7 @@ func (h hostDelegation) requestOf(ctx context.Context, task tool.Task,
 	if request.granted, err = r.tools.More(definition, task.AllowedTools); err != nil {
 		return request, err
 	}
-	if task.Resume == "" { // otherwise it has a conversation
+	if task.Resume == "" { // a child that goes on has a conversation already
 		if request.inherited, err = h.inherit(ctx, definition.ContextMode, h.call.line); err != nil {
 			return request, err
 		}
@@ -117,7 +118,7 @@ func (h hostDelegation) requestOf(ctx context.Context, task tool.Task,
 	return request, nil
 }
 
-// startable is the agent that runs where the run asks for one of that name.
+// startable returns the agent that answers to a name, if the run may start it.
 func (h hostDelegation) startable(name string) (*agent.Definition, error) {
 	r := h.run
 	d, err := toolset.FindChild(r.process.Agents(), name)
@@ -129,7 +130,7 @@ func (h hostDelegation) startable(name string) (*agent.Definition, error) {
 	return d, nil
 }
 
-// formerTask is a task of the session that has ended, and now goes on.
+// formerTask is a task of the session that has ended and is to go on.
 func (h hostDelegation) formerTask(ctx context.Context, id event.RunID, definition *agent.Definition) (*Former, error) {
 	r := h.run
 	f, err := r.process.Former(ctx, id)
@@ -163,9 +164,9 @@ func (h hostDelegation) contextFiles(names []string) ([]string, error) {
 	return paths, nil
 }
 
-// askForTools asks the user for the tools that the child's definition does not have. Nobody is asked for what the child
-// could not use then. What it may do with them is what the run itself may, and where that is to be asked for, the user
-// is. The error is for the model, a deniedError where the answer is no, or that of ctx.
+// askForTools asks the user for tools that the child's definition does not have. It does not ask for tools that the
+// child could not use anyway. The child may do with them what the run itself may; where the run would have to ask the
+// user, the child has to as well. The error is for the model (a deniedError where the answer is no), or that of ctx.
 func (h hostDelegation) askForTools(ctx context.Context, child *Run) error {
 	names, slug := child.request.granted, child.definition.Slug
 	if len(names) == 0 {
@@ -173,7 +174,7 @@ func (h hostDelegation) askForTools(ctx context.Context, child *Run) error {
 	}
 	for _, name := range names {
 		usable := child.tools.Offers(name)
-		if mcpname.Is(name) { // those come once it runs
+		if mcpname.Is(name) { // the tools of MCP servers are known only once the child runs
 			usable = child.tools.MayUse(name) && !child.tools.KeepsBack(tool.Spec{Name: name, Effect: tool.Acts})
 		}
 		if !usable {
@@ -195,8 +196,8 @@ func (h hostDelegation) askForTools(ctx context.Context, child *Run) error {
 	return ctx.Err()
 }
 
-// modelRefused is the error of a child that did not start, for the model that asked for it: where the model that it
-// named ("" for none), or that of the agent's definition, cannot be had, the error says which it may write instead.
+// modelRefused is what the model is told of a child that did not start. Where that is because of the model that was
+// asked for by name ("" for none), or that of the agent's definition, it says which models may be named instead.
 func (r *spec) modelRefused(name string, err error) error {
 	failed, known := errors.AsType[*fault.Error](err)
 	if !known || !slices.Contains([]fault.Kind{fault.UnknownProvider, fault.UnknownModel, fault.NoKey, fault.NoModel},

@@ -25,7 +25,8 @@ func newTools(r *Run) *toolset.Set {
 	return toolset.New(o)
 }
 
-// delegation is what the run's model is told of the agents that it may start. It is fixed when first needed.
+// delegation is what the run's model is told of the agents that it may start. It is made at the first call and does not
+// change after that.
 func (r *Run) delegation() string {
 	r.described.Do(func() {
 		record, err := r.session.Delegation(r.ctx, r.tools.Subagents())
@@ -39,8 +40,8 @@ func (r *Run) delegation() string {
 	return r.description
 }
 
-// tellWithheld tells the user what the run does without, and what to do about it. Its children lack it for the same
-// reasons.
+// tellWithheld tells the user which tools the run does without, why, and what to do about it. The run's children do
+// without them for the same reasons.
 func (r *spec) tellWithheld() {
 	var ruled []string
 	for _, kept := range r.tools.Withheld() {

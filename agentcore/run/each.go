@@ -17,11 +17,11 @@ func (r fan) carry() error {
 	r.tasks.inbox.shut() // it has no turns
 	var children []*Run
 	for _, path := range r.request.Each {
-		at := r.session.Slots.Reserve() // so that they begin in this order
+		at := r.session.Slots.Reserve() // reserved together, so that the children begin in the order of the files
 		child, err := r.child(Request{
 			at:    at,
 			Agent: r.definition.Slug, Prompt: r.request.Prompt, Model: r.request.Model, Limits: r.request.Limits,
-			PermissionMode: r.request.PermissionMode, // they are this run, in parts
+			PermissionMode: r.request.PermissionMode, // the children are this run, in parts
 			Iterations:     r.request.Iterations, Until: r.request.Until,
 			Title:       fmt.Sprintf("%s %s", r.request.Title, filepath.Base(path)),
 			Attachments: r.request.Attachments,
@@ -38,7 +38,7 @@ func (r fan) carry() error {
 		children = append(children, child)
 	}
 	var failed []error
-	r.place.yield() // for good: it has nothing to do afterwards
+	r.place.yield() // given up for good: the run has nothing to do after its children
 	for i, child := range children {
 		<-child.done // a child ends soon after its context does, and its context is below ours
 		result := child.Snapshot()

@@ -46,14 +46,14 @@ func (r *Run) finish(err error) {
 	r.result.Outcome = event.Outcome(r.result.Status, r.result.Reason, r.result.Result)
 	result, tests := r.result, r.tests
 	r.mu.Unlock()
-	if tests.seen && r.parent != nil { // what a child ran was not made up by the run that tells of it
+	if tests.seen && r.parent != nil { // tests that a child ran are no invention of the run that tells of them
 		r.parent.sawTests(tests)
 	}
 	if result.Status == event.StatusCompleted && result.Reason == "" {
 		r.session.Board.ClearFormer(r.finder(), r.request.Context.covers)
 	}
 	if r.parent == nil && result.Status != event.StatusInterrupted {
-		// where the process ends, it says itself how the session stays
+		// where the process ends, it records itself in which state the session stays
 		r.session.Ended(r)
 	}
 	commit := r.record(store.Batch{}, event.RunFinished{
@@ -65,7 +65,8 @@ func (r *Run) finish(err error) {
 	}
 }
 
-// endBy is what the error of its work makes of a run: its status, and the reason. What was cut off did not fail.
+// endBy returns the status, the reason and the failure that a run ends with for the error of its work. A run that was
+// cut off has not failed.
 func (r *spec) endBy(err error) (event.Status, string, *event.Failure) {
 	switch {
 	case errors.Is(err, errTimeout):
@@ -82,7 +83,7 @@ func (r *spec) endBy(err error) (event.Status, string, *event.Failure) {
 	return event.StatusFailed, failure.Kind, &failure
 }
 
-// unstored makes a run failed whose end could not be stored, and tells the surfaces of this process.
+// unstored marks a run as failed whose end could not be stored, and tells the surfaces of this process.
 func (r *Run) unstored(err error) {
 	failure := fault.Explain(fault.Unstored(err))
 	r.mu.Lock()
@@ -96,8 +97,8 @@ func (r *Run) unstored(err error) {
 	})
 }
 
-// lastMerge is mergeLayer when the run ends. What it cannot merge then, since the editor applies hunks and the run was
-// stopped, is left out; where the engine ends, the rows of the layer are left to the next process.
+// lastMerge is mergeLayer at the run's end. Where a run was stopped while the editor applies hunks, what cannot be
+// merged is dropped; where the engine ends, it stays in the store for the next process.
 func (r *Run) lastMerge() error {
 	if r.mergeLayer() {
 		return nil
@@ -115,8 +116,8 @@ func (r *Run) lastMerge() error {
 	return nil
 }
 
-// mergeLayer brings the run's edits to its parent's layer, or to the session's, where they become hunks. It reports
-// false where it could not, since the run was stopped while the editor applied others.
+// mergeLayer merges the run's edits into its parent's layer, or into the session's, where they become hunks. It reports
+// false where the run was stopped while it waited for the editor to apply other hunks.
 func (r *Run) mergeLayer() bool {
 	changes := r.layer.Changes()
 	if len(changes) == 0 && len(r.layer.Saved()) == 0 {

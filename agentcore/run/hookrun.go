@@ -21,10 +21,10 @@ import (
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
-// maxHookFiles is how many files are named that a hook changed.
+// maxHookFiles is how many of the files that a hook changed are named to the model.
 const maxHookFiles = 20
 
-// runHook runs one hook to its end, where it may be run, and proposes what it changed. The error is that of the run's
+// runHook runs one hook to its end, if it may be run, and proposes what it changed. The error is that of the run's
 // context.
 func (h *hooks) runHook(of *lifecycleHook, input []byte) (hook.Outcome, error) {
 	select {
@@ -60,9 +60,9 @@ func (h *hooks) runHook(of *lifecycleHook, input []byte) (hook.Outcome, error) {
 	return outcome, nil
 }
 
-// withholds says why a hook may not be run here and now, or nothing. In a full sandbox a hook of the user runs in
-// folders that are not trusted, too, as it may be what keeps an agent from something, but no program of such a folder
-// that it names.
+// withholds says why a hook may not be run here and now; empty where it may. In a full sandbox, a hook of the user runs
+// also in folders that are not trusted, since it may be what keeps an agent from something; but it may not run a
+// program that lies in such a folder.
 func (h *hooks) withholds(of *lifecycleHook) string {
 	trusted := h.in.trusted()
 	switch {
@@ -117,11 +117,11 @@ func (h *hooks) sandboxedHook(of *lifecycleHook, input []byte) (exit hook.Exit, 
 	return exit, h.takeOfHook(of, snapshot, done.Changes), nil
 }
 
-// maxLost is how many files are named that a hook has written in vain.
+// maxLost is how many of the files that a hook wrote in vain are named to the user.
 const maxLost = 3
 
-// tellOfLost tells who wrote a hook that what it wrote outside of the workspace is not kept. before and after are what
-// lay there.
+// tellOfLost tells the user that files which a hook wrote outside of the workspace are not kept. before and after are
+// what lay there.
 func (h *hooks) tellOfLost(of *lifecycleHook, before, after map[string]string) {
 	var lost []string
 	for _, name := range slices.Sorted(maps.Keys(after)) {
@@ -142,15 +142,15 @@ func (h *hooks) tellOfLost(of *lifecycleHook, before, after map[string]string) {
 		"have it write into the workspace, where it becomes a proposed edit, or print it as system_message")
 }
 
-// hookVariables are what hooks find in their environment beside what commands do: the workspace folder, also under the
-// name by which scripts for Claude Code look for it.
+// hookVariables are the environment variables that hooks have and commands do not: the workspace folder, also under the
+// name that scripts for Claude Code expect.
 func (h *hooks) hookVariables(of *lifecycleHook) []string {
 	dir := cmp.Or(of.dir, authority.Home(h.in.view))
 	return []string{"AGENTLS_PROJECT_DIR=" + dir, "CLAUDE_PROJECT_DIR=" + dir}
 }
 
-// takeOfHook proposes what a hook changed, as far as the run itself may change it without a question, and says which
-// files these are.
+// takeOfHook proposes those changes of a hook that the run itself could make without a question, and says which files
+// they are in.
 func (h *hooks) takeOfHook(of *lifecycleHook, snapshot workspace.Snapshot, changes []sandbox.Change) string {
 	edits := slices.ContainsFunc([]string{"edit", "write", "patch", "bash"}, h.in.offers)
 	leftOut := func(path, why string) {
@@ -192,8 +192,8 @@ func (h *hooks) takeOfHook(of *lifecycleHook, snapshot workspace.Snapshot, chang
 	return "The hook changed files (proposed, not written): " + strings.Join(names, ", ")
 }
 
-// programs are files below the home folder that the user's hooks name. Sandboxes show them, read-only, though they hide
-// the rest of it.
+// programs are the files below the home folder that the user's hooks name. Sandboxes show these, read-only, and hide
+// the rest of the home folder.
 func (h *hooks) programs(home string) []string {
 	if home == "" {
 		return nil
@@ -223,8 +223,8 @@ func (h *hooks) programs(home string) []string {
 	return slices.Compact(files)
 }
 
-// directHook runs a hook of the user where there is no sandbox. It returns when nothing of the hook is left, which is
-// soon after the run's context ends.
+// directHook runs a hook of the user without a sandbox, where there is none. It returns when no process of the hook is
+// left, which is soon after the run's context ends.
 func (h *hooks) directHook(of *lifecycleHook, input []byte) (hook.Exit, error) {
 	ran, err := h.in.commands.Program(h.in.ctx, process.Program{
 		Argv: of.command, Env: h.hookVariables(of), Limit: of.timeout, Stdin: bytes.NewReader(input),

@@ -25,47 +25,47 @@ const (
 	hookTimeout = time.Minute
 	// maxGoOn is how often hooks may keep one run from ending.
 	maxGoOn = 3
-	// maxHookContext is how much the hooks of one event say to a model together, in bytes.
+	// maxHookContext bounds what all hooks of one event together say to a model, in bytes.
 	maxHookContext = 2 * hook.MaxText
-	// maxHookNotices is how much is told about one hook in one run.
+	// maxHookNotices is how many notices about one hook the user gets in one run.
 	maxHookNotices = 5
 )
 
-// A hook never widens anything: it runs before the rules decide, and can only reject a call or have the user asked.
+// A hook never allows anything: it runs before the rules decide, and can only reject a call or have the user asked.
 
-// lifecycleHook is a hook that a run may have to run. It is immutable.
+// lifecycleHook is a hook as a run knows it. It is immutable.
 type lifecycleHook struct {
 	event   hook.Event
 	matcher hook.Matcher
 	command []string
 	timeout time.Duration
-	// project tells that it came with a workspace folder: it needs trust, and walls.
+	// project is true for a hook that came with a workspace folder: it runs only in a trusted folder and in a sandbox.
 	project bool
-	// dir is the folder whose configuration has it, which it runs in; empty for the first one.
+	// dir is the folder whose configuration has the hook, and in which it runs; empty for the first workspace folder.
 	dir string
-	// own tells that the run's definition has it, and not the configuration.
+	// own is true for a hook of the run's definition, false for one of the configuration.
 	own bool
-	// name is for people.
+	// name is the name that people are shown.
 	name string
 }
 
-// hooks are those of one run, in the order in which they run: of the configuration, of the definitions of the agents
-// above, which guard their children's calls, too, and of the run's own. Its methods belong to the run's goroutine and
-// its calls.
+// hooks are the hooks of one run, in the order in which they run: first those of the configuration, then those of the
+// definitions of the agents above the run, which also guard the calls of their children, then those of the run's
+// definition. Its methods belong to the run's goroutine and its calls.
 type hooks struct {
 	list []*lifecycleHook
-	// turn is held by the hook that runs.
+	// turn is held while a hook runs, so that one runs at a time.
 	turn chan struct{}
-	// context is what the hooks of the start said, for the first prompt. The run's goroutine has it.
+	// context is what the hooks said at the start, for the first prompt. Only the run's goroutine uses it.
 	context string
-	// kept is how often hooks kept the run from ending. The run's goroutine has it.
+	// kept is how often hooks kept the run from ending. Only the run's goroutine uses it.
 	kept int
 
 	outlet
 	in hookSurroundings
 
 	mu   sync.Mutex
-	told map[*lifecycleHook][]string // what was told of each
+	told map[*lifecycleHook][]string // the notices that were given about each hook
 }
 
 // hookSurroundings are what hooks work with. They are set once the run has its rights, its tools and its context.
@@ -77,16 +77,17 @@ type hookSurroundings struct {
 	rights   authority.Rights
 	commands *command.Set
 	layer    func() *workspace.Layer
-	// editable returns why the run may not change a file, offers whether it has a tool, and save stores its layer.
+	// editable returns why the run may not change a file, offers reports whether the run has a tool, and save stores
+	// the run's layer.
 	editable func(judge *workspace.Judge, path string, fix bool) error
 	offers   func(tool string) bool
 	save     func()
 	progress func(message string, percent int)
-	// common is what the input of all events has in common.
+	// common is the part of the input that is the same for all events.
 	common hook.Input
 }
 
-// pick returns the hooks of an event for something that has these spellings.
+// pick returns the hooks of an event whose matcher takes one of these spellings.
 func (h *hooks) pick(e hook.Event, spellings ...string) []*lifecycleHook {
 	var list []*lifecycleHook
 	for _, one := range h.list {
@@ -97,7 +98,7 @@ func (h *hooks) pick(e hook.Event, spellings ...string) []*lifecycleHook {
 	return list
 }
 
-// ofCall returns the hooks of an event for the call of a tool, whatever spelling of it a matcher has.
+// ofCall returns the hooks of an event for a call of a tool, whichever of the tool's spellings a matcher uses.
 func (h *hooks) ofCall(e hook.Event, c *call) []*lifecycleHook {
 	if len(h.list) == 0 {
 		return nil
@@ -105,15 +106,15 @@ func (h *hooks) ofCall(e hook.Event, c *call) []*lifecycleHook {
 	return h.pick(e, tool.Spellings(c.spec.Name)...)
 }
 
-// input is that of an event, as far as all events have it in common.
+// input is an event's input with the part that is the same for all events.
 func (h *hooks) input(e hook.Event) hook.Input {
 	in := h.in.common
 	in.Event = e
 	return in
 }
 
-// fire runs hooks one after the other, up to the first that rejects. The outcome has what all of them said to the
-// model, each marked as what it is. The error is that of ctx, which is the run's: nothing runs once the run is
+// fire runs hooks one after the other, up to the first that rejects. The outcome holds what all of them said to the
+// model, each text marked as a hook's. The error is that of ctx, which is the run's: no hook runs once the run is
 // cancelled.
 func (h *hooks) fire(ctx context.Context, list []*lifecycleHook, input hook.Input) (hook.Outcome, error) {
 	var all hook.Outcome
@@ -160,7 +161,7 @@ func (h *hooks) fire(ctx context.Context, list []*lifecycleHook, input hook.Inpu
 	return all, nil
 }
 
-// tell tells the user about a hook, each thing once in a run, and not too many.
+// tell gives the user a notice about a hook: the same one once in a run, and not more than maxHookNotices.
 func (h *hooks) tell(of *lifecycleHook, level event.NoticeLevel, message, hint string) {
 	message = permission.Visible(clip.Text(message, 1000))
 	h.mu.Lock()
@@ -175,7 +176,7 @@ func (h *hooks) tell(of *lifecycleHook, level event.NoticeLevel, message, hint s
 	}
 }
 
-// home is where a user finds the hook.
+// home says where the user finds the hook.
 func (h *lifecycleHook) home() string {
 	switch {
 	case h.own:
@@ -186,14 +187,14 @@ func (h *lifecycleHook) home() string {
 	return "your config.toml (`agentls config` shows where)"
 }
 
-// marked is a text of a hook as a model gets it, which cannot pass for anything else.
+// marked encloses a text of a hook in marks, so that the model does not take it for anything else.
 func marked(e hook.Event, text string) string {
 	return fmt.Sprintf("<hook event=%q>\n%s\n</hook>", string(e),
 		strings.NewReplacer("</hook", `<\/hook`, "<hook", `<\hook`).Replace(strings.TrimSpace(text)))
 }
 
-// sessionStarts are the SessionStart hooks of a session that have run, those of the configuration under "" and those of
-// definitions under their slug.
+// sessionStarts are the SessionStart hooks that have run in a session: those of the configuration under the key "",
+// those of definitions under the agent's slug.
 type sessionStarts struct {
 	mu  sync.Mutex
 	all map[string]*sessionStart
@@ -201,13 +202,13 @@ type sessionStarts struct {
 
 type sessionStart struct {
 	done chan struct{}
-	// well tells, once done is closed, that all hooks have run, and said context.
+	// well and context are set before done is closed: whether all hooks have run, and what they said.
 	well    bool
 	context string
 }
 
-// run runs those of the hooks that have not run in this session, and returns what all have said in it: each of
-// its runs is a conversation of its own.
+// run runs those of the hooks that have not run in this session yet. It returns what all of them have said in the
+// session, since each run of the session is a conversation of its own.
 func (s *sessionStarts) run(ctx context.Context, slug string, list []*lifecycleHook,
 	fire func([]*lifecycleHook) (hook.Outcome, error),
 ) (all hook.Outcome, err error) {
@@ -225,7 +226,7 @@ func (s *sessionStarts) run(ctx context.Context, slug string, list []*lifecycleH
 	return all, nil
 }
 
-// once runs the hooks of a key unless a run of the session has. Where another run is at it, it waits.
+// once runs the hooks of a key unless a run of the session has done so. Where another run is doing so, it waits.
 func (s *sessionStarts) once(ctx context.Context, key string, fire func() (hook.Outcome, error)) (hook.Outcome, error) {
 	for {
 		s.mu.Lock()
@@ -248,13 +249,14 @@ func (s *sessionStarts) once(ctx context.Context, key string, fire func() (hook.
 			if start.well {
 				return hook.Outcome{Context: start.context}, nil
 			}
-			continue // that run was cancelled, or rejected
+			continue // the run that was doing so was cancelled or rejected, so that this one tries
 		}
 		return s.first(key, start, fire)
 	}
 }
 
-// first is fire for the run that starts a session; the others go on when it returns, whatever happens in it.
+// first runs the hooks of a key for the run that comes first. When it returns, the runs that wait go on, whatever has
+// happened.
 func (s *sessionStarts) first(key string, start *sessionStart, fire func() (hook.Outcome, error)) (
 	outcome hook.Outcome, err error,
 ) {
@@ -271,8 +273,8 @@ func (s *sessionStarts) first(key string, start *sessionStart, fire func() (hook
 	return outcome, err
 }
 
-// beforeCall runs the PreToolUse hooks of a call, and returns why it is rejected, for the model; empty where it is not.
-// The error is that of the run's context.
+// beforeCall runs the PreToolUse hooks of a call. It returns what the model is told where a hook rejects the call;
+// empty where none does. The error is that of the run's context.
 func (h *hooks) beforeCall(c *call) (refusal string, err error) {
 	list := h.ofCall(hook.PreToolUse, c)
 	if len(list) == 0 {
@@ -290,17 +292,17 @@ func (h *hooks) beforeCall(c *call) (refusal string, err error) {
 	return "", nil
 }
 
-// passed is beforeCall as execute needs it: it sets the outcome of a call that is rejected.
+// passed is beforeCall for execute: it sets the outcome of a call that is rejected, and reports false for it.
 func (h *hooks) passed(c *call, status *event.CallStatus, text, summary *string) bool {
 	refusal, err := h.beforeCall(c)
 	return unrefused(refusal, err, status, text, summary)
 }
 
-// afterCall returns the answer of a call as the model gets it: with what the hooks say, of which those of PostToolUse
-// run now where the call succeeded.
+// afterCall returns a call's answer as the model gets it, with what the hooks said of the call. The PostToolUse hooks
+// run now if the call succeeded.
 func (h *hooks) afterCall(c *call, status event.CallStatus, text, summary string) string {
 	if status == event.CallDenied && c.hooked.Block {
-		return text // it has all
+		return text // the answer of such a call has everything already
 	}
 	text += joined(c.hooked.Context)
 	if status != event.CallOK {
@@ -314,7 +316,7 @@ func (h *hooks) afterCall(c *call, status event.CallStatus, text, summary string
 	input.ToolResponse = &hook.Response{Status: string(status), Text: text, Summary: summary}
 	outcome, err := h.fire(h.in.ctx, list, input)
 	if err != nil {
-		return text // the run ends, and what was done is stored
+		return text // the run ends, and what the call did is stored
 	}
 	text += joined(outcome.Context)
 	if outcome.Block {
@@ -344,8 +346,8 @@ func (h *hooks) callInput(e hook.Event, c *call) hook.Input {
 	return in
 }
 
-// preCompact runs the hooks before the conversation is summed up, and returns what they say to whoever does that, empty
-// for nothing. They cannot keep it from being done. The error is that of the run's context.
+// preCompact runs the hooks before the conversation is summed up. It returns what they say to the model that sums up,
+// empty for nothing. They cannot prevent it. The error is that of the run's context.
 func (h *hooks) preCompact() (instructions string, err error) {
 	list := h.pick(hook.PreCompact, "auto")
 	if len(list) == 0 {

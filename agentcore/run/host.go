@@ -17,9 +17,9 @@ import (
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
-// host is what one call of one run may touch. It implements tool.Host, by a part for each of its faces.
+// host is what one call of one run may use. It implements tool.Host, with one part for each face of that interface.
 type host struct {
-	own ofCall // for the tools that are the engine's own
+	own ofCall // for the engine's own tools
 	hostWorkspace
 	hostCommands
 	hostChecks
@@ -31,7 +31,7 @@ type host struct {
 
 var _ tool.Host = host{}
 
-// The parts of a host. The methods of each are beside what they are about.
+// The parts of a host. The methods of each part stand in the file of what they are about.
 type (
 	ofCall struct {
 		run  *Run
@@ -40,7 +40,7 @@ type (
 	hostWorkspace struct {
 		run  *Run
 		call *call
-		// layer is where the files are that the call reads and changes: the run's, or one for trying the call.
+		// layer holds the files that the call reads and changes: it is the run's layer, or a fork for trying the call.
 		layer *workspace.Layer
 	}
 	hostCommands   ofCall
@@ -51,7 +51,7 @@ type (
 	hostRecords    struct{ run *Run }
 )
 
-// newHost is what a call may touch, with its files in a layer.
+// newHost makes what a call may use, with its files in a layer.
 func newHost(r *Run, c *call, layer *workspace.Layer) host {
 	own := ofCall{r, c}
 	return host{
@@ -106,7 +106,8 @@ func (h hostRecords) Report(_ context.Context, finding tool.Finding) (event.Find
 
 // shown carries a span of the run's own text over to the text that the editor shows.
 func (h hostRecords) shown(path string, span event.Span) (event.Span, error) {
-	own, err := h.run.layer.Fork().Read(path) // a fork, since the run itself has not read it
+	// a fork, since reading here does not mean that the run's model has seen the file
+	own, err := h.run.layer.Fork().Read(path)
 	if err != nil {
 		return span, err
 	}
@@ -125,7 +126,7 @@ func (h hostRecords) shown(path string, span event.Span) (event.Span, error) {
 		EndColumn: span.EndColumn,
 	}
 	if !same || !alsoSame {
-		// The remark is on lines that are only proposed: it goes to those which they would replace.
+		// The finding is on lines that are only proposed: it is shown on the lines that they would replace.
 		moved.StartColumn, moved.EndColumn = 0, math.MaxInt32
 	}
 	return moved, nil
@@ -150,7 +151,7 @@ func (h hostRecords) propose(finding tool.Finding, id event.FindingID) error {
 	return nil
 }
 
-// SetTodos replaces the run's list and tells about it.
+// SetTodos replaces the run's list of todos, and publishes it.
 func (h hostRecords) SetTodos(_ context.Context, items []event.Todo) error {
 	items = slices.Clone(items)
 	h.run.mu.Lock()
@@ -204,13 +205,13 @@ func (o ofCall) progress(message string) {
 	o.run.tell(store.Batch{}, event.ToolCallProgress{Call: o.call.id, Message: message})
 }
 
-// Ask puts questions to the user, all at once, so that they wait one time together.
+// Ask puts questions to the user, all at once, so that the run waits for all of them together.
 func (h hostUser) Ask(_ context.Context, questions []tool.Question) ([]tool.Reply, error) {
 	return h.run.questions.askQuestions(h.call, "", questions...)
 }
 
-// noteForbidden keeps which changes of a command were left out, since a rule or the mode forbids them. The model reads
-// that in the call's result. It returns them in a line, empty for none.
+// noteForbidden keeps which changes of a command were left out because a rule or the mode forbids them, so that the
+// model reads it in the call's result. It also returns them in one line, empty for none.
 func (h hostCommands) noteForbidden(files []workspace.Taken) string {
 	why, names, more := "", "", 0
 	for _, file := range files {

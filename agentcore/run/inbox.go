@@ -12,24 +12,24 @@ import (
 // children in the background. Its methods may be called from any goroutine.
 type inbox struct {
 	outlet
-	noting sync.Mutex // while what it has not read is looked at and handed to the store
+	noting sync.Mutex // held while unread messages are collected and handed to the store
 
 	mu     sync.Mutex
 	queue  []message
 	owed   int // children in the background that have not ended
 	closed bool
-	news   chan struct{} // has room for one: queue has grown
+	news   chan struct{} // has room for one value, which says that queue has grown
 }
 
 // message is one thing that a run is told.
 type message struct {
-	child event.RunID // whose end it tells; empty for other messages
+	child event.RunID // the child whose end the message tells; empty for other messages
 	text  string
 }
 
 func newInbox(o outlet) *inbox { return &inbox{outlet: o, news: make(chan struct{}, 1)} }
 
-// put reports whether the text will be read: nothing is once the run has spoken its last word.
+// put adds a message, and reports whether it will be read. Once the run has spoken its last word, no message is.
 func (b *inbox) put(m message) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -43,12 +43,12 @@ func (b *inbox) add(m message) bool {
 	b.queue = append(b.queue, m)
 	select {
 	case b.news <- struct{}{}:
-	default: // it has not seen the last one yet
+	default: // the run has not noticed an earlier message yet
 	}
 	return true
 }
 
-// owe notes a child in the background, settle that it has ended.
+// owe notes that a child in the background has begun, settle that one has ended.
 func (b *inbox) owe() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -69,7 +69,7 @@ func (b *inbox) coming() int {
 	return b.owed
 }
 
-// take returns what came since it was last called.
+// take returns the messages that came since the last call.
 func (b *inbox) take() []message {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -78,21 +78,21 @@ func (b *inbox) take() []message {
 	return queue
 }
 
-// drop takes out what tells the end of a child, since the run has heard of it otherwise.
+// drop removes the message about the end of a child, of which the run has heard in another way.
 func (b *inbox) drop(child event.RunID) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.queue = slices.DeleteFunc(b.queue, func(m message) bool { return m.child == child })
 }
 
-// idle reports whether there is nothing to read and nothing to come.
+// idle reports whether nothing is unread and no child in the background is still to end.
 func (b *inbox) idle() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return len(b.queue) == 0 && b.owed == 0
 }
 
-// close ends the reading where nothing is left to read or to come. It tells how many children are still to end.
+// close closes the inbox if nothing is unread and no child is still to end. owed is how many children are.
 func (b *inbox) close() (closed bool, owed int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -103,7 +103,7 @@ func (b *inbox) close() (closed bool, owed int) {
 	return b.closed, b.owed
 }
 
-// shut lets nothing more in; what is there can still be read.
+// shut lets no further message in; those that are there can still be read.
 func (b *inbox) shut() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -123,7 +123,7 @@ func (b *inbox) unheard() []event.RunID {
 	return ended
 }
 
-// unread returns what somebody has said and the run has not read.
+// unread returns the messages of people and of the starting run that the run has not read.
 func (b *inbox) unread() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -136,9 +136,9 @@ func (b *inbox) unread() []string {
 	return said
 }
 
-// note stores what the run was told and has not read.
+// note stores the messages that the run has not read.
 func (b *inbox) note() *store.Commit {
-	b.noting.Lock() // what is stored last is what there was last
+	b.noting.Lock() // the lock keeps the order: what is stored last is the newest state
 	defer b.noting.Unlock()
 	return b.tell(store.Batch{Unreads: []store.Unread{{Run: b.id, Texts: encoded(b.unread())}}})
 }

@@ -7,21 +7,21 @@ import (
 )
 
 const (
-	// shortContext is up to which size, in bytes, a conversation is handed to a child as it is where it asks for a
+	// shortContext is the size, in bytes, up to which a conversation is handed over whole to a child that asks for a
 	// summary.
 	shortContext = 4 << 10
-	// summarised bounds what the agent that sums up is given, in bytes.
+	// summarised bounds the text that is given to the agent that sums up, in bytes.
 	summarised = 128 << 10
-	// selectedMessages are the last ones that a child with the context "selective" gets, beside the files that are
-	// named.
+	// selectedMessages is how many of the last messages a child with the context "selective" gets, beside the files
+	// that are named.
 	selectedMessages = 6
-	// selectedContext bounds their texts, in bytes.
+	// selectedContext bounds the texts of these messages, in bytes.
 	selectedContext = 16 << 10
 )
 
-// inherit makes what a child gets by the mode of its definition: "full" the conversation so far, "summary" what the
-// agent summary makes of it, "selective" its last messages, "none" nothing. Calls of one turn may be made beside each
-// other, so that it does not change the conversation.
+// inherit makes what a child gets of the conversation, by the mode of its definition: "full" gives the conversation so
+// far, "summary" what the agent "summary" makes of it, "selective" its last messages, "none" nothing. inherit does not
+// change the conversation, since calls of one turn may run at the same time.
 func (h hostDelegation) inherit(ctx context.Context, mode string, place *line) (inheritance, error) {
 	r := h.run
 	switch mode {
@@ -51,7 +51,8 @@ func (h hostDelegation) inherit(ctx context.Context, mode string, place *line) (
 	return inheritance{}, nil
 }
 
-// summaryOf has a transcript of the run's conversation summed up. The children that are started in one turn share it.
+// summaryOf has a transcript of the run's conversation summed up. Children that are started in one turn share one
+// summary.
 func (h hostDelegation) summaryOf(text string) (string, error) {
 	r := h.run
 	last := &r.summed

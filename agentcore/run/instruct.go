@@ -13,7 +13,7 @@ import (
 	"github.com/agentls/agentls/agentcore/tool"
 )
 
-// instruct fixes what the run's prompt says of instructions: those of the run above it, and of its own files.
+// instruct fixes which instructions the run's prompt holds: those of the run above it, and those for its own files.
 func instruct(r *Run) {
 	i := &r.instructed
 	i.files = slices.Clone(r.request.Context.Paths)
@@ -28,7 +28,7 @@ func instruct(r *Run) {
 	r.noteInstructions(i.first, r.session.View.Shown)
 }
 
-// noteInstructions notes what the run was given, for whoever asks.
+// noteInstructions keeps what the run was given, for those who ask for it.
 func (r *shared) noteInstructions(more instruction.Set, shown func(string) string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -36,15 +36,15 @@ func (r *shared) noteInstructions(more instruction.Set, shown func(string) strin
 	r.told = r.instructions.Lines(shown)
 }
 
-// Instructions are those that the run was given so far. Any goroutine may call it.
+// Instructions are the instructions that the run was given so far. Any goroutine may call it.
 func (r *shared) Instructions() instruction.Set {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.instructions
 }
 
-// instructBelow puts the instructions of folders that the run had not been in into the results of the first calls on
-// files there. The offline rules, which read results by their form, are not told.
+// instructBelow adds the instructions of folders that are new to the run to the results of its first calls on files
+// there. Runs of the offline rules get none, since those read results by their form.
 func (r *loop) instructBelow(calls []*call, results []model.Part) {
 	if provider.IsOffline(r.model.Name()) {
 		return
@@ -71,7 +71,7 @@ func (r *loop) instructBelow(calls []*call, results []model.Part) {
 	}
 }
 
-// tellInstructions tells the user which files of instructions are not given, or not whole.
+// tellInstructions tells the user which files of instructions the run does not get, or not whole.
 func (r *loop) tellInstructions() {
 	if r.parent != nil {
 		return // whose files these are, mostly

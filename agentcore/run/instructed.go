@@ -4,19 +4,19 @@ import (
 	"github.com/agentls/agentls/agentcore/instruction"
 )
 
-// instructed is what a run was given of the instructions of its tree. The run's goroutine owns it.
+// instructed is what a run was given of the instructions of its tree. Only the run's goroutine uses it.
 type instructed struct {
-	// first are those of the prompt, which does not change.
+	// first are the instructions in the prompt. They do not change.
 	first instruction.Set
-	// files are the files at hand: those of the prompt, and those of calls that brought further instructions.
+	// files are the files at hand: those of the prompt, and those of calls that brought more instructions.
 	files []string
-	known map[string]bool // files of instructions that the run needs no more of
-	given bool            // whether it was given any
-	room  int             // bytes that further ones may hold
-	off   bool            // whether it is given none
+	known map[string]bool // files of instructions that the run has already, or does not need
+	given bool            // whether the run was given any instructions
+	room  int             // how many bytes further instructions may hold
+	off   bool            // whether the run gets no instructions at all
 }
 
-// begin forgets what calls brought beside the prompt.
+// begin forgets the instructions that calls brought; those of the prompt stay.
 func (i *instructed) begin() {
 	i.given = len(i.first.Texts) > 0
 	i.known, i.room = map[string]bool{}, i.first.Max-i.first.Size()
@@ -25,8 +25,8 @@ func (i *instructed) begin() {
 	}
 }
 
-// beyond returns what holds for a file beside what the run was given, which counts as given from then on, and whether
-// it is the first that the run is given.
+// beyond returns the instructions for a file that the run was not given yet, and counts them as given. first reports
+// whether they are the first that the run is given.
 func (i *instructed) beyond(book *instruction.Book, path string) (more instruction.Set, first bool) {
 	if i.off {
 		return more, false

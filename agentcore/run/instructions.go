@@ -19,24 +19,25 @@ import (
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
-// noInstructions is what a definition says that does without the user's and the project's instructions.
+// noInstructions is what a definition says whose agent works without the instructions of the user and the project.
 const noInstructions = "none"
 
 // maxUserFile bounds a file of the user's own instructions, in bytes.
 const maxUserFile = 1 << 20
 
-// instructs reports whether a file instructs agents: by its name, or since another one imports it.
+// instructs reports whether a file holds instructions for agents: because of its name, or because such a file imports
+// it.
 func instructs(book *instruction.Book, path string) bool {
 	return instruction.Is(path) || book != nil && book.Has(path)
 }
 
-// withoutInstructions reports whether an agent does without instructions.
+// withoutInstructions reports whether an agent works without instructions.
 func withoutInstructions(d *agent.Definition, cfg *config.Config) bool {
 	return d.Instructions == noInstructions || cfg.InstructionsMaxBytes == 0
 }
 
-// InstructionsOf are those that an agent is given for work on files, absolute, by a model that takes so many tokens, 0
-// for no bound: at most a quarter of these.
+// InstructionsOf are the instructions that an agent is given for work on files, whose paths are absolute. window is how
+// many tokens its model takes, 0 for no bound; the instructions take at most a quarter of that.
 func InstructionsOf(book *instruction.Book, d *agent.Definition, cfg *config.Config, window int64,
 	files []string,
 ) instruction.Set {
@@ -50,7 +51,8 @@ func InstructionsOf(book *instruction.Book, d *agent.Definition, cfg *config.Con
 	return book.For(files...).Bound(int(most))
 }
 
-// NewInstructions is a book of what a session's workspace and its user instruct agents to do, for agents with rights.
+// NewInstructions makes the book of what the workspace of a session and its user instruct agents to do, for agents with
+// these rights.
 func NewInstructions(p *Process, s *Session, rights authority.Rights) *instruction.Book {
 	places := instruction.Places{Home: p.User.Home, Roots: s.TrustedRoots()}
 	if p.User.Config != "" {
@@ -65,17 +67,18 @@ func NewInstructions(p *Process, s *Session, rights authority.Rights) *instructi
 	})
 }
 
-// instructionReader reads files of instructions: what the editor shows, and no agent's proposal.
+// instructionReader reads files of instructions as the editor shows them, without what agents propose.
 type instructionReader struct {
 	view    *workspace.View
-	layer   *workspace.Layer // for names alone
+	layer   *workspace.Layer // used to look up names only
 	rights  authority.Rights
 	vouch   func(root, name string, content []byte) error
 	ignored *workspace.Ignored
 }
 
-// ReadInstructions reads a file with instructions as the editor shows it, whoever may read it. root is the workspace
-// folder that it counts in, "" for a file of the user's own. The error is fs.ErrNotExist, or says why it is refused.
+// ReadInstructions reads a file with instructions as the editor shows it, without regard to rules. root is the
+// workspace folder that the file counts in, "" for a file of the user's own. The error is fs.ErrNotExist, or says why
+// the file is refused.
 func ReadInstructions(view *workspace.View, root, name string) (workspace.File, error) {
 	file, err := view.Read(name)
 	problem, refused := errors.AsType[*workspace.FileError](err)
@@ -106,7 +109,7 @@ func (i instructionReader) Read(root, name string) (text string, unseen int, err
 		if dir := filepath.Dir(name); dir != root && i.ignored.Has(dir, true) {
 			return "", 0, errors.New("lies in a folder that version control ignores")
 		}
-		if file.Version < 0 { // else the user has it before him
+		if file.Version < 0 { // an open document is in front of the user
 			content, err := file.Format.Encode(file.Text)
 			if err == nil {
 				err = i.vouch(root, name, content)
@@ -148,7 +151,7 @@ func readUserFile(name string) (string, error) {
 	if permission.Secret(filepath.ToSlash(real)) {
 		return "", errors.New("is refused: it looks like a file that holds keys or passwords")
 	}
-	// Opening a pipe must not wait, not even one that takes the file's place just now.
+	// Opening must not wait for a pipe, not even for one that took the file's place a moment ago.
 	file, err := os.OpenFile(real, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return "", errors.New("cannot be read: " + err.Error())

@@ -19,10 +19,10 @@ import (
 // iteration is the engine of a run that does its task several times.
 type iteration struct{ *Run }
 
-// carry has fresh children do the task one after the other, until it is done.
+// carry has new children do the task, one after the other, until it is done.
 func (r iteration) carry() error {
 	r.tasks.inbox.shut()                               // it has no turns
-	if r.request.Until != "" && !r.session.Trusted() { // before a pass is paid for
+	if r.request.Until != "" && !r.session.Trusted() { // checked before a pass is paid for
 		return &fault.Error{
 			Kind: fault.NotAllowed, Detail: "the check " + r.request.Until + " cannot be made: " +
 				toolset.UntrustedCommands,
@@ -42,7 +42,7 @@ func (r iteration) carry() error {
 		ends = append(ends, end)
 		verdict = judgePass(ends)
 		if (verdict != "" || i == n) && !r.passes.end(i == n || end.result.Status == event.StatusCancelled) {
-			verdict = "" // what was said last has still to be heard
+			verdict = "" // a pass has still to hear what was said last
 		}
 		r.lastText = r.request.passesText(ends, verdict)
 	}
@@ -76,11 +76,11 @@ func (r iteration) carry() error {
 	return nil
 }
 
-// pass runs the task once, and the check behind it. The error is that of the run's context, or says why there can be no
+// pass runs the task once, and then the check. The error is that of the run's context, or says why there can be no
 // pass.
 func (r iteration) pass(i int, before []passEnd) (passEnd, error) {
 	limits := r.request.Limits
-	own := r.definition.LimitsAt(r.depth) // a pass stands for the run, and is no helper of it
+	own := r.definition.LimitsAt(r.depth) // a pass stands for the run itself, and is not limited as a helper
 	limits.MaxTurns = cmp.Or(limits.MaxTurns, r.limits.MaxTurns)
 	limits.Timeout = cmp.Or(limits.Timeout, own.Timeout, r.config.DefaultTimeout)
 	said := r.passes.recall()
@@ -109,7 +109,7 @@ func (r iteration) pass(i int, before []passEnd) (passEnd, error) {
 		end.changed = append(end.changed, r.session.View.Shown(path))
 	}
 	slices.Sort(end.changed)
-	r.mergeLayer() // so that its edits show
+	r.mergeLayer() // so that the user sees the edits of the pass
 	if r.request.Until != "" && end.result.Status != event.StatusCancelled {
 		r.progress(fmt.Sprintf("pass %d of %d: checks by %s", i, r.request.Iterations, clip.FirstLine(r.request.Until)),
 			0)
@@ -121,8 +121,8 @@ func (r iteration) pass(i int, before []passEnd) (passEnd, error) {
 	return end, nil
 }
 
-// check runs the command that says whether the task is done, as a call of the run: with its rights, in its sandbox, on
-// what it proposes.
+// check runs the command that says whether the task is done. It is a call of the run: with the run's rights, in its
+// sandbox, on the files as the run proposes them.
 func (r iteration) check() (*checkEnd, error) {
 	bash := r.process.Tools["bash"]
 	if bash == nil {
@@ -137,7 +137,7 @@ func (r iteration) check() (*checkEnd, error) {
 	if err != nil {
 		return nil, fmt.Errorf("put the check into a call: %w", err)
 	}
-	var result *tool.CommandResult // nil where it did not run
+	var result *tool.CommandResult // nil where the command did not run
 	id := event.NewCallID()
 	made := r.execute(&call{
 		id: id, asked: model.Call{ID: "check-" + string(id), Name: "bash", Arguments: arguments}, tool: bash,
@@ -145,7 +145,7 @@ func (r iteration) check() (*checkEnd, error) {
 		title: "check: " + clip.FirstLine(r.request.Until), arguments: arguments,
 		access: &tool.Access{Command: r.request.Until},
 		do: func(ctx context.Context, host tool.Host) (tool.Result, error) {
-			// as bash does, but that the whole result is kept
+			// as the tool bash does, but with the whole result kept
 			ran, err := host.RunCommand(ctx, tool.Command{
 				Script: r.request.Until, Why: "made by the check",
 				Timeout: checkTime,

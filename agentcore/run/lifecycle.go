@@ -17,7 +17,7 @@ import (
 	"github.com/agentls/agentls/agentcore/permission"
 )
 
-// newHooks collects the hooks of a run. What is wrong with one was told when its file was loaded; a guard whose matcher
+// newHooks collects the hooks of a run. Faults in a hook were reported when its file was loaded. A guard whose matcher
 // cannot be read guards all calls.
 func (r *spec) newHooks() *hooks {
 	h := &hooks{
@@ -62,8 +62,8 @@ func (r *spec) newHooks() *hooks {
 	return h
 }
 
-// definitionsAbove are those of the agents that the run works for, the outermost first: of the runs above it, and of
-// those above a run that one of these goes on with.
+// definitionsAbove are the definitions of the agents that the run works for, the outermost first: of the runs above it,
+// and of those above a former run that one of these goes on with.
 func (r *spec) definitionsAbove() []*agent.Definition {
 	var list []*agent.Definition
 	if r.parent != nil {
@@ -77,7 +77,7 @@ func (r *spec) definitionsAbove() []*agent.Definition {
 	return list
 }
 
-// commonInput is what the input of all events has in common.
+// commonInput is the part of the input that is the same for all events.
 func commonInput(r *Run) hook.Input {
 	in := hook.Input{
 		Session: string(r.session.ID), Cwd: authority.Home(r.session.View),
@@ -91,7 +91,8 @@ func commonInput(r *Run) hook.Input {
 	return in
 }
 
-// startHooks runs the hooks of the run's start. An error is the run's end: its context's, or that a hook rejects it.
+// startHooks runs the hooks of the run's start. An error ends the run: it is that of the run's context, or says that a
+// hook rejects the run.
 func (r *Run) startHooks() error {
 	e := hook.SubagentStart
 	if r.parent == nil {
@@ -106,11 +107,11 @@ func (r *Run) startHooks() error {
 		outcome, err = r.hooks.fire(r.ctx,
 			r.hooks.pick(e, append([]string{r.definition.Slug}, r.definition.Aliases...)...), input)
 		if len(r.parent.request.Each) > 0 {
-			// Its prompt is the user's own.
+			// A run for one of several files has the prompt of the user, so that it hears what the hooks said of that.
 			outcome.Context = strings.TrimLeft(r.parent.hooks.context+"\n"+outcome.Context, "\n")
 		}
 	case r.former != nil:
-		// What was said to the former run may be long ago.
+		// What hooks said to the former run may be long ago.
 		input.Source = "resume"
 		outcome, err = r.hooks.fire(r.ctx, r.hooks.pick(e, input.Source), input)
 	default:
@@ -132,9 +133,9 @@ func (r *Run) startHooks() error {
 	return nil
 }
 
-// goOn runs the hooks of the run's end, and reports true where one of them wants it to go on, for the reason that is
-// the conversation's next message. limit is what ended the run, and then it ends whatever hooks want. The error is that
-// of the run's context.
+// goOn runs the hooks of the run's end. It reports true where one of them wants the run to go on, and puts the reason
+// into the conversation as the next message. limit is what ended the run; a run that a limit ended does not go on,
+// whatever hooks want. The error is that of the run's context.
 func (r *Run) goOn(limit string) (bool, error) {
 	e, spellings := hook.SubagentStop, append([]string{r.definition.Slug}, r.definition.Aliases...)
 	if r.parent == nil {
@@ -172,21 +173,22 @@ func (r *Run) goOn(limit string) (bool, error) {
 	}
 	r.hooks.kept++
 	r.mu.Lock()
-	r.submitted = nil // it hands over again
+	r.submitted = nil // the run hands over again
 	r.mu.Unlock()
 	r.append(model.UserText(marked(e, "You are not done yet. A hook of the user says: "+outcome.Reason) +
 		joined(outcome.Context)))
 	return true, nil
 }
 
-// stopResult is what a child would hand over if it ended now, with its last word, for the limit that ended it or none.
+// stopResult is what a child would hand over if it ended now with its last word. limit is what ended it, empty for
+// nothing.
 func (r *Run) stopResult(output, limit string) *hook.Result {
 	if !r.reports() {
 		return nil
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	kept := r.result // its end is not decided yet
+	kept := r.result // the run's end is not decided yet
 	r.result.Status, r.result.Reason, r.result.Output = event.StatusCompleted, limit, output
 	r.result.DurationMs = time.Since(r.created).Milliseconds()
 	result := r.childResult(r.session.View, r.touched)

@@ -6,22 +6,22 @@ import (
 	"github.com/agentls/agentls/agentcore/slot"
 )
 
-// line is where a call that starts a child stands among those of its turn. They are prepared beside each other, and
-// their children are made, shown and begin in the order in which the model made the calls. Whoever needs time, for a
-// question or a hook, leaves the line first, so that nobody waits behind it. A nil line is that of a call without
-// company. It belongs to the goroutine of its call.
+// line is the place of a call that starts a child, in a queue of such calls of one turn. The calls are prepared at the
+// same time; their children are made, shown and begin in the order in which the model made the calls. A call that needs
+// time, for a question or a hook, leaves the line first, so that no other call waits behind it. A nil line belongs to a
+// call that is alone in its turn. The goroutine of the call owns the line.
 type line struct {
-	at     *slot.Reservation // the child's place in the queue, until it is the child's
-	before []chan struct{}   // closed when the calls in front have started their children, or have left
-	passed chan struct{}     // closed when this one has
-	gone   bool              // passed is closed
+	at     *slot.Reservation // the child's place in the queue, until the child takes it
+	before []chan struct{}   // closed when the calls in front have started their children or have left
+	passed chan struct{}     // closed when this call has done so
+	gone   bool              // whether passed is closed
 }
 
-// behind is the next in line, with a place in the queue that was just taken.
+// behind makes the line of the next call, with a place in the queue that was just reserved.
 func (l *line) behind(at *slot.Reservation) *line {
 	next := &line{at: at, passed: make(chan struct{})}
 	if l != nil {
-		next.before = append(l.before, l.passed) // nobody else appends to what is behind it
+		next.before = append(l.before, l.passed) // no other call appends to what stands behind this one
 	}
 	return next
 }
@@ -34,7 +34,7 @@ func (l *line) place() *slot.Reservation {
 	return l.at
 }
 
-// wait waits until those in front have started their children, or have left. The error is that of ctx.
+// wait waits until the calls in front have started their children or have left. The error is that of ctx.
 func (l *line) wait(ctx context.Context) error {
 	if l == nil || l.gone {
 		return nil
@@ -49,7 +49,7 @@ func (l *line) wait(ctx context.Context) error {
 	return nil
 }
 
-// started hands the place over to the child, and lets the next one start its own.
+// started hands the place over to the child, and lets the next call start its own.
 func (l *line) started() {
 	if l != nil {
 		l.at = nil
@@ -57,7 +57,7 @@ func (l *line) started() {
 	}
 }
 
-// leave gives the place up, where no child has it, and lets those behind pass.
+// leave gives the place up unless a child has it, and lets the calls behind pass.
 func (l *line) leave() {
 	if l == nil {
 		return

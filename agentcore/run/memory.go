@@ -8,44 +8,44 @@ import (
 )
 
 const (
-	// bytesPerToken is how tokens are guessed where no provider has counted them. Code and JSON have three to four
-	// bytes in a token; a summary too early costs less than a refusal.
+	// bytesPerToken is used to guess tokens that no provider has counted. Code and JSON have three to four bytes in a
+	// token; summing up too early costs less than a request that is refused.
 	bytesPerToken = 3
-	// leastPerToken bounds how few tokens a provider's count is believed: some count only what they had not cached.
+	// leastPerToken is the most bytes in a token that a provider's count may imply and still be believed: some
+	// providers count only what they had not cached.
 	leastPerToken = 8
-	// imageTokens is about what the vendors count for an image at most.
+	// imageTokens is about the most tokens that the vendors count for an image.
 	imageTokens = 1600
 )
 
-// memory is what a run knows of its conversation beside the messages: how much of the model's context it takes, and
-// where its messages are stored. The run's goroutine owns it.
+// memory is what a run knows of its conversation beside the messages: how much of the model's context it fills, and
+// where its messages are stored. Only the run's goroutine uses it.
 type memory struct {
-	window int64 // tokens that the model takes; 0 for no bound
+	window int64 // how many tokens the model takes; 0 for no bound
 	head   int64 // bytes of the system prompt and the tools
 
-	bytes   int64 // of the head and of the messages that are counted
-	counted int64 // tokens of these
+	bytes   int64 // bytes of the head and of the messages that the provider has counted
+	counted int64 // how many tokens these are
 	upTo    int   // how many messages these are
-	after   int64 // up to which size nothing is shortened, since the last time helped too little
+	after   int64 // nothing is shortened up to this size, since shortening helped too little last time
 
-	pinned map[int]bool      // messages by index that are never shortened
+	pinned map[int]bool      // the indexes of the messages that are never shortened
 	ids    []event.MessageID // of the messages, in order
-	last   event.MessageID   // that was stored last
-	stored int               // messages in the store
-	read   map[string]bool   // files, shown, that earlier messages were about
+	last   event.MessageID   // the message that was stored last
+	stored int               // how many messages are stored
+	read   map[string]bool   // files, by their shown names, that earlier messages were about
 
-	answered answered // the answer that is not stored yet
+	answered answered // what goes with the answer that is not stored yet
 }
 
 // answered is what is stored with an answer of the model beside its text.
 type answered struct {
 	model string
-	usage event.Usage // of this answer alone
+	usage event.Usage // what this answer alone used
 	took  time.Duration
 }
 
-// begin takes the measure of what is the same in all requests; window is how many tokens the model takes, 0 for no
-// bound.
+// begin measures what is the same in all requests. window is how many tokens the model takes, 0 for no bound.
 func (m *memory) begin(window int64, system string, tools []model.Tool) {
 	m.window = window
 	m.head = int64(len(system))
@@ -56,10 +56,10 @@ func (m *memory) begin(window int64, system string, tools []model.Tool) {
 	m.recount()
 }
 
-// recount forgets the provider's count, which was of other messages.
+// recount forgets the provider's count, since the messages have changed.
 func (m *memory) recount() { m.bytes, m.counted, m.upTo = m.head, m.head/bytesPerToken, 0 }
 
-// tokens is the size of a request with these messages, as far as one can tell.
+// tokens is the size of a request with these messages, as far as it can be told.
 func (m *memory) tokens(messages []model.Message) int64 {
 	return m.counted + sizeOf(messages[m.upTo:])/bytesPerToken
 }
@@ -74,7 +74,7 @@ func (m *memory) learn(u model.Usage, messages []model.Message) {
 	}
 }
 
-// sizeOf is what messages add to a request, in bytes.
+// sizeOf is how many bytes messages add to a request.
 func sizeOf(messages []model.Message) int64 {
 	var size int64
 	for _, m := range messages {
@@ -95,7 +95,7 @@ func sizeOf(messages []model.Message) int64 {
 	return size
 }
 
-// guessedTokens is about the size of messages, at least 1 where there are any.
+// guessedTokens is about how many tokens messages have, at least 1 where there are any.
 func guessedTokens(messages ...model.Message) int64 {
 	return (sizeOf(messages) + bytesPerToken - 1) / bytesPerToken
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
-// New makes a run that is not yet known to anybody, below another one (nil for one of the user).
+// New makes a run that nobody knows yet, below another run (nil for a run of the user).
 func New(p *Process, s *Session, parent *Run, request Request) (*Run, error) {
 	cfg, skills := p.Config(), s.Skills()
 	if parent != nil {
@@ -59,7 +59,7 @@ func New(p *Process, s *Session, parent *Run, request Request) (*Run, error) {
 	return r, nil
 }
 
-// wire tells the parts of a run what they have to know of each other, once all are there.
+// wire connects the parts of a run with each other, once all are there.
 func wire(r *Run) {
 	r.waited.ctx, r.waited.place, r.waited.clock, r.waited.status = r.ctx, r.place, &r.clock, r.setStatus
 	r.tasks.ctx, r.tasks.working, r.tasks.waited = r.ctx, r.working, &r.waited
@@ -90,9 +90,10 @@ func wire(r *Run) {
 	}
 }
 
-// Launch makes the run known and starts its goroutine. The commit is that of its first row.
+// Launch makes the run known and starts its goroutine. The commit is that of the run's first row.
 func (r *Run) Launch() (*store.Commit, error) {
-	r.created = time.Now().UTC() // children are launched in the order of their calls, and listed by this
+	// set here, since children are launched in the order of their calls and listed by this time
+	r.created = time.Now().UTC()
 	ended, err := r.process.Begin(r)
 	if err != nil {
 		r.cancel(err)
@@ -126,7 +127,7 @@ func (r *Run) Launch() (*store.Commit, error) {
 		defer r.budget.close()
 		r.live()
 		r.tellStarter()
-		r.messages, r.layer, r.stored = nil, nil, nil // the run is remembered longer than what it worked on
+		r.messages, r.layer, r.stored = nil, nil, nil // dropped, since the run itself is remembered longer
 	}()
 	return stored, nil
 }
@@ -137,14 +138,14 @@ func newPlace(r *Run) *place {
 		session: r.session.Slots, machine: r.process.Machine,
 		waits: func(reason string) { r.setStatus(event.StatusWaiting, reason) },
 		alone: func(err error) {
-			// The bound of this session holds; that of the machine is no reason to do nothing at all.
+			// The bound on this session's children still holds; that the machine's cannot be kept is no reason to stop.
 			r.notice(event.NoticeWarning, "children of other agentls processes cannot be counted: "+err.Error(),
 				"make the state folder writable (see `agentls doctor`)")
 		},
 	}
 }
 
-// equip gives the run what it works with, but for a model: a layer, rights, tools, hooks and commands.
+// equip gives the run all that it works with except a model: a layer, rights, tools, hooks and commands.
 func equip(r *Run) {
 	r.place = newPlace(r)
 	r.plan.agent = r.definition.Slug
@@ -167,20 +168,20 @@ func equip(r *Run) {
 	r.tools = newTools(r)
 }
 
-// chooseModel opens the model of the run: the one that is asked for, or that of its agent, of the run that it goes on
-// with, or of its parent.
+// chooseModel opens the model of the run: the one that is asked for, or that of its agent, of the former run that it
+// goes on with, or of its parent.
 func (r *spec) chooseModel() (err error) {
 	choice := provider.Choice{Override: r.request.Model, Definition: r.definition.Model}
 	if r.parent != nil {
 		choice.Parent = r.parent.model.Name()
 		r.preset = r.parent.preset
 	}
-	if r.former != nil && !provider.IsOffline(r.former.Model) { // there may be a better one by now
+	if r.former != nil && !provider.IsOffline(r.former.Model) { // a run that was offline may get a real model now
 		choice.Former = r.former.Model
 	}
 	choice = choice.With(r.config)
 	r.model, err = r.process.OpenModel(choice)
-	if err != nil && choice.Former != "" { // it cannot be had any more
+	if err != nil && choice.Former != "" { // the former run's model cannot be had any more
 		choice.Former = ""
 		r.model, err = r.process.OpenModel(choice)
 	}

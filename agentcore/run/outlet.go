@@ -9,7 +9,7 @@ import (
 	"github.com/agentls/agentls/agentcore/store"
 )
 
-// outlet is where a run tells what happens in it. Its methods may be called from any goroutine.
+// outlet is where a run reports what happens in it. Its methods may be called from any goroutine.
 type outlet struct {
 	id       event.RunID
 	events   feed.Writer
@@ -26,7 +26,7 @@ func (o outlet) notice(level event.NoticeLevel, message, hint string) {
 	o.tell(store.Batch{}, event.Notice{Level: level, Message: message, Hint: hint})
 }
 
-// encoded returns a value of this module's own plain types as JSON, nil for none.
+// encoded returns a value as JSON, nil for none. The value's type is a plain one of this module.
 func encoded[T any](value T) json.RawMessage {
 	raw, err := json.Marshal(value)
 	if err != nil || string(raw) == "null" {

@@ -12,13 +12,13 @@ import (
 	"github.com/agentls/agentls/agentcore/tool"
 )
 
-// Outputs are the files for results of runs in the background, and for long outputs of commands.
+// Outputs are the files with results of runs in the background and with long outputs of commands.
 type Outputs struct {
 	Dir      string
 	Redactor *secret.Redactor
 }
 
-// Of is the file that a run in the background leaves its result in.
+// Of is the path of the file for the result of a run in the background.
 func (o Outputs) Of(id event.RunID) string { return filepath.Join(o.Dir, "task-"+string(id)+".md") }
 
 // Write replaces such a file as a whole, so that no reader sees a part of it.
@@ -30,7 +30,7 @@ func (o Outputs) Write(path, text string) error {
 	return err
 }
 
-// promise makes the file that a run in the background leaves its result in, and returns its path.
+// promise makes the file for the result of a run in the background, and returns its path.
 func (o Outputs) promise(id event.RunID) (string, error) {
 	path := o.Of(id)
 	err := os.MkdirAll(o.Dir, 0o700)
@@ -43,12 +43,12 @@ func (o Outputs) promise(id event.RunID) (string, error) {
 	return path, nil
 }
 
-// Report is what a starter is told of a run in the background that has ended. The rest is in the run's file.
+// Report is what the run that started a run in the background is told at that one's end. The file has the rest.
 func (o Outputs) Report(ended tool.TaskState) string {
 	return BoundedText(ended.Report(), "all of it is in "+o.Of(ended.ID))
 }
 
-// maxReport bounds what a run is told of the end of a child without having asked for it, in bytes; the file has all.
+// maxReport bounds a report that a run gets without having asked for it, in bytes; the file has all of it.
 const maxReport = 16 << 10
 
 // BoundedText is the beginning of a report. rest says where all of it is.
@@ -59,11 +59,11 @@ func BoundedText(report, rest string) string {
 	return strings.ToValidUTF8(report[:maxReport], "") + "\n… " + rest
 }
 
-// stillRuns begins the file of a run in the background that has not ended.
+// stillRuns begins the file of a run in the background until the run has ended.
 const stillRuns = "(it still runs"
 
-// SaysItRuns reports whether the file of a run in the background says that the run has not ended. Results may be long,
-// and are not read.
+// SaysItRuns reports whether the file of a run in the background says that the run has not ended. It reads only the
+// file's beginning, since results may be long.
 func SaysItRuns(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {

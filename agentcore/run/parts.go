@@ -23,8 +23,8 @@ import (
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
-// Run is one agent at work, in four parts that differ in who may touch them. What needs one part alone is a method of
-// that part.
+// Run is one agent at work. It has four parts, which differ in who may use them. What needs only one part is a method
+// of that part.
 type Run struct {
 	spec
 	conversation
@@ -32,7 +32,7 @@ type Run struct {
 	resources
 }
 
-// spec is what a run is. It is set until the run is launched and does not change after that, so that any goroutine may
+// spec is what a run is. It is set before the run is launched and does not change after that, so that any goroutine may
 // read it.
 type spec struct {
 	outlet
@@ -45,24 +45,24 @@ type spec struct {
 	skills     *skill.Set
 	request    Request
 	model      model.Model
-	preset     provider.Sampling // of the preset that the model was chosen by, for children that inherit it
+	preset     provider.Sampling // the preset by which the model was chosen, for children that inherit it
 	sampling   provider.Sampling
 	limits     agent.Limits
-	task       *tool.Task // of the run that started it; nil for one of the user, or one per file
+	task       *tool.Task // what the starting run asks for; nil for a run of the user, or for one of several files
 	former     *Former    // what it goes on with; nil for a run that begins anew
 	inherited  inheritance
 	mode       permission.Mode
-	price      *price.Price // of an answer of the model, nil where it is unknown
+	price      *price.Price // what an answer of the model costs; nil where that is unknown
 	tools      *toolset.Set
 	output     string // the file for the result of a run in the background, empty for others
-	expanded   string // what a command of an MCP server made of the prompt; empty for none
+	expanded   string // the prompt as a command of an MCP server has made it; empty for none
 	created    time.Time
-	// child makes a run below this one, and launch makes this one known and starts it.
+	// child makes a run below this one. launch makes this run known and starts it.
 	child  func(Request) (*Run, error)
 	launch func() (*store.Commit, error)
 }
 
-// resources are what a run works with. Each guards itself, and ends with the run.
+// resources are what a run works with. Each of them guards itself, and ends with the run.
 type resources struct {
 	layer     *workspace.Layer
 	stored    *board.Layer
@@ -75,26 +75,26 @@ type resources struct {
 	waited    waitList
 	plan      plan
 	gate      gate
-	book      *instruction.Book // of the tree of runs; nil for a hidden one
+	book      *instruction.Book // shared by the tree of runs; nil for a hidden run
 	questions questions
 	asking    asking
 
 	servers []servers.Server
-	// foundServers guards servers, which are found when first needed, also by a child.
+	// foundServers guards servers, which are looked for when the run or a child first needs them.
 	foundServers sync.Once
 
 	described   sync.Once
-	description string // of those that it may delegate to, fixed when first needed
+	description string // of the agents that the run may delegate to; made when first needed
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc
-	// working is ctx but for the hand-over: it ends when it is time for that.
+	// working is the context of all that the run does before its hand-over. It ends when it is time for that.
 	working     context.Context
 	stopWorking context.CancelCauseFunc
 	done        chan struct{} // closed when the end is durable
 }
 
-// bare makes a run of an agent, below another one or the user's own, that has nothing to work with yet.
+// bare makes a run of an agent, below another run or for the user, that has nothing to work with yet.
 func bare(p *Process, s *Session, parent *Run, definition *agent.Definition, request Request) *Run {
 	r := &Run{
 		spec: spec{

@@ -12,25 +12,25 @@ import (
 	"github.com/agentls/agentls/agentcore/tool"
 )
 
-// passEnd is what came of one pass.
+// passEnd is the outcome of one pass.
 type passEnd struct {
 	result  event.RunResult
 	changed []string // files, from the workspace folder
 	checked *checkEnd
 }
 
-// checkEnd is what came of the check.
+// checkEnd is the outcome of the check behind a pass.
 type checkEnd struct {
 	passed bool
 	output string
 }
 
-// finished reports whether the pass ended by itself, and says that the whole task is done.
+// finished reports whether the pass ended by itself and says that the whole task is done.
 func (p passEnd) finished() bool {
 	return p.result.Outcome == event.ChildStatusCompleted
 }
 
-// judgePass says why no other pass is needed, or would help; empty where one is.
+// judgePass says why no further pass is needed, or why none would help; empty where there should be one.
 func judgePass(ends []passEnd) string {
 	last := ends[len(ends)-1]
 	before := passEnd{}
@@ -57,7 +57,7 @@ func judgePass(ends []passEnd) string {
 	return ""
 }
 
-// passText tells a pass its place, and what the last one leaves.
+// passText tells a pass which one it is, and what the last one left.
 func (q *Request) passText(i int, before []passEnd, said []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b,
@@ -81,7 +81,7 @@ func (q *Request) passText(i int, before []passEnd, said []string) string {
 	return b.String()
 }
 
-// line is what came of a pass, in a line.
+// line puts the outcome of a pass into one line.
 func (p passEnd) line() string {
 	line := string(p.result.Status)
 	switch child := p.result.Result; {
@@ -109,7 +109,7 @@ func (p passEnd) line() string {
 	return line
 }
 
-// passesText lists the passes: the run's result so far.
+// passesText lists the passes. It is the run's result so far.
 func (q *Request) passesText(ends []passEnd, verdict string) string {
 	var b strings.Builder
 	for i, end := range ends {
@@ -128,7 +128,7 @@ func (q *Request) passesText(ends []passEnd, verdict string) string {
 	return b.String()
 }
 
-// endOfCheck is what a check showed by its command.
+// endOfCheck takes the outcome of a check from the result of its command.
 func endOfCheck(result *tool.CommandResult) *checkEnd {
 	end := &checkEnd{
 		passed: result.Exit == 0 && result.Signal == "" && !result.TimedOut,
@@ -145,7 +145,7 @@ func endOfCheck(result *tool.CommandResult) *checkEnd {
 	return end
 }
 
-// cutEnd and cutBegin keep so many bytes of a text, and say that there was more.
+// cutEnd and cutBegin shorten a text to so many bytes, and say that there was more.
 func cutEnd(text string, limit int) string {
 	if len(text) <= limit {
 		return text
@@ -160,17 +160,17 @@ func cutBegin(text string, limit int) string {
 	return "…\n" + strings.ToValidUTF8(text[len(text)-limit:], "")
 }
 
-// passes is what an iterated run, which has no turns of its own, is told: the pass under way hears it at once, later
-// ones in their tasks. It has its own lock.
+// passes keeps what somebody tells an iterated run, which has no turns of its own: the pass under way hears it at once,
+// later passes read it in their tasks. It has its own lock.
 type passes struct {
 	mu    sync.Mutex
 	open  bool
 	now   *inbox   // the pass under way; nil between two
 	said  []string // everything, in order
-	heard int      // how much of it a pass has heard
+	heard int      // how many of these a pass has heard
 }
 
-// steer tells the pass under way something, and reports false where no other pass can hear it any more.
+// steer tells the pass under way something. It reports false where no other pass can hear it any more.
 func (p *passes) steer(from, text string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -182,7 +182,7 @@ func (p *passes) steer(from, text string) bool {
 	return true
 }
 
-// pass hands what was said since to the pass under way, unless that has spoken its last word. The lock is held.
+// pass hands the pass under way what was said since, unless that pass has spoken its last word. The lock is held.
 func (p *passes) pass() {
 	for p.now != nil && p.heard < len(p.said) && p.now.put(message{text: p.said[p.heard]}) {
 		p.heard++
@@ -204,7 +204,7 @@ func (p *passes) recall() []string {
 	return slices.Clone(p.said)
 }
 
-// watch makes the run with this inbox the pass under way, nil for none.
+// watch makes the run with this inbox the pass under way; nil means that none is.
 func (p *passes) watch(pass *inbox) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -212,8 +212,8 @@ func (p *passes) watch(pass *inbox) {
 	p.pass()
 }
 
-// end lets no more messages in, unless there are some that no pass has heard and another pass is possible: then it
-// reports false.
+// end closes for messages and reports true, unless there are messages that no pass has heard and last is false: then
+// another pass is needed, and it reports false.
 func (p *passes) end(last bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -224,7 +224,7 @@ func (p *passes) end(last bool) bool {
 	return true
 }
 
-// meanwhile is what was said to the passes before, as a part of a task.
+// meanwhile is what was said to the passes before, as a part of the next one's task.
 func meanwhile(said []string) string {
 	if len(said) == 0 {
 		return ""
@@ -237,12 +237,12 @@ const (
 	maxIterations = 100
 	// checkTime is how long the check of a pass may take.
 	checkTime = 10 * time.Minute
-	// maxCheckShown is how much of the check's output the next pass gets, in bytes; the end counts.
+	// maxCheckShown is how much of the check's output the next pass is shown, in bytes: its end.
 	maxCheckShown = 8 << 10
-	// maxPassShown is how much of a pass's result the next one gets, in bytes.
+	// maxPassShown is how much of a pass's result the next pass is shown, in bytes.
 	maxPassShown = 8 << 10
-	// reasonIterations is that of a run whose passes were used up before the task was done, as in RunResult;
-	// reasonStuck of one whose last pass changed nothing although the check fails.
+	// reasonIterations is the reason, as in RunResult, of a run that used up its passes before the task was done,
+	// reasonStuck that of a run whose last pass changed nothing although the check fails.
 	reasonIterations = "iterations"
 	reasonStuck      = "no_progress"
 )

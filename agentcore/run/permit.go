@@ -15,7 +15,7 @@ import (
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
-// gate is what decides on the calls of a run. Its methods may be called from any goroutine of the run.
+// gate decides on the calls of a run. Its methods may be called from any goroutine of the run.
 type gate struct {
 	*questions
 	rights  authority.Rights
@@ -23,19 +23,19 @@ type gate struct {
 	trusted func() bool
 	network []string // the hosts that the configuration allows
 	layer   func() *workspace.Layer
-	// preview tries a call that proposes edits, and returns what it would change.
+	// preview tries a call that proposes edits. It returns what the call would change.
 	preview func(c *call, paths []permission.Path) (string, error)
 }
 
-// permit decides whether a call may be made, and asks the user where the policy does not know. The refusal is for the
-// model, empty where it may. The error is that of the run's context.
+// permit decides whether a call may be made. Where the policy leaves that open, it asks the user. The refusal is for
+// the model, and empty where the call may be made. The error is that of the run's context.
 func (g *gate) permit(c *call) (refusal string, err error) {
 	if refusal := g.plan.refuses(c.spec); refusal != "" {
 		return refusal, nil
 	}
 	request, err := g.rights.Request(c.spec, c.access)
 	if err != nil {
-		// What cannot be found cannot be decided on: a call with no file to decide on would be allowed.
+		// A call whose files cannot be found is denied: with no file to decide on, it would be allowed.
 		return denied(permission.Decision{}, err.Error()), nil
 	}
 	if refusal, err := g.untrustedNow(request); refusal != "" || err != nil {
@@ -56,7 +56,7 @@ func (g *gate) permit(c *call) (refusal string, err error) {
 		}
 		changes, err := g.preview(c, request.Paths)
 		if err != nil {
-			return "error: " + err.Error(), g.ctx.Err() // no answer would help
+			return "error: " + err.Error(), g.ctx.Err() // the call fails whatever the user answers
 		}
 		answer, err := g.askUser(c, decision, detailOf(request, c, changes))
 		if err != nil {
@@ -70,7 +70,7 @@ func (g *gate) permit(c *call) (refusal string, err error) {
 			why = "the user said no"
 		}
 		reason := strings.TrimPrefix(decision.Reason, ": ")
-		if c.version != "" { // what it is decided by are hashes
+		if c.version != "" { // the request names the tool by hashes, which say nothing to a person
 			reason = strings.Replace(reason, " "+request.Call, "", 1)
 		}
 		return denied(decision, fmt.Sprintf("%s (%s)", why, reason)), nil
@@ -78,11 +78,11 @@ func (g *gate) permit(c *call) (refusal string, err error) {
 	return denied(decision, decision.Reason), nil
 }
 
-// unreachable returns why one of the hosts of a call is refused whatever the user answers, or nil.
+// unreachable returns why one of the hosts of a call is refused even if the user allows it, or nil.
 func (g *gate) unreachable(hosts []string) *network.Refusal {
 	allowed, err := network.Parse(g.network)
 	if err != nil {
-		return nil // the connection itself tells what is wrong with the configuration
+		return nil // the connection itself reports what is wrong with the configuration
 	}
 	for _, host := range hosts {
 		if refused := allowed.Refuses(host); refused != nil {
@@ -92,8 +92,8 @@ func (g *gate) unreachable(hosts []string) *network.Refusal {
 	return nil
 }
 
-// still lets a call be made that the user has just allowed, unless the workspace lost its trust while the question was
-// open.
+// still checks a call again that the user has just allowed: the workspace may have lost its trust while the question
+// was open.
 func (g *gate) still(request permission.Request) (refusal string, err error) {
 	if refusal, err := g.untrustedNow(request); refusal != "" || err != nil {
 		return refusal, err
@@ -102,8 +102,8 @@ func (g *gate) still(request permission.Request) (refusal string, err error) {
 	return "", nil
 }
 
-// untrustedNow takes in what was decided meanwhile, in whatever process, so that it counts from this call on, and
-// returns why the call may not even be decided on, or "". The error is that of the run's context.
+// untrustedNow reads what was decided meanwhile in any process, so that it counts from this call on. It returns why the
+// call may not even be decided on, or "". The error is that of the run's context.
 func (g *gate) untrustedNow(request permission.Request) (refusal string, err error) {
 	if err := g.decisions.Read(g.ctx); err != nil {
 		if g.ctx.Err() != nil {
@@ -114,9 +114,9 @@ func (g *gate) untrustedNow(request permission.Request) (refusal string, err err
 	return g.untrusted(request), nil
 }
 
-// editable returns why the run may not propose to change a file without a question, or nil. judge is that of all the
-// files which change at once, nil for one alone; fix says that the change is the fix of a finding. Changes that come by
-// another way than the edit tools are asked about by nobody: what would be asked for is left out, too.
+// editable returns why the run may not propose to change a file without a question, or nil. judge is the one for all
+// files that change together, nil for a file alone. fix says that the change is the fix of a finding. Nobody is asked
+// about changes that do not come by the edit tools: where the user would have to be asked, the change is left out.
 func (g *gate) editable(judge *workspace.Judge, path string, fix bool) error {
 	if judge == nil {
 		judge = g.rights.View.Judge(nil)
@@ -141,7 +141,7 @@ func (g *gate) editable(judge *workspace.Judge, path string, fix bool) error {
 	}}
 }
 
-// forbiddenError says that a rule or the mode of the run denies a change of a file.
+// forbiddenError says that a rule or the mode of the run forbids changing a file.
 type forbiddenError struct {
 	reason  string
 	problem workspace.FileError
@@ -149,31 +149,31 @@ type forbiddenError struct {
 
 func (e *forbiddenError) Error() string { return e.problem.Error() }
 
-// Unwrap has the file's problem told as others are.
+// Unwrap makes the file's problem be reported as other problems are.
 func (e *forbiddenError) Unwrap() error { return &e.problem }
 
-// allow lets the run's layer at files that it refuses by itself: what looks like a secret or acts by itself. A policy
-// allows those only where a rule or the user says so.
-// Nothing else is let through, or a file that becomes a link to one of those later would be, too.
+// allow opens the run's layer for files that it refuses by itself: those that look like a secret, and those that
+// programs act on. A policy allows such a file only where a rule or the user says so. No other file is opened: it could
+// become a link to one of these later.
 func (g *gate) allow(paths []permission.Path) {
 	guarded := func(p permission.Path) bool { return p.Protected != "" || permission.Secret(filepath.ToSlash(p.Name)) }
 	if !slices.ContainsFunc(paths, guarded) {
 		return
 	}
-	for _, p := range paths { // a link and where it leads are two of them
+	for _, p := range paths { // a link and the file that it leads to are two of them
 		g.layer().Allow(p.Name)
 	}
 }
 
-// permitted is permit as execute needs it: it sets the outcome of a call that may not be made.
+// permitted is permit for execute: it sets the outcome of a call that may not be made, and reports false for it.
 func (g *gate) permitted(c *call, status *event.CallStatus, text, summary *string) bool {
 	refusal, err := g.permit(c)
 	return unrefused(refusal, err, status, text, summary)
 }
 
-// external makes a request for a call of a tool of an MCP server one on that version of the tool alone: what was
-// allowed of it before it changed counts no more. Rules of the configuration name no version. changed says to the user
-// why he is asked again; empty where it is the first time.
+// external narrows a request for a call of an MCP server's tool to the tool's present version, so that what was allowed
+// before the tool changed does not count. Rules of the configuration name no version. changed tells the user why he is
+// asked again; it is empty the first time.
 func (g *gate) external(c *call, request *permission.Request) (changed string) {
 	t, ok := c.tool.(servers.Tool)
 	if !ok {
@@ -192,8 +192,8 @@ func (g *gate) external(c *call, request *permission.Request) (changed string) {
 	return ""
 }
 
-// untrusted returns why a command may not run in a workspace that the user does not trust, or "". It may not even in a
-// full sandbox, since what it runs is the workspace's own.
+// untrusted returns why a command may not run in a workspace that the user does not trust, or "". A full sandbox does
+// not help, since what the command runs is the workspace's own.
 func (g *gate) untrusted(request permission.Request) string {
 	if request.Command == "" || g.trusted() {
 		return ""

@@ -8,30 +8,30 @@ import (
 	"github.com/agentls/agentls/agentcore/slot"
 )
 
-// place is the right of a child to be at work, of which there are so many in a session and on the machine. A child
-// gives it up while it waits for somebody, and comes back ahead of the queue, so that children which wait for their own
-// children cannot stop each other. A user's own run has and needs none. Its methods may be called from any goroutine of
+// place is the right of a child to be at work. A session and the machine have only so many. A child gives its place up
+// while it waits for somebody, and comes back ahead of the queue, so that children that wait for their own children
+// cannot block each other. A user's own run has none and needs none. Its methods may be called from any goroutine of
 // the run.
 type place struct {
 	session *slot.Pool
 	machine *slot.Machine
-	// waits tells people what the run waits for. alone tells them why the slots of the machine cannot be counted.
+	// waits shows people what the run waits for. alone tells them why the slots of the machine cannot be counted.
 	waits func(reason string)
 	alone func(err error)
 
-	taking sync.Mutex // held by the one that waits for the place
+	taking sync.Mutex // held by the call that waits for the place
 	mu     sync.Mutex
-	// release gives the slots back; nil while it has none.
+	// release gives the slots back; nil while the run has no place.
 	release func()
-	// needs says that the run has begun and not ended: it has a place, or waits to get it back.
+	// needs is true from the run's begin to its end: it has a place then, or waits to get one back.
 	needs bool
 	away  int // how many calls of the run wait for somebody
 }
 
-// shownPositions are the places in the queue that are told each time they change; of those behind, every sixteenth is.
+// shownPositions is up to which position in the queue each change is shown; behind it, every sixteenth position is.
 const shownPositions = 8
 
-// take waits for a place, in the queue where one was reserved. The error is that of ctx.
+// take waits for a place, at the reserved position in the queue if there is one. The error is that of ctx.
 func (p *place) take(ctx context.Context, at *slot.Reservation) error {
 	return p.acquire(ctx, false, at)
 }
@@ -88,8 +88,8 @@ func (p *place) leave() {
 	}
 }
 
-// yield gives the place up while one call of the run waits for somebody. regain, called once at the end of that, waits
-// for it again when nothing of the run waits any more; its error is that of ctx.
+// yield gives the place up while one call of the run waits for somebody. regain, which is called once when that is
+// over, waits for a place again if no other call of the run waits any more. Its error is that of ctx.
 func (p *place) yield() (regain func(ctx context.Context) error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -104,7 +104,7 @@ func (p *place) regain(ctx context.Context) error {
 	p.mu.Lock()
 	p.away--
 	p.mu.Unlock()
-	// Another call may have begun to wait and ended since the place was asked for again: it needs no second one.
+	// Another call may have waited and ended in the meantime and brought the place back: no second one is taken.
 	p.taking.Lock()
 	defer p.taking.Unlock()
 	p.mu.Lock()

@@ -14,18 +14,18 @@ import (
 	"github.com/agentls/agentls/agentcore/toolset"
 )
 
-// plan is what a run has to do with planning. Its methods may be called from any goroutine.
+// plan is the state of a run's planning. Its methods may be called from any goroutine.
 type plan struct {
 	agent string // the slug of the run's definition
 	above *plan  // of the run that started this one; nil for one of the user
 	mu    sync.Mutex
-	// only says that the run, with all below it, only reads until the user accepts its plan.
+	// only is true while the run, and all below it, may only read, until the user accepts the plan.
 	only bool
-	// slug names the plans of the runs of one prompt. The root has it, once one of them has written a plan.
+	// slug names the plans of all runs of one prompt. The root keeps it, once a run has written a plan.
 	slug string
 	// path is the file of this run's own plan, once it has written one.
 	path string
-	// said reports that the plan is the run's last word, about which nobody was asked.
+	// said is true where the plan is the run's last word and nobody was asked about it.
 	said bool
 }
 
@@ -95,7 +95,7 @@ func replaceFile(path, text string, mode fs.FileMode) error {
 	return nil
 }
 
-// reserve finds a name that no other prompt's plans have, in whatever process, by making the root's file.
+// reserve finds a name that no plan of another prompt has, in any process, by making the root's file.
 func (p *plan) reserve(dir string) (string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -104,7 +104,7 @@ func (p *plan) reserve(dir string) (string, error) {
 	}
 	for tries := 1; ; tries++ {
 		slug := newSlug()
-		if tries > 100 { // the words are used up
+		if tries > 100 { // all names seem to be taken
 			slug += fmt.Sprintf("-%d", rand.Uint32())
 		}
 		file, err := os.OpenFile(filepath.Join(dir, slug+".md"), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
@@ -114,7 +114,7 @@ func (p *plan) reserve(dir string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		// Where only children plan, this stays.
+		// This text stays where only children write plans.
 		_, err = fmt.Fprintf(file, "The plans of subagents are beside this file: %s-agent-….md\n", slug)
 		if err = errors.Join(err, file.Close()); err != nil {
 			return "", errors.Join(err, os.Remove(file.Name()))
@@ -124,7 +124,7 @@ func (p *plan) reserve(dir string) (string, error) {
 	}
 }
 
-// newSlug is a name that people can say: an adjective, an action and a noun.
+// newSlug makes a name that people can say: an adjective, an action and a noun.
 func newSlug() string {
 	return pick(slugAdjectives) + "-" + pick(slugActions) + "-" + pick(slugNouns)
 }
@@ -148,7 +148,8 @@ mountain oak ocean orchid otter owl panda pebble pine plum pond prairie puffin q
 thistle tulip valley walnut willow`
 )
 
-// saidIn is the file of the plan that was the run's last word; empty where it was not, or somebody was asked about it.
+// saidIn is the file of the plan that was the run's last word; empty where there is none or somebody was asked about
+// it.
 func (p *plan) saidIn() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -22,7 +22,7 @@ func options(labels ...string) []tool.Option {
 	return list
 }
 
-// EnterPlan asks the user whether there shall be a plan first. Nobody's answer means no: there would be nobody to
+// EnterPlan asks the user whether there shall be a plan first. Where nobody answers, there is none, since nobody would
 // accept it either.
 func (h hostUser) EnterPlan(_ context.Context, reason string) (string, error) {
 	r := h.run
@@ -53,7 +53,7 @@ func (h hostUser) EnterPlan(_ context.Context, reason string) (string, error) {
 	}
 }
 
-// ExitPlan writes the plan into its file. A child hands it over as its result; otherwise the user decides on it.
+// ExitPlan writes the plan into its file. A child hands the plan over as its result; otherwise the user decides on it.
 func (h hostUser) ExitPlan(ctx context.Context, text string) (string, error) {
 	r := h.run
 	text = strings.TrimSpace(r.redactor.Text(text)) + "\n"
@@ -76,7 +76,7 @@ func (h hostUser) ExitPlan(ctx context.Context, text string) (string, error) {
 	return h.planDecided(path, text, replies[0])
 }
 
-// planDecided takes in what the user thinks of a plan, and returns what the model is to know of that.
+// planDecided carries out what the user decided about a plan, and returns what the model is told of that.
 func (h hostUser) planDecided(path, text string, reply tool.Reply) (string, error) {
 	r := h.run
 	does := r.definition.Mode != agent.Planning
@@ -112,8 +112,8 @@ func (h hostUser) planDecided(path, text string, reply tool.Reply) (string, erro
 	}
 }
 
-// writePlan writes the run's plan, in place of its former one, and returns its path. No other run's plan is written
-// over.
+// writePlan writes the run's plan in place of its former one, and returns its path. It never overwrites the plan of
+// another run.
 func (r *Run) writePlan(text string) (string, error) {
 	dir := Plans(r.process.StateDir)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -149,8 +149,8 @@ func (r *Run) writePlan(text string) (string, error) {
 	return path, nil
 }
 
-// keepPlan writes the last word of a planning agent as its plan, where it has handed over none: a plan is what it was
-// started for. The offline rules make none. What cannot be written is still the run's answer.
+// keepPlan writes the last word of a planning agent as its plan where it has handed over none, since a plan is what it
+// was started for. Runs of the offline rules get no plan. A text that cannot be written is still the run's answer.
 func (r *Run) keepPlan() {
 	if r.definition.Mode != agent.Planning || r.plan.written() || provider.IsOffline(r.model.Name()) {
 		return

@@ -9,12 +9,12 @@ import (
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
-// maxPreview bounds what a question shows of an edit, in bytes.
+// maxPreview bounds how much of an edit a question shows, in bytes.
 const maxPreview = 64 << 10
 
 // preview tries a call that proposes edits on a layer of its own, so that the user who is asked about the call sees
 // what it would change. It returns the difference as people read it, "" for a call that edits no file. The error is
-// that of a call which would fail whatever the user answers.
+// that of a call that would fail whatever the user answers.
 func (r *Run) preview(c *call, paths []permission.Path) (string, error) {
 	if c.spec.Effect != tool.Proposes {
 		return "", nil
@@ -28,7 +28,7 @@ func (r *Run) preview(c *call, paths []permission.Path) (string, error) {
 		return err
 	})
 	if err != nil {
-		r.layer.Learn(scratch) // the error may show a place of the file, which the model has seen by it
+		r.layer.Learn(scratch) // the error may show a part of the file, which the model has then seen
 		return "", err
 	}
 	var b strings.Builder
@@ -39,8 +39,8 @@ func (r *Run) preview(c *call, paths []permission.Path) (string, error) {
 	return b.String(), nil
 }
 
-// writeChange adds what happens to one file: the lines that come and go, below its name where that says more than the
-// paths of the question do.
+// writeChange adds what happens to one file: the lines that go and come, below the file's name if named is set or if
+// the file is deleted or moved.
 func writeChange(b *strings.Builder, view *workspace.View, change workspace.Change, named bool) {
 	name := permission.Visible(view.Relative(change.Path))
 	switch before := change.Before; {
@@ -59,7 +59,7 @@ func writeChange(b *strings.Builder, view *workspace.View, change workspace.Chan
 			b.WriteString("… the rest is left out\n")
 			return
 		}
-		// A tab is the indentation that it looks like. What else nobody sees is made visible.
+		// A tab is shown as the indentation that it is. Other invisible characters are made visible.
 		fmt.Fprintln(b, permission.Visible(strings.ReplaceAll(strings.TrimSuffix(line, "\n"), "\t", "    ")))
 	}
 }

@@ -29,28 +29,28 @@ import (
 // Editor is what an editor lends to the runs. Its methods may be called from any goroutine.
 type Editor interface {
 	provider.Editor
-	// LendsSymbols and LendsDiagnostics report whether the editor answers Symbols and Diagnostics. They never wait.
+	// LendsSymbols and LendsDiagnostics report whether the editor answers Symbols and Diagnostics. They return at once.
 	LendsSymbols() bool
 	LendsDiagnostics() bool
-	// Symbols asks the editor's own language servers, on the text that it shows.
+	// Symbols asks the editor's own language servers. The answer is about the text that the editor shows.
 	Symbols(ctx context.Context, query tool.SymbolQuery) ([]tool.Symbol, error)
 	// Diagnostics returns what the editor's own language servers say of a file's text as the editor shows it.
 	Diagnostics(ctx context.Context, path string) ([]tool.Diagnostic, error)
 }
 
-// Process is what all runs of one process share. It does not change once the first run is made, and what it holds may
-// be used from any goroutine.
+// Process is what all runs of one process share. It does not change once the first run is made. What it holds may be
+// used from any goroutine.
 type Process struct {
-	// Context ends all runs; its cause tells a shutdown ([ErrShutdown]) from a cancel.
+	// Context ends all runs; its cause tells a shutdown ([ErrShutdown]) from a cancellation.
 	Context context.Context
-	// Begin makes a run known that is about to start, and returns what is called when its goroutine ends. The error is
-	// ErrShutdown where nothing begins any more.
+	// Begin registers a run that is about to start. It returns a function to be called when the run's goroutine ends,
+	// or ErrShutdown where no run may begin any more.
 	Begin func(*Run) (ended func(), err error)
-	// Former reads what a run that has ended leaves to the one which goes on with it, and ParentOf which run started a
+	// Former reads what an ended run leaves to the run that goes on with it. ParentOf returns which run started a
 	// stored one, "" for none.
 	Former   func(ctx context.Context, id event.RunID) (*Former, error)
 	ParentOf func(ctx context.Context, id event.RunID) (event.RunID, error)
-	// Unsaved tells the surfaces of this process what could not be stored.
+	// Unsaved shows the surfaces of this process an event that could not be stored.
 	Unsaved func(event.Event)
 
 	Config       func() *config.Config
@@ -60,12 +60,12 @@ type Process struct {
 	OpenModel    func(provider.Choice) (model.Model, error)
 	Surroundings func() provider.Surroundings
 	Editor       Editor              // nil where there is none
-	Getenv       func(string) string // for keys alone
-	Client       *http.Client        // of all requests but those of the tools
+	Getenv       func(string) string // used only for keys
+	Client       *http.Client        // used for all requests except those of tools
 	Decisions    *authority.Decisions
 	Machine      *slot.Machine // the slots of all processes on this state folder
 	Sandboxes    Sandboxes
-	Checking     chan struct{} // held by the checkers that run in sandboxes
+	Checking     chan struct{} // held by checkers that run in sandboxes
 	Outputs      Outputs
 	StateDir     string // absolute
 	KeysFile     string // empty for none
@@ -83,15 +83,16 @@ type User struct {
 
 // Sandboxes are what the sandboxes of all runs share.
 type Sandboxes struct {
-	// Report is what the machine offers; its first call takes a moment.
+	// Report tells what the machine offers. Its first call takes a moment.
 	Report func() sandbox.Report
-	// Level is that of the Report, where it is known earlier, else nil.
+	// Level tells the sandbox's level where it is known before the Report is; nil otherwise.
 	Level func() sandbox.Level
-	// Trees are what is known of workspace folders.
+	// Trees are what is known of the workspace folders.
 	Trees *sandbox.Trees
 }
 
-// SandboxDir is where an engine with that state folder keeps its sandboxes, and tries out what the machine offers.
+// SandboxDir is the folder in which an engine with that state folder keeps its sandboxes and tries out what the machine
+// offers.
 func SandboxDir(stateDir string) string { return filepath.Join(stateDir, "sandbox") }
 
 // Session is what the runs of one session share. What it holds may be used from any goroutine.
@@ -101,31 +102,31 @@ type Session struct {
 	Board   *board.Board
 	Events  feed.Writer
 	Asks    authority.Asks
-	Slots   *slot.Pool // of the children that are at work
+	Slots   *slot.Pool // the places of children that are at work
 	Servers *servers.Set
 	Budget  *Budget
-	// Trusted reports whether the user trusts the workspace, and Skills which skills new runs get.
+	// Trusted reports whether the user trusts the workspace. Skills tells which skills new runs get.
 	Trusted func() bool
 	Skills  func() *skill.Set
-	// TrustedRoots are the workspace folders that the user trusts, and Vouch says why a file of one of them does not
-	// count although the folder is trusted, by its path and its bytes; nil where it counts.
+	// TrustedRoots are the workspace folders that the user trusts. Vouch takes a file's path and bytes, and says why
+	// the file does not count although its folder is trusted; nil where it counts.
 	TrustedRoots func() []string
 	Vouch        func(root, name string, content []byte) error
-	// UnlessHeld calls do while the editor takes no hunks. It reports false where ctx ended before that.
+	// UnlessHeld calls do at a time at which the editor applies no hunks. It reports false where ctx ended before that.
 	UnlessHeld func(ctx context.Context, do func()) bool
-	// Delegation tells how subagents have done on these folders, for a prompt.
+	// Delegation says, for a prompt, how well subagents have done on these folders.
 	Delegation func(ctx context.Context, subagents []string) (string, error)
-	// Ended is told of each run of the user at its end, before that is stored, but where the process ends.
+	// Ended is called for each run of the user at its end, before the end is stored, except where the process ends.
 	Ended func(*Run)
 
 	starts sessionStarts
-	// recording is held while a run's row, or what was used, is read and handed to the store: a row that is older than
-	// what a run below it has used meanwhile would take that back.
+	// recording is held while a run's row, or what was used, is read and handed to the store. Without it, an older row
+	// could overwrite what a run below has used meanwhile.
 	recording sync.Mutex
 }
 
-// ErrShutdown is the cause of runs that end because the process does; they become interrupted.
+// ErrShutdown is the cause of runs that end because the process does. They are stored as interrupted.
 var ErrShutdown = errors.New("agentls is shutting down")
 
-// errTimeout is the cause of a run that used up its time.
+// errTimeout is the cause with which a run ends that has used up its time.
 var errTimeout = errors.New("the run used up its time")

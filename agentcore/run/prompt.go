@@ -9,7 +9,7 @@ import (
 	"github.com/agentls/agentls/agentcore/prompt"
 )
 
-// factsOf are what the run is told of itself.
+// factsOf are what the run's prompt tells the run about itself.
 func factsOf(r *Run) *prompt.Facts {
 	c := r.request.Context
 	f := &prompt.Facts{
@@ -34,7 +34,7 @@ func factsOf(r *Run) *prompt.Facts {
 	return f
 }
 
-// PromptOf is the system prompt of a run that is not launched.
+// PromptOf is the system prompt of a run that was not launched.
 func PromptOf(r *Run) string {
 	defer r.budget.close()
 	r.created = time.Now()

@@ -23,7 +23,7 @@ import (
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
-// role is the run's role in prompts, exports and the store: main for the user's own, else the agent's name.
+// role is the run's role in prompts, exports and the store: main for a run of the user, else the agent's name.
 func (r *spec) role() string {
 	if r.depth == 0 {
 		return "main"
@@ -45,7 +45,7 @@ func (r *Run) setStatus(status event.Status, reason string) {
 	r.record(store.Batch{}, event.RunStatusChanged{Status: status, Reason: reason})
 }
 
-// record stores the run as it is now, with what else is in the batch.
+// record stores the run as it is now, together with the batch.
 func (r *Run) record(batch store.Batch, bodies ...event.Body) *store.Commit {
 	r.session.recording.Lock()
 	defer r.session.recording.Unlock()
@@ -53,7 +53,7 @@ func (r *Run) record(batch store.Batch, bodies ...event.Body) *store.Commit {
 	return r.tell(batch, bodies...)
 }
 
-// Snapshot returns the result so far.
+// Snapshot returns the run's result so far.
 func (r *Run) Snapshot() event.RunResult {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -77,7 +77,7 @@ func (r *Run) Info() history.Run {
 		BudgetUsed: r.last.BudgetUsed, Message: cmp.Or(r.waitsFor, r.last.Message), Usage: r.result.Usage,
 		Working: r.onFile, Instructions: r.told,
 	}
-	if r.result.Status.Final() { // what it did last is over; what came of it stays
+	if r.result.Status.Final() { // the last activity is over, but what came of it stays
 		info.Message = clip.FirstLine(r.result.Output)
 		info.Outcome, info.Files = r.result.Outcome, r.result.Files
 	}
@@ -100,7 +100,7 @@ func (r *Run) Info() history.Run {
 	return info
 }
 
-// Chain is the id that the runs of one prompt share, and those that go on with them.
+// Chain is the id shared by the runs of one prompt and by the runs that go on with them.
 func (r *spec) Chain() event.RunID {
 	for r.parent != nil {
 		r = &r.parent.spec
@@ -111,15 +111,16 @@ func (r *spec) Chain() event.RunID {
 	return r.id
 }
 
-// finder is the run as the board knows it.
+// finder describes the run as the one that reports a finding.
 func (r *spec) finder() board.Finder {
 	return board.Finder{Agent: r.definition.Slug, Model: r.model.Name(), Run: r.id, Chain: r.Chain()}
 }
 
-// background reports whether the run that started it does not wait for it.
+// background reports whether the run that started this one does not wait for it.
 func (r *spec) background() bool { return r.task != nil && r.task.Background }
 
-// contextMode is what the run got of its parent's conversation. One that goes on with another has a conversation.
+// contextMode is how much of its parent's conversation the run got. A run that goes on with another has that one's
+// conversation.
 func (r *spec) contextMode() string {
 	if r.task == nil || r.former != nil {
 		return contextNone
@@ -127,7 +128,7 @@ func (r *spec) contextMode() string {
 	return cmp.Or(r.definition.ContextMode, contextNone)
 }
 
-// row is the run as it is stored.
+// row is the run's row in the store.
 func (r *Run) row() store.Run {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -162,7 +163,7 @@ func (r *Run) row() store.Run {
 	return row
 }
 
-// guarded returns a panic as an error, so that a bug ends one run or one call and not the process.
+// guarded returns a panic as an error, so that a bug ends one run or one call, not the process.
 func (r *spec) guarded(what string, do func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -177,8 +178,8 @@ func (r *spec) guarded(what string, do func() error) (err error) {
 	return do()
 }
 
-// workContext ends what the run asks its model and does by its calls: when it is time to hand over or, in the last
-// turn, when all its time is used up.
+// workContext is the context of what the run asks its model and of its calls. It ends when it is time to hand over or,
+// in the last turn, when all of the run's time is used up.
 func (r *Run) workContext() context.Context {
 	if r.lastTurn {
 		return r.ctx
@@ -186,22 +187,22 @@ func (r *Run) workContext() context.Context {
 	return r.working
 }
 
-// late reports whether it is time to hand over, since what is left of the run's time is kept for that.
+// late reports whether it is time to hand over, so that no time is left for other work.
 func (r *resources) late() bool { return r.working.Err() != nil && r.ctx.Err() == nil }
 
-// progress tells what the run does, and how far it is. Percent is a lower bound for the share of the budget, for runs
-// that know better than their turns tell.
+// progress shows what the run does, and how far it is. percent is a lower bound of the used budget, for runs that know
+// more than the number of their turns tells.
 func (r *Run) progress(message string, percent int) {
 	r.tell(store.Batch{}, doing(r, message, percent))
 }
 
-// idle is progress for what the run waits for, its model before all: that is no activity, and would leave no room for
-// them.
+// idle shows what the run waits for, mostly its model. Waiting is no activity: it would push the activities out of the
+// list.
 func (r *Run) idle(message string, percent int) {
 	r.tell(store.Batch{}, waitingFor(r, message, percent))
 }
 
-// doing notes what the run does, and returns what progress tells of it, for who tells it with something else.
+// doing notes what the run does. It returns the event that tells so, for callers that publish it together with others.
 func doing(r *Run, message string, percent int) event.RunProgress {
 	r.mu.Lock()
 	r.activity = append(r.activity, message)
@@ -212,7 +213,7 @@ func doing(r *Run, message string, percent int) event.RunProgress {
 	return waitingFor(r, message, percent)
 }
 
-// waitingFor notes what the run waits for, and returns what idle tells of it.
+// waitingFor notes what the run waits for, and returns the event that tells so.
 func waitingFor(r *Run, message string, percent int) event.RunProgress {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -225,8 +226,8 @@ func waitingFor(r *Run, message string, percent int) event.RunProgress {
 	return p
 }
 
-// budgetUsed is the largest used share of any of the run's limits after so many turns, in percent, at least the given
-// one and that of before. The lock is held.
+// budgetUsed is the largest used share of any limit of the run after so many turns, in percent. It is never less than
+// least, or than before. The lock is held.
 func (r *Run) budgetUsed(turns, least int) int {
 	share := max(least, r.budget.share())
 	if r.limits.MaxTurns > 0 {
@@ -238,15 +239,15 @@ func (r *Run) budgetUsed(turns, least int) int {
 	return max(min(share, 100), r.last.BudgetUsed)
 }
 
-// onlyTurn reports whether the run has no other turn. It is told so at its beginning.
+// onlyTurn reports whether the run has one turn only. Such a run is told so at its beginning.
 func (r *spec) onlyTurn() bool { return r.limits.MaxTurns == 1 }
 
-// author signs an edit of the run.
+// author is the author of the run's edits.
 func (r *spec) author(reason string) workspace.Author {
 	return workspace.Author{Run: r.id, Agent: r.definition.Slug, Reason: reason}
 }
 
-// pathOfAgents names a run by the agents above it.
+// pathOfAgents names the run by its agent and the agents above it.
 func (r *spec) pathOfAgents() string {
 	names := []string{r.definition.Slug}
 	for p := r.parent; p != nil; p = p.parent {
@@ -259,7 +260,7 @@ func (r *spec) pathOfAgents() string {
 // reports reports whether the run hands its result to the run that started it.
 func (r *spec) reports() bool { return r.task != nil || r.request.pass > 0 }
 
-// maxActivities is how many of the last things that a run did are told.
+// maxActivities is how many of a run's last activities are shown.
 const maxActivities = 5
 
 func newAsking(r *Run) asking {
@@ -273,11 +274,11 @@ func newAsking(r *Run) asking {
 func powersOf(r *Run) authority.Powers {
 	return authority.Powers{
 		Mode: r.mode, Tools: r.tools.Names(), Planning: r.plan.readsOnly(), Bound: r.gate.rights.Bound,
-		Rules: append([]permission.Layer{}, r.gate.rights.Own...), // never nil, which is what former versions stored
+		Rules: append([]permission.Layer{}, r.gate.rights.Own...), // never nil, as former versions stored it
 	}
 }
 
-// taskState is the run as the agent sees it that started it.
+// taskState is the run's state as told to the agent that started it.
 func (r *Run) taskState() tool.TaskState {
 	result := r.Snapshot()
 	r.mu.Lock()
@@ -289,7 +290,7 @@ func (r *Run) taskState() tool.TaskState {
 	}
 }
 
-// collides notes for the run that started this one which of its edits were left out, with both sides.
+// collides notes an edit that was left out, with both sides, for the run that started this one.
 func (r *shared) collides(agent, name string, c workspace.Conflict) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -14,50 +14,51 @@ import (
 )
 
 const (
-	// patience is how often a model is brought back from the same kind of bad answer before the run ends.
+	// patience is how often the model is told of the same kind of bad answer before the run ends.
 	patience = 2
-	// brokenTurns is how many turns in a row may consist of calls that cannot be made at all; each is told what is
-	// wrong.
+	// brokenTurns is how many turns in a row may consist only of calls that cannot be made. The model is told each time
+	// what is wrong.
 	brokenTurns = 4
-	// toldRounds and endRounds are how often the same round of calls with the same results may come before the model is
-	// told, and before the run ends. Calls that wait for something are repeated by right, and get waitFactor times as
-	// many.
+	// toldRounds is how often the same round of calls with the same results may come before the model is told, and
+	// endRounds how often before the run ends. Calls that wait for something are rightly repeated, and may come
+	// waitFactor times as often.
 	toldRounds, endRounds = 3, 5
 	waitFactor            = 4
-	// anyResult is that factor for calls whose results differ: times and counters do, also where nothing happens.
+	// anyResult is the factor for calls whose results differ, since times and counters differ also where nothing
+	// happens.
 	anyResult = 2
-	// longestRound is how many turns a round may have: A B A B is one of two.
+	// longestRound is how many turns a round may have at most: A B A B is a round of two.
 	longestRound = 3
 )
 
-// waiting are the tools that are called again and again until something has happened elsewhere.
+// waiting are the tools that a model rightly calls again and again until something has happened elsewhere.
 var waiting = []string{"bash_output", "task_status", "task_output", "task_wait"}
 
-// ending is why a run gets no more turns but the one in which it hands over.
+// ending is why a run gets no further turn but the one in which it hands over.
 type ending struct {
-	// reason is one word for RunResult.Reason, empty for none.
+	// reason is a word for RunResult.Reason, empty for none.
 	reason string
-	// detail says what happened, empty for a limit.
+	// detail says what happened. It is empty for a limit.
 	detail string
 }
 
-// lapses is what a run has to know of its former turns to tell a bad answer, and when there are enough of them.
+// lapses is what a run keeps of its former turns to notice a bad answer, and to decide when there were too many.
 type lapses struct {
-	counts map[string]int // of bad answers by reason, since the last good one
-	said   string         // the last of them
-	broken int            // turns in a row of calls that could not be made
+	counts map[string]int // how many bad answers there were of each reason since the last good one
+	said   string         // the text of the last bad answer
+	broken int            // how many turns in a row had only calls that could not be made
 	rounds []round
-	told   bool // of the round that it is in
+	told   bool // whether the model was told of the circle that it is in
 }
 
-// round is what one turn called and was answered, as hashes.
+// round is what one turn called and what it was answered, as hashes.
 type round struct{ calls, results uint64 }
 
-// good forgets the bad answers.
+// good forgets the bad answers, since a good one came.
 func (l *lapses) good() { l.counts, l.said = nil, "" }
 
-// bad counts a bad answer and reports whether the model is brought back from it. One that says the very same
-// again has not heard.
+// bad counts a bad answer, and reports whether the model is told and goes on. A model that repeats the very same text
+// has not listened.
 func (l *lapses) bad(reason, said string) bool {
 	if l.counts == nil {
 		l.counts = map[string]int{}
@@ -68,16 +69,16 @@ func (l *lapses) bad(reason, said string) bool {
 	return l.counts[reason] <= patience && !same
 }
 
-// repetition is how many times a round of calls has come in a row, and how often it may before the run ends.
+// repetition is how many times a round of calls came in a row, and how often it may come before the run ends.
 type repetition struct{ times, limit int }
 
-// nearer reports whether it is nearer to its limit than another.
+// nearer reports whether p is nearer to its limit than other.
 func (p repetition) nearer(other repetition) bool { return p.times*other.limit > other.times*p.limit }
 
-// known reports whether the round has come often enough for the model to be told.
+// known reports whether the round has come so often that the model is told.
 func (p repetition) known() bool { return p.times*endRounds >= p.limit*toldRounds }
 
-// repeats returns the repetition that the calls would be, in rounds of one turn or of a few.
+// repeats returns the repetition that these calls would make, in rounds of one turn or of several.
 func (l *lapses) repeats(calls []model.Call) repetition {
 	hash, limit := hashCalls(calls), endRounds
 	if !slices.ContainsFunc(calls,
@@ -89,9 +90,9 @@ func (l *lapses) repeats(calls []model.Call) repetition {
 		if l.rounds[len(l.rounds)-length].calls != hash {
 			continue
 		}
-		// turns counts the last turns that equal the turn one round earlier. The turn under way counts, too.
+		// turns counts the last turns that equal the turn one round earlier, the one under way included.
 		turns := func(same func(a, b round) bool) int {
-			n := length // rounded up to whole rounds
+			n := length // length, rounded up to whole rounds
 			for i := len(l.rounds) - 1; i >= length && same(l.rounds[i], l.rounds[i-length]); i-- {
 				n++
 			}
@@ -109,7 +110,7 @@ func (l *lapses) repeats(calls []model.Call) repetition {
 	return found
 }
 
-// did notes a turn and reports whether the model should be told that it goes round in circles.
+// did notes a turn, and reports whether the model is to be told that it goes round in circles.
 func (l *lapses) did(calls []model.Call, results []model.Part, as repetition) (tell bool) {
 	h := fnv.New64a()
 	for _, part := range results {
@@ -134,17 +135,17 @@ func hashCalls(calls []model.Call) uint64 {
 	return h.Sum64()
 }
 
-// lapse is what is wrong with an answer that has no call.
+// lapse is a fault of an answer that has no call.
 type lapse struct {
 	// reason is empty where nothing is wrong.
 	reason string
-	// message tells the model.
+	// message is what the model is told.
 	message string
-	// unsure says that the answer may be meant so.
+	// unsure is true where the model may have meant the answer so.
 	unsure bool
 }
 
-// recall looks whether an answer without calls is a last word.
+// recall looks for a fault in an answer without calls. An answer without a fault is a last word.
 func recall(tools *toolset.Set, done model.Done, text string) lapse {
 	if strings.TrimSpace(text) == "" {
 		if done.Stop == model.StopLength {
@@ -191,14 +192,14 @@ func (l *lapses) detailOf(reason, name string) string {
 	return fmt.Sprintf("%s %s, %d times", name, what, l.counts[reason])
 }
 
-// whole reports whether the last call of an answer that was cut off at its length came to its end. Its arguments did
-// where they are an object that says something: a cut one lacks its closing brace. An empty object may be what a wire
-// puts in the place of arguments that never came.
+// whole reports whether the last call of an answer that was cut off is complete. It is where its arguments are an
+// object that is not empty: a cut object lacks its closing brace, and some wires put an empty object in the place of
+// arguments that never came.
 func whole(call model.Call) bool {
 	return json.Valid(call.Arguments) && len(bytes.Trim(call.Arguments, " \t\r\n{}")) > 0
 }
 
-// callable reports whether a call names a tool of the run, with arguments that are JSON.
+// callable reports whether a call names a tool of the run and has valid JSON as arguments.
 func callable(tools *toolset.Set, call model.Call) bool {
 	name := call.Name
 	if canonical, ok := tool.Resolve(name); ok {
@@ -207,7 +208,7 @@ func callable(tools *toolset.Set, call model.Call) bool {
 	return tools.Offers(name) && (json.Valid(call.Arguments) || len(bytes.TrimSpace(call.Arguments)) == 0)
 }
 
-// uncalled answers calls that are not made: a conversation has a result for each.
+// uncalled makes results for calls that are not made, since a conversation needs a result for each call.
 func uncalled(calls []model.Call, why string) []model.Part {
 	results := make([]model.Part, len(calls))
 	for i, call := range calls {
@@ -216,8 +217,8 @@ func uncalled(calls []model.Call, why string) []model.Part {
 	return results
 }
 
-// withoutCalls returns a message without its calls, for a last word: nobody would answer them. It is empty where
-// nothing is left.
+// withoutCalls returns a last word's message without its calls, which would never be answered. The message is empty
+// where nothing is left.
 func withoutCalls(m model.Message) model.Message {
 	m.Parts = slices.DeleteFunc(slices.Clone(m.Parts),
 		func(part model.Part) bool { _, ok := part.(model.Call); return ok })

@@ -25,44 +25,45 @@ type Request struct {
 	// Agent is a slug or alias; empty means the configuration's default agent.
 	Agent  string
 	Prompt string
-	// Title is for people; empty means the prompt's first line.
+	// Title is shown to people; empty means the prompt's first line.
 	Title string
 	// Context is what the prompt is about.
 	Context Context
-	// Comment is the comment that the prompt was written as, nil for none. Its file is in the context.
+	// Comment is the comment in a file that the prompt was written as, nil for none. The file is in Context.
 	Comment *Comment
-	// Attachments are what the prompt mentions.
+	// Attachments are what the prompt mentions with @.
 	Attachments []prompt.Attachment
-	// Changes are put into the context when the run starts; the zero value means none. Where they are large, each file
-	// has a child.
+	// Changes are added to the context when the run starts; the zero value adds none. Where they are large, each file
+	// gets a child.
 	Changes git.Scope
-	// Each starts one child per file instead of a conversation; absolute paths.
+	// Each starts one child for each of these files, instead of a conversation. The paths are absolute.
 	Each []string
-	// Iterations repeats the task, each time by a fresh child, until Until succeeds or so many passes are made; 0 and 1
-	// mean once. A prompt that begins with "/iter N " sets it, too.
+	// Iterations is how often the task is done at most, each time by a new child, until Until succeeds; 0 and 1 mean
+	// once. A prompt that begins with "/iter N " sets it, too.
 	Iterations int
-	// Until is a command line that succeeds when the task of an iterated run is done; empty asks the passes themselves.
+	// Until is a command line that succeeds when the task of an iterated run is done. Where it is empty, the passes
+	// themselves say so.
 	Until string
 	// Model overrides every other choice of a model.
 	Model string
-	// Limits override the definition's where they are set.
+	// Limits replace those of the definition that they set.
 	Limits agent.Limits
-	// PermissionMode overrides the definition's where it is set; a child is never above its parent.
+	// PermissionMode, if set, replaces the definition's. A child is never allowed more than its parent.
 	PermissionMode permission.Mode
-	// task is what another run gave along; nil for a run of the user, or one per file.
+	// task is what the starting run asks for; nil for a run of the user, or for one of several files.
 	task *tool.Task
 	// former is the run that this one goes on with.
 	former *Former
 	// inherited is what a child gets of its parent's conversation.
 	inherited inheritance
-	// bounded says which limit the call asked for and does not get; empty for none.
+	// bounded names the limit that the call asked for and does not get; empty for none.
 	bounded string
-	// granted are tools that its definition does not have.
+	// granted are tools that the user granted, and that the agent's definition does not have.
 	granted []string
-	// call and message are the call that it was started by, and the message that made the call; empty for none.
+	// call is the call that started the run, and message the message that made the call; empty for none.
 	call    event.CallID
 	message event.MessageID
-	// at is its reserved place in the queue; nil where it comes as it comes.
+	// at is the run's reserved place in the queue; nil for none.
 	at *slot.Reservation
 	// pass is the number of a pass of an iterated run, from 1; 0 for other runs.
 	pass int
@@ -80,7 +81,7 @@ type Context struct {
 	Changes *prompt.Changes
 }
 
-// fits checks what a request asks of an agent. root says that the user starts it.
+// fits checks whether an agent can do what a request asks. root says that the user starts the run.
 func (q *Request) fits(definition *agent.Definition, root bool) error {
 	l := q.Limits
 	switch {
@@ -104,23 +105,23 @@ func (q *Request) fits(definition *agent.Definition, root bool) error {
 	return nil
 }
 
-// limitsOf are the limits of the run that is asked for, at the depth.
+// limitsOf are the limits of the run that is asked for, at this depth below the root.
 func (q *Request) limitsOf(definition *agent.Definition, depth int, cfg *config.Config) agent.Limits {
 	own := definition.LimitsAt(depth)
 	limits := agent.Limits{
 		MaxTurns: cmp.Or(q.Limits.MaxTurns, own.MaxTurns, cfg.DefaultMaxTurns), Timeout: q.Limits.Timeout,
 		Tokens: cmp.Or(q.Limits.Tokens, own.Tokens), Cost: cmp.Or(q.Limits.Cost, own.Cost),
 	}
-	if len(q.Each) == 0 && !q.iterates() { // one that only waits for its children has no time of its own
+	if len(q.Each) == 0 && !q.iterates() { // a run that only waits for its children has no limit of time of its own
 		limits.Timeout = cmp.Or(limits.Timeout, own.Timeout, cfg.DefaultTimeout)
 	}
-	if definition.Mode == agent.SingleShot { // no request makes two answers of one
+	if definition.Mode == agent.SingleShot { // such an agent answers once, whatever the request says
 		limits.MaxTurns = own.MaxTurns
 	}
 	return limits
 }
 
-// covers reports whether a place is part of what a prompt is about.
+// covers reports whether a place is part of what the prompt is about.
 func (c *Context) covers(path string, span event.Span) bool {
 	if !slices.Contains(c.Paths, path) {
 		return false
@@ -131,12 +132,12 @@ func (c *Context) covers(path string, span event.Span) bool {
 	return c.StartLine == 0 || c.StartLine <= span.StartLine+1 && span.EndLine+1 <= max(c.StartLine, c.EndLine)
 }
 
-// Comment is the comment in a file that a run's prompt was written as. When the run is completed, its proposal takes
-// the comment out.
+// Comment is the comment in a file that a run's prompt was written as. When the run is completed, the comment is
+// removed from the file, as one of the run's edits.
 type Comment struct {
 	// Path is the file's, absolute.
 	Path string
-	// Text is what is to be taken out, with what else would be left of it: the ends of whole lines, spaces.
+	// Text is what is to be removed: the comment, and what would be left over without it, such as line ends and spaces.
 	Text string
 	// StartLine and EndLine are the comment's lines, 1-based and inclusive.
 	StartLine, EndLine int
@@ -145,7 +146,7 @@ type Comment struct {
 // iterPrompt is a prompt that asks for passes: "/iter 5 Make the tests pass."
 var iterPrompt = lazyregexp.New(`^/iter(?:\s+|$)(\S*)\s*((?s:.*))$`)
 
-// ReadIterations takes "/iter N" out of the prompt, and checks the number of passes.
+// ReadIterations takes "/iter N" out of the prompt, and checks how many passes are asked for.
 func (q *Request) ReadIterations() error {
 	invalid := func(detail, hint string) error {
 		return &fault.Error{Kind: fault.InvalidRequest, Detail: detail, Hint: hint}
@@ -171,7 +172,7 @@ func (q *Request) ReadIterations() error {
 
 func (q *Request) iterates() bool { return q.Iterations > 1 }
 
-// GoingOn is the request for a run that goes on with a former one.
+// GoingOn returns the request for a run that goes on with a former one.
 func (q Request) GoingOn(with *Former) Request {
 	q.former = with
 	return q
@@ -179,11 +180,11 @@ func (q Request) GoingOn(with *Former) Request {
 
 // inheritance is what a child gets of the conversation of the run that starts it.
 type inheritance struct {
-	// messages are in front of its own, and end without calls that have no results.
+	// messages stand in front of the child's own, and end without calls that have no results.
 	messages []model.Message
-	// text is part of its task.
+	// text is a part of the child's task.
 	text string
 }
 
-// contextNone is the mode of a child that gets nothing of the conversation, which is that of a definition without one.
+// contextNone is the mode in which a child gets nothing of the conversation. It is the default of definitions.
 const contextNone = "none"

@@ -12,7 +12,7 @@ import (
 	"github.com/agentls/agentls/agentcore/sandbox"
 )
 
-// startedOn reports whether the user named a file when starting the run, or the one above it all.
+// startedOn reports whether the user named a file when starting this run, or the root above it.
 func (r *spec) startedOn(path string) bool {
 	root := r
 	for root.parent != nil {
@@ -21,11 +21,11 @@ func (r *spec) startedOn(path string) bool {
 	return slices.Contains(root.request.Context.Paths, path) || slices.Contains(root.request.Each, path)
 }
 
-// newRights are those of a run: what its parent may, and within that what its definition and the configuration let it.
+// newRights makes the rights of a run: those of its parent, narrowed by its definition and the configuration.
 func newRights(r *Run) authority.Rights {
 	mode := cmp.Or(r.request.PermissionMode, authority.ModeOf(r.definition))
 	if r.definition.Mode == agent.Planning {
-		mode = permission.Plan // which binds those that it starts, too
+		mode = permission.Plan // the mode binds the runs that it starts, too
 	}
 	r.mode = mode
 	made := RightsOf(r.process, r.session, r.config)
@@ -47,7 +47,7 @@ func newRights(r *Run) authority.Rights {
 	return made
 }
 
-// descendsFrom reports whether the run is one, or was started by it or below it.
+// descendsFrom reports whether the run has this id, or is below the run that has.
 func (r *Run) descendsFrom(id event.RunID) bool {
 	for ; r != nil; r = r.parent {
 		if r.id == id {
@@ -57,7 +57,7 @@ func (r *Run) descendsFrom(id event.RunID) bool {
 	return false
 }
 
-// RightsOf are those of a session under a configuration, without a policy.
+// RightsOf are the rights of a session under a configuration, still without a policy.
 func RightsOf(p *Process, s *Session, cfg *config.Config) authority.Rights {
 	return authority.Rights{
 		Session: s.ID, View: s.View, Decisions: p.Decisions,
@@ -65,7 +65,7 @@ func RightsOf(p *Process, s *Session, cfg *config.Config) authority.Rights {
 	}
 }
 
-// sandboxLevel is how well commands are kept apart.
+// sandboxLevel is how well the sandbox keeps commands apart from the machine.
 func (p *Process) sandboxLevel(cfg *config.Config) permission.Level {
 	if cfg.Sandbox == config.SandboxOff {
 		return permission.None

@@ -6,10 +6,10 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 )
 
-// engine carries a run on, from its start to its last word. What it does goes through the run: calls, questions, edits
-// and what is told of them are the same for each engine.
+// engine carries a run from its start to its last word. It works through the run: calls, questions, edits and their
+// events are the same for each engine.
 type engine interface {
-	// carry returns when the last word is spoken. The error is why there is none, or that of the run's context.
+	// carry returns when the last word is spoken. The error says why there is none, or is that of the run's context.
 	carry() error
 }
 
@@ -24,13 +24,13 @@ func (r *Run) live() {
 		err = merge
 	}
 	if err != nil && r.ctx.Err() != nil {
-		err = context.Cause(r.ctx) // what it died of, not where
+		err = context.Cause(r.ctx) // the cause of the end, not the call that noticed it
 	}
 	r.finish(err)
 }
 
-// stopped is the cause where the run, or one above it, was stopped. Its own context ends a moment after theirs, in
-// which it may have been given the place that they left.
+// stopped returns the cause where the run, or one above it, was stopped. The run's own context ends a moment after
+// theirs, and in that moment the run may have been given the place that they left.
 func stopped(r *Run) error {
 	for above := r; above != nil; above = above.parent {
 		if above.ctx.Err() != nil {
@@ -64,7 +64,7 @@ func (r *Run) work() error {
 	var carries engine = &loop{Run: r}
 	switch {
 	case len(r.request.Each) > 0:
-		return fan{r}.carry() // its children do the rest
+		return fan{r}.carry() // such a run has children to do the rest
 	case r.request.iterates():
 		carries = iteration{r}
 	default:
@@ -76,7 +76,7 @@ func (r *Run) work() error {
 		return err
 	}
 	r.takeComment()
-	if !r.request.iterates() { // its passes have plans
+	if !r.request.iterates() { // the passes of an iterated run have the plans
 		r.keepPlan()
 	}
 	return nil

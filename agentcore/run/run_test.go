@@ -78,13 +78,20 @@ func newHouse(t *testing.T) *house {
 	}
 	agents, redactor := agent.NewRegistry(builtin...), &secret.Redactor{}
 	h.process = &Process{
-		Context: t.Context(), Config: func() *config.Config { return h.config },
-		Agents: func() *agent.Registry { return agents }, Tools: map[string]tool.Tool{}, ToolOrder: tool.Builtin(),
+		Context:   t.Context(),
+		Config:    func() *config.Config { return h.config },
+		Agents:    func() *agent.Registry { return agents },
+		Tools:     map[string]tool.Tool{},
+		ToolOrder: tool.Builtin(),
 		OpenModel: func(provider.Choice) (model.Model, error) { return offline.New(), nil },
-		Getenv:    os.Getenv, Decisions: decisions, Machine: slot.NewMachine(state, func() int { return 1 }),
+		Getenv:    os.Getenv,
+		Decisions: decisions,
+		Machine:   slot.NewMachine(state, func() int { return 1 }),
 		Sandboxes: Sandboxes{Report: func() sandbox.Report { return sandbox.Probe(t.Context(), SandboxDir(state)) }},
-		Outputs:   Outputs{Dir: filepath.Join(state, "outputs"), Redactor: redactor}, StateDir: state, Redactor: redactor,
-		Logger: slog.New(slog.DiscardHandler),
+		Outputs:   Outputs{Dir: filepath.Join(state, "outputs"), Redactor: redactor},
+		StateDir:  state,
+		Redactor:  redactor,
+		Logger:    slog.New(slog.DiscardHandler),
 	}
 	for _, one := range tool.Builtin() {
 		h.process.Tools[one.Spec().Name] = one

@@ -13,8 +13,8 @@ import (
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
-// withoutSecrets returns a message in which the redactor has seen every text. Everything of a conversation goes
-// through it when it is added, so that no request can hold a secret, and none has to be searched again.
+// withoutSecrets returns a message whose texts have all gone through the redactor. Each message goes through it when it
+// is added to a conversation, so that no request can hold a secret and none has to be searched again.
 func withoutSecrets(m model.Message, r *secret.Redactor) model.Message {
 	parts := slices.Clone(m.Parts)
 	for i, part := range parts {
@@ -29,7 +29,8 @@ func withoutSecrets(m model.Message, r *secret.Redactor) model.Message {
 			p.Text = r.Text(p.Text)
 			parts[i] = p
 		case model.Reasoning:
-			// A provider seals its reasoning: changed, it would be refused, and it has seen no secret.
+			// Reasoning with a provider's seal stays as it is: the provider would refuse it changed, and never saw a
+			// secret.
 			if p.Signature == "" {
 				p.Text = r.Text(p.Text)
 				parts[i] = p
@@ -40,15 +41,15 @@ func withoutSecrets(m model.Message, r *secret.Redactor) model.Message {
 	return m
 }
 
-// restorer puts secrets back into edits of files of a layer.
+// restorer puts secrets back into edits of a layer's files.
 type restorer struct {
 	redactor *secret.Redactor
 	view     *workspace.View
 	layer    *workspace.Layer
 }
 
-// with carries out a call with the secrets of the files that an edit is about back in its arguments, where the
-// model left their placeholders as it saw them. It looks only at edits: nothing that acts gets a secret this way.
+// with carries out a call of an edit with the secrets in its arguments that the edited files hold, where the model left
+// the placeholders as it saw them. Other calls get no secrets this way.
 func (r restorer) with(c *call) func(context.Context, tool.Host) (tool.Result, error) {
 	if c.spec.Effect != tool.Proposes || !secret.Holds(string(c.arguments)) {
 		return c.do
@@ -57,7 +58,7 @@ func (r restorer) with(c *call) func(context.Context, tool.Host) (tool.Result, e
 	decoder := json.NewDecoder(bytes.NewReader(c.arguments))
 	decoder.UseNumber()
 	if decoder.Decode(&arguments) != nil {
-		return c.do // the tool says what is wrong
+		return c.do // the tool reports what is wrong with the arguments
 	}
 	sections := c.access.Sections
 	if len(sections) == 0 {
@@ -77,8 +78,8 @@ func (r restorer) with(c *call) func(context.Context, tool.Host) (tool.Result, e
 	return restored.Run
 }
 
-// restoreSections puts secrets back into each section of a patch by itself: what stands in one file must not get to
-// another that the same patch is about.
+// restoreSections puts secrets back into each section of a patch by itself, so that a secret of one file does not get
+// into another file of the patch.
 func (r restorer) restoreSections(text string, sections []tool.PatchSection) string {
 	var whole, restored strings.Builder
 	for _, section := range sections {
@@ -86,12 +87,12 @@ func (r restorer) restoreSections(text string, sections []tool.PatchSection) str
 		restored.WriteString(r.redactor.Restore(section.Text, r.textOf(section.Paths)))
 	}
 	if whole.String() != text {
-		return text // not what the sections are of
+		return text // the sections do not belong to this text
 	}
 	return restored.String()
 }
 
-// textOf is the text of files as the run sees them, by the paths that the model gave.
+// textOf joins the texts of files as the run sees them. The paths are as the model gave them.
 func (r restorer) textOf(paths []string) string {
 	var texts strings.Builder
 	for _, path := range paths {
@@ -104,7 +105,7 @@ func (r restorer) textOf(paths []string) string {
 	return texts.String()
 }
 
-// eachText returns a decoded JSON value with every string in it replaced.
+// eachText returns a decoded JSON value in which replace has replaced every string.
 func eachText(value any, replace func(string) string) any {
 	switch v := value.(type) {
 	case string:

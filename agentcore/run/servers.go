@@ -18,13 +18,12 @@ import (
 // maxExternal is how many tools of MCP servers a run may have.
 const maxExternal = 256
 
-// callerOfServers is the run as its servers see it.
+// callerOfServers describes the run to its MCP servers.
 func callerOfServers(r *Run) servers.Caller {
 	return servers.Caller{Sandbox: r.commands.Sandbox, Level: r.gate.rights.Level}
 }
 
-// serversOf are the MCP servers that a run has, whether it has a use for them or not. What is wrong with them is told
-// once.
+// serversOf are the MCP servers of the run, whether the run can use them or not. Faults in them are reported once.
 func (r *Run) serversOf() []servers.Server {
 	r.foundServers.Do(func() { r.servers = r.findServers() })
 	return r.servers
@@ -50,8 +49,8 @@ func (r *spec) bringsServer(name string) bool {
 		func(s agent.MCPServer) bool { return mcpname.Server(s.Name) == name })
 }
 
-// startServers starts the MCP servers that the run may use, waits for them for a while, and gives the run their tools,
-// which stay as they are then. The error is that of the run's context, or that a command of a server cannot be carried
+// startServers starts the MCP servers that the run may use, waits for them for a while, and gives the run the tools
+// that they have by then. The error is that of the run's context, or says that a command of a server cannot be carried
 // out.
 func (r *Run) startServers() (err error) {
 	list := slices.Clone(r.serversOf())
@@ -85,14 +84,14 @@ func (r *Run) startServers() (err error) {
 	return err
 }
 
-// tellOfServer tells what is wrong with a server: to each run of the user, and once to all that work for them.
+// tellOfServer reports a fault of a server: to each run of the user, and once for all the runs below it.
 func (r *spec) tellOfServer(server servers.Server, text, hint string) {
 	if r.session.Servers.News(server, text) || r.parent == nil {
 		r.notice(event.NoticeWarning, fmt.Sprintf("the MCP server %s %s", server.Name, text), hint)
 	}
 }
 
-// toolsOfServer are the tools of a server that the run may use. What is wrong with the server is told.
+// toolsOfServer are the tools of a server that the run may use. It reports what is wrong with the server.
 func (r *spec) toolsOfServer(found servers.Found) (tools []tool.Tool) {
 	if found.Err != nil {
 		r.tellOfServer(found.Server, "is not used: "+r.redactor.Text(found.Err.Error()),
@@ -125,7 +124,7 @@ func (h host) Progress(message string) { h.own.progress(message) }
 
 var _ servers.Host = host{}
 
-// Symbols asks the editor where it lends its servers and shows what the run sees, else a language server of the
+// Symbols asks the editor, if it lends its servers and shows what the run sees; otherwise a language server of the
 // session.
 func (h hostChecks) Symbols(ctx context.Context, q tool.SymbolQuery) (tool.Symbols, error) {
 	r := h.run
@@ -135,8 +134,8 @@ func (h hostChecks) Symbols(ctx context.Context, q tool.SymbolQuery) (tool.Symbo
 	})
 }
 
-// withholdsLanguages says why no language server may run for the run, or nothing. They read, and some run, the
-// project's own code.
+// withholdsLanguages says why no language server may run for this run; empty where one may. Language servers read the
+// project's own code, and some run it.
 func (h hostChecks) withholdsLanguages(argv []string) string {
 	r := h.run
 	switch level := r.gate.rights.Level(); {
@@ -151,8 +150,8 @@ func (h hostChecks) withholdsLanguages(argv []string) string {
 	return ""
 }
 
-// EditorDiagnostics asks the editor what its servers say of a file, where it lends that. They are about the text that
-// it shows.
+// EditorDiagnostics asks the editor what its servers say of a file, if the editor lends that. The diagnostics are about
+// the text that the editor shows.
 func (h hostChecks) EditorDiagnostics(ctx context.Context, path string) []tool.Diagnostic {
 	editor := h.run.process.Editor
 	if editor == nil || !editor.LendsDiagnostics() {

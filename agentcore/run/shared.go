@@ -17,34 +17,34 @@ import (
 
 // shared is what the goroutines of a run's calls, of its children and of those who look at it share.
 type shared struct {
-	// Each with its own lock.
+	// Each of these has its own lock.
 	summed summed
 
 	mu        sync.Mutex
 	waitsFor  string    // what it waits for, in words; empty while it does not
-	started   time.Time // zero while it waits for a place
+	started   time.Time // zero until the run gets its place
 	result    event.RunResult
-	own       event.Usage // what of the result's usage is not the children's
+	own       event.Usage // what the run itself used of the result's usage, without its children
 	todos     []event.Todo
 	activity  []string
-	onFile    string             // the file that its newest call on one names
+	onFile    string             // the file that the newest call on a file names
 	submitted *event.ChildResult // what the model handed over as its result
-	conflicts []string           // of its merge, for the run that started it
-	// instructions are all that the run was given, and told is that in words.
+	conflicts []string           // edits that its merge left out, for the run that started it
+	// instructions are all instructions that the run was given; told says so in words.
 	instructions instruction.Set
 	told         []string
 	tests        testCount // of the last command that ran tests
-	// carriedOut are the results of the first calls of the turn, up to the last change, which all have ended.
+	// carriedOut are the results of the turn's first calls, up to the last change. All of these calls have ended.
 	carriedOut []model.Part
-	denials    []string // calls that were not made, and why
+	denials    []string // which calls were not made, and why
 	last       event.RunProgress
 	prompt     store.PromptID // of its system prompt; empty before it has one
-	takenOver  int64          // tokens of what it began with, about
+	takenOver  int64          // about how many tokens the run began with
 	finished   time.Time
 }
 
-// listInOrder has the run's result list the calls of a turn as the model made them, however they ended. before is how
-// many it had until then.
+// listInOrder puts the calls of a turn into the result in the order in which the model made them, whatever the order of
+// their ends. before is how many calls the result had before the turn.
 func (r *shared) listInOrder(calls []*call, before int) {
 	var made []event.CallSummary
 	for _, c := range calls {
@@ -55,19 +55,19 @@ func (r *shared) listInOrder(calls []*call, before int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !slices.Equal(r.result.ToolCalls[before:], made) {
-		// a list of its own: others read the former one
+		// a new list, since others read the former one
 		r.result.ToolCalls = slices.Concat(r.result.ToolCalls[:before], made)
 	}
 }
 
-// openTodos is the run's list.
+// openTodos is the run's list of todos.
 func (r *shared) openTodos() []event.Todo {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.todos
 }
 
-// handedOver reports whether the model has given its result.
+// handedOver reports whether the model has submitted its result.
 func (r *shared) handedOver() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -82,7 +82,7 @@ func written(result *event.ChildResult) string {
 	return strings.TrimSpace(result.Summary + "\n\n" + result.Details)
 }
 
-// sawTests notes what a command told of tests, where it told anything.
+// sawTests notes what a command's output says about tests, if anything.
 func (r *shared) sawTests(count testCount) {
 	if !count.seen {
 		return
@@ -92,31 +92,31 @@ func (r *shared) sawTests(count testCount) {
 	r.tests = count
 }
 
-// resultsSoFar are the results of the calls of the turn that have ended, up to the last change.
+// resultsSoFar are the results of the turn's calls that have ended, up to the last change.
 func (r *shared) resultsSoFar() []model.Part {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.carriedOut
 }
 
-// summed is the last summary of its conversation that a run gave to a child, and the text that it was made from.
+// summed is the last summary of its conversation that a run gave to a child, with the text that was summed up.
 type summed struct {
 	mu            sync.Mutex
 	text, summary string
 }
 
-// noteDenial keeps what was not done, and why, for the run that started this one and for the user: a child ends well
-// without it, and nobody would know. The advice that follows the reason is the child's own.
+// noteDenial keeps what was not done, and why, for the run that started this one and for the user. A child that ends
+// well without it would not mention it. The advice behind the reason is only for the child.
 func (r *shared) noteDenial(c *call, refusal string) {
 	why, _, _ := strings.Cut(strings.TrimPrefix(refusal, "denied: "), ". ")
 	title := c.title
-	if c.spec.Effect == tool.Delegates { // it begins with an agent's name
+	if c.spec.Effect == tool.Delegates { // the title begins with an agent's name
 		title = "start " + title
 	}
 	r.addDenial("it was not allowed to " + title + ": " + why)
 }
 
-// addDenial keeps one thing that was not allowed, once.
+// addDenial keeps one denial, unless it is kept already.
 func (r *shared) addDenial(text string) {
 	text = clip.Text(strings.Join(strings.Fields(text), " "), maxDenial)
 	r.mu.Lock()
@@ -126,7 +126,7 @@ func (r *shared) addDenial(text string) {
 	}
 }
 
-// denialWarnings are the denials for the run's result. The lock is held.
+// denialWarnings are the denials as warnings in the run's result. The lock is held.
 func (r *shared) denialWarnings() []string {
 	list := r.denials
 	if more := len(list) - maxDenials; more > 0 {
@@ -136,7 +136,7 @@ func (r *shared) denialWarnings() []string {
 }
 
 const (
-	// maxDenials is of how many calls that were denied a child's result tells, maxDenial how much of each, in
+	// maxDenials is how many denied calls a child's result names, and maxDenial how much it says of each, in
 	// characters.
 	maxDenials = 10
 	maxDenial  = 240

@@ -10,8 +10,8 @@ import (
 	"github.com/agentls/agentls/agentcore/store"
 )
 
-// takeBudget narrows the limits of a new run to what its parent, or its session, has left. It is an error if that is
-// nothing.
+// takeBudget narrows the limits of a new run to what its parent, or its session, has left. The error says that nothing
+// is left.
 func takeBudget(r *Run) error {
 	above := r.session.Budget
 	if r.parent != nil {
@@ -20,7 +20,7 @@ func takeBudget(r *Run) error {
 		above.setLimit(amount{r.config.BudgetTokens, r.config.BudgetCost})
 	}
 	left := above.left()
-	// One of many, a file each, ends by itself, so that those before it go on.
+	// A run for one of several files may start without a budget and end by itself, so that those before it go on.
 	oneOfMany := r.parent != nil && r.task == nil && r.request.pass == 0
 	switch {
 	case oneOfMany:
@@ -41,12 +41,12 @@ func takeBudget(r *Run) error {
 	case limited && rest <= 0 && !oneOfMany:
 		return r.spent("time")
 	case limited && (r.limits.Timeout == 0 || rest < r.limits.Timeout):
-		r.limits.Timeout = max(rest, 1) // 0 would be no limit
+		r.limits.Timeout = max(rest, 1) // 0 would mean no limit
 	}
 	return nil
 }
 
-// spent is the error of a run for which there is nothing left.
+// spent is the error of a run for which nothing is left.
 func (r *spec) spent(what string) error {
 	if r.parent == nil {
 		return &fault.Error{
@@ -63,19 +63,19 @@ func (r *spec) spent(what string) error {
 	}
 }
 
-// addUsage counts what an answer of the model used, for the run and for all above it, and stores it. Budgets count a
-// guess of what the provider did not report. It may be called for further requests of the same turn, too. It returns
-// what the answer used.
+// addUsage counts what an answer of the model used, for the run and for all above it, and stores it. For what the
+// provider did not report, budgets count a guess. It may be called for further requests of the same turn, too. It
+// returns what the answer used.
 func (r *Run) addUsage(request *model.Request, done model.Done) event.Usage {
 	u, whole := done.Usage, done.Usage
-	if !provider.IsOffline(r.model.Name()) { // the rules have no tokens
+	if !provider.IsOffline(r.model.Name()) { // the offline rules use no tokens
 		whole = u.Complete(request, done.Message)
 	}
 	used := event.Usage{InputTokens: u.Input, OutputTokens: u.Output, CachedTokens: u.Cached}
 	counted := amount{tokens: whole.Input + whole.Output}
 	if r.price != nil {
 		counted.cost = r.price.Cost(whole)
-		// A provider that reports no tokens has not answered for nothing.
+		// A provider that reports no tokens has still used some, so that the cost is known only where they are free.
 		if free := r.price.Input == 0 && r.price.Output == 0; free || u != (model.Usage{}) {
 			used.Cost = new(r.price.Cost(u))
 		}
@@ -85,8 +85,8 @@ func (r *Run) addUsage(request *model.Request, done model.Done) event.Usage {
 	return used
 }
 
-// addCut counts a request that was cut off while the model answered. What it used nobody tells; where no price is
-// known either, the cost is unknown from now on, and not that of the answers alone.
+// addCut counts a request that was cut off while the model answered. Nobody reports what it used. Where the price is
+// not known either, the cost of the run is unknown from now on.
 func (r *Run) addCut(asked model.Model) {
 	if provider.Price(r.config, asked.Name()) == nil && !provider.IsOffline(asked.Name()) {
 		r.count(event.Usage{})

@@ -21,19 +21,19 @@ import (
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
-// statusKey is the key of the configuration that is the status line.
+// statusKey is the configuration's key for the status line.
 const statusKey = "statusline"
 
-// maxStatusSetting bounds a line that an agent sets, in characters: a person has to be able to read all of it.
+// maxStatusSetting bounds a line that an agent sets, in characters, so that a person can read all of it.
 const maxStatusSetting = 500
 
-// The answers to the question whether the status line shall be set.
+// The answers to the question whether the status line is to be set.
 const (
 	statusSet   = "Set it"
 	statusLeave = "Leave it as it is"
 )
 
-// Statusline says what there is, for the model.
+// Statusline tells the model what the status line is now.
 func (h hostUser) Statusline() (string, error) {
 	c := h.run.process.Config()
 	text := "The status line is the built-in one: nothing is set.\n"
@@ -49,8 +49,8 @@ func (h hostUser) Statusline() (string, error) {
 		".\nA template has {{name}} and {{#if name}} … {{else}} … {{/if}}, where 0 and nothing are false.", nil
 }
 
-// SetStatusline asks the user for the very line, and writes it into the user's own configuration, which is no file of
-// the workspace and is read again by every server by itself. A command is tried before it is kept.
+// SetStatusline asks the user about exactly this line, and writes it into the user's own configuration. That is no file
+// of the workspace, and every server reads it again by itself. A command is tried before it is kept.
 func (h hostUser) SetStatusline(ctx context.Context, line string) (string, error) {
 	p := h.run.process
 	line = strings.TrimSpace(line)
@@ -65,7 +65,7 @@ func (h hostUser) SetStatusline(ctx context.Context, line string) (string, error
 		return "The status line is that already; nothing was changed.", nil
 	}
 	if _, _, err := h.withStatus(line); err != nil {
-		return "", err // before somebody is asked for nothing
+		return "", err // nobody is asked about a line that could not be kept
 	}
 	text := fmt.Sprintf("Shall the status line be set, in %s, to: %s", p.User.Config,
 		cmp.Or(line, "(the built-in one)"))
@@ -97,7 +97,7 @@ func (h hostUser) SetStatusline(ctx context.Context, line string) (string, error
 		}
 		shows = "\nNow it prints: " + shown
 	}
-	path, changed, err := h.withStatus(line) // it may have changed while the question was open
+	path, changed, err := h.withStatus(line) // read again, since it may have changed while the question was open
 	if err != nil {
 		return "", err
 	}
@@ -164,11 +164,11 @@ func (h hostUser) tryStatus(ctx context.Context, command string) (string, error)
 	return statusline.Run(ctx, r.redactor, strings.TrimSpace(command), facts.WorkingDirectory, input)
 }
 
-// withStatus is the user's configuration with another status line, and where it really lies.
+// withStatus is the user's configuration with another status line, and the path of the file behind a link.
 func (h hostUser) withStatus(line string) (path string, changed []byte, err error) {
 	path = h.run.process.User.Config
 	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real // a link stays one
+		path = real // the link stays, and the file that it leads to is written
 	}
 	for _, root := range h.run.session.View.Folders() {
 		if real, err := filepath.EvalSymlinks(root); err == nil {

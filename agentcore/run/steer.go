@@ -31,7 +31,7 @@ func (r *Run) Steer(from, text string) error {
 			Hint: "go on with it by agent/resume", Cause: ErrLastWord,
 		}
 	}
-	// Whoever is told that it will be read relies on that, also where the run, or the process, ends before.
+	// A message that was acknowledged is read, also where the run or the process ends before it reads it.
 	if err := r.tasks.inbox.note().Wait(r.process.Context); err != nil {
 		return fault.Unstored(err)
 	}

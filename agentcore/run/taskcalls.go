@@ -11,7 +11,7 @@ import (
 	"github.com/agentls/agentls/agentcore/tool"
 )
 
-// Tasks returns how far the run's tasks are.
+// Tasks returns how far the tasks of the run are.
 func (h hostDelegation) Tasks(_ context.Context, ids []event.RunID) ([]tool.TaskState, error) {
 	children, former, err := h.run.tasks.find(ids)
 	return append(former, statesOf(children)...), err
@@ -53,7 +53,7 @@ func waitEnds(ctx context.Context, runs []*Run, one bool) {
 	over := make(chan struct{})
 	defer close(over)
 	for _, r := range runs {
-		go func() { // ends with this function at the latest
+		go func() { // this goroutine ends before the function returns
 			select {
 			case <-r.done:
 				first <- struct{}{}
@@ -92,7 +92,7 @@ func (h hostDelegation) CancelTask(ctx context.Context, id event.RunID) (tool.Ta
 		return tool.TaskState{}, err
 	}
 	if len(former) > 0 {
-		return former[0], nil // it has ended with the run that started it
+		return former[0], nil // such a task has ended with the run that started it
 	}
 	child := children[0]
 	child.cancel(fmt.Errorf("%s does not want it any more: %w", h.run.definition.Slug, fault.ErrCancelled))

@@ -13,18 +13,18 @@ import (
 	"github.com/agentls/agentls/agentcore/tool"
 )
 
-// errStarterEnded is the cause of a run in the background that is ended since the run which started it has ended.
+// errStarterEnded is the cause with which a run in the background is ended when the run that started it has ended.
 var errStarterEnded = fmt.Errorf("the run that started it has ended: %w", fault.ErrCancelled)
 
-// tasks are what a run has started. Its methods may be called from any goroutine of the run.
+// tasks are the runs that a run has started. Its methods may be called from any goroutine of the run.
 type tasks struct {
-	ctx, working context.Context // the run's, and that of what it does but for the hand-over
+	ctx, working context.Context // the context of the run, and that of its work before the hand-over
 	former       []tool.TaskState
 	inbox        *inbox
 	waited       *waitList
 
 	mu       sync.Mutex
-	children []*Run // to which it delegated, in order
+	children []*Run // the runs to which it delegated, in order
 }
 
 // add notes a child that was started.
@@ -34,8 +34,8 @@ func (t *tasks) add(child *Run) {
 	t.children = append(t.children, child)
 }
 
-// find returns the children of those ids, and those that the runs had started which this one goes on with: these have
-// ended. Where no id is given, they are all that there are.
+// find returns the children with these ids, and those that were started by the former runs that this run goes on with,
+// which have all ended. Without ids it returns all.
 func (t *tasks) find(ids []event.RunID) (children []*Run, former []tool.TaskState, err error) {
 	t.mu.Lock()
 	children = slices.Clone(t.children)
@@ -68,9 +68,9 @@ func (t *tasks) find(ids []event.RunID) (children []*Run, former []tool.TaskStat
 // ended reports whether the run's end is durable.
 func (r *resources) ended() bool { return closed(r.done) }
 
-// end ends the children that still run, and waits for that, which is soon.
+// end ends the children that still run, and waits for their end, which comes soon.
 func (t *tasks) end(cause error) {
-	children, _, _ := t.find(nil) // no id can be wrong
+	children, _, _ := t.find(nil) // without ids there is no error
 	for _, child := range children {
 		child.cancel(cause)
 	}
@@ -79,11 +79,11 @@ func (t *tasks) end(cause error) {
 	}
 }
 
-// left names the children in the background of whose end the run has not heard, for its result: how they stand,
+// left tells, for the run's result, of the children in the background whose end the run has not heard of: their state,
 // what they changed, and what they said. It is empty where there are none.
 func (t *tasks) left() string {
 	var b strings.Builder
-	children, _, _ := t.find(nil) // no id can be wrong
+	children, _, _ := t.find(nil) // without ids there is no error
 	for _, id := range t.inbox.unheard() {
 		i := slices.IndexFunc(children, func(c *Run) bool { return c.id == id })
 		if i < 0 {
@@ -105,8 +105,8 @@ func (t *tasks) left() string {
 	return "\n\nWhat it started in the background and had no turn left to read:" + b.String()
 }
 
-// mayEnd reports whether a run that has nothing more to do may end. Where it may not, there is something to read by the
-// time it returns: children in the background are waited for. The error is that of the run's context.
+// mayEnd reports whether a run that has nothing more to do may end. It waits for children in the background. Where it
+// reports false, there is something to read. The error is that of the run's context.
 func (t *tasks) mayEnd() (bool, error) {
 	closed, owed := t.inbox.close()
 	if closed || owed == 0 {
@@ -116,7 +116,7 @@ func (t *tasks) mayEnd() (bool, error) {
 	defer resume()
 	for {
 		select {
-		case <-t.inbox.news: // it may be of what was read since
+		case <-t.inbox.news: // it may be about a message that was read since
 			if closed, owed = t.inbox.close(); closed || owed == 0 {
 				return closed, nil
 			}
@@ -126,9 +126,9 @@ func (t *tasks) mayEnd() (bool, error) {
 	}
 }
 
-// await waits for the children in the background before the run's last turn, as it does where it has nothing more
-// to do, so that its last word knows what came of them. It waits until the time of the run is kept for its hand-over;
-// what they use is of its budget, and they end with that. The error is that of the run's context.
+// await waits for the children in the background before the run's last turn, so that the last word can tell what came
+// of them. It waits no longer than until the rest of the run's time is kept for the hand-over. What the children use is
+// taken from the run's budget, and they end with it. The error is that of the run's context.
 func (t *tasks) await() error {
 	owed := t.inbox.coming()
 	if owed == 0 {
@@ -146,13 +146,13 @@ func (t *tasks) await() error {
 	return nil
 }
 
-// waitsInBackground is waits for so many children.
+// waitsInBackground is waits with a text about so many children.
 func (t *tasks) waitsInBackground(owed int) (resume func()) {
 	return t.waited.waits(fmt.Sprintf("waits for %s in the background", clip.Counted(owed, "child", "children")))
 }
 
-// awaits waits for the end of children, while others may have the run's place. The error is that of ctx; the children
-// have ended by then, too, where it is the run's own.
+// awaits waits for the end of children, while other runs may have the run's place. The error is that of ctx. Where ctx
+// is the run's own, the children have ended also then.
 func (t *tasks) awaits(ctx context.Context, children ...*Run) error {
 	resume := t.waited.waitsOn(childrenOf(children))
 	for _, child := range children {
@@ -160,7 +160,7 @@ func (t *tasks) awaits(ctx context.Context, children ...*Run) error {
 		case <-child.done:
 		case <-ctx.Done():
 			if t.ctx.Err() != nil {
-				<-child.done // its context is below ours
+				<-child.done // its context is below that of the run
 			}
 		}
 	}
@@ -168,7 +168,7 @@ func (t *tasks) awaits(ctx context.Context, children ...*Run) error {
 	return ctx.Err()
 }
 
-// childrenOf is waiting for these runs.
+// childrenOf describes waiting for these runs.
 func childrenOf(children []*Run) *awaited {
 	list := make([]awaitedChild, len(children))
 	for i, child := range children {

@@ -8,7 +8,7 @@ import (
 	"github.com/agentls/agentls/agentcore/lazyregexp"
 )
 
-// testCount is what a command's output tells of tests.
+// testCount is what the output of a command says about tests.
 type testCount struct {
 	seen        bool // tests ran
 	counted     bool // run and passed are known
@@ -29,7 +29,7 @@ var (
 	counts = lazyregexp.New(`(\d+) (passed|passing|failed|failing|errors?|examples?|failures?)|# (pass|fail) (\d+)`)
 )
 
-// countTests reads the output of a command; failed tells that its exit code was not 0.
+// countTests reads the output of a command. failed says that the exit code was not 0.
 func countTests(output string, failed bool) testCount {
 	c := testCount{}
 	passes, fails := 0, 0
@@ -43,7 +43,7 @@ func countTests(output string, failed bool) testCount {
 	}
 	if goPackage().MatchString(output) {
 		c.seen = true
-		// Without -v only those that fail are named.
+		// Without -v, go test names only the tests that fail.
 		c.counted = c.counted && strings.Contains(output, "--- PASS: ")
 	}
 	if m := unittest().FindStringSubmatch(output); m != nil {
@@ -70,7 +70,7 @@ func countTests(output string, failed bool) testCount {
 			case strings.HasPrefix(word, "pass"):
 				passes += n
 			case strings.HasPrefix(word, "example"):
-				passes += n // the failures are among them
+				passes += n // examples include the failures, which are subtracted below
 			case strings.HasPrefix(word, "failure"):
 				fails += n
 				passes -= min(n, passes)
@@ -86,11 +86,11 @@ func countTests(output string, failed bool) testCount {
 	return c
 }
 
-// testClaim is what a text says of tests that passed.
+// testClaim is what a text says about tests that passed.
 type testClaim struct {
 	text        string
 	all         bool // it says that all passed
-	run, passed int  // 0 where it names no number
+	run, passed int  // 0 where the text names no number
 }
 
 // The ways in which models tell that tests passed: "12 of 12 tests pass", "12/12 passed", "12 tests passed", "all
@@ -102,15 +102,15 @@ var (
 	numbered   = lazyregexp.New(`(?i)\b(all )?(?:the )?(\d{1,6}) (?:\w+ )?tests? ` + passing)
 	allOfThem  = lazyregexp.New(`(?i)\ball (?:of )?(?:the |its |our )?(?:\w+ )?tests ` + passing)
 	aboutTests = lazyregexp.New(`(?i)\btests?\b`)
-	// unclaimed are words of a sentence that wants, expects or denies it.
+	// unclaimed are words of a sentence that only wants, expects or denies passing tests.
 	unclaimed = lazyregexp.New(
 		`(?i)\b(?:not|no|never|cannot|should|would|could|must|will|if|when|once|until|unless|` +
 			`ensures?|make sure|makes? (?:all|the)|whether|verify|confirm that|check that|expect(?:ed)?|so that|before)\b|n't\b`)
 	sentenceEnd = lazyregexp.New(`[.!?](?:\s|$)|\n`)
 )
 
-// claimedTests finds what a text says of tests that passed. ok is false where it says nothing of them, or only that
-// they should.
+// claimedTests finds what a text says about passed tests. ok is false where it says nothing about them, or only that
+// they should pass.
 func claimedTests(text string) (claim testClaim, ok bool) {
 	for _, sentence := range sentenceEnd().Split(text, -1) {
 		if !aboutTests().MatchString(sentence) || unclaimed().MatchString(sentence) {
@@ -132,11 +132,11 @@ func claimedTests(text string) (claim testClaim, ok bool) {
 }
 
 func number(digits string) int {
-	n, _ := strconv.Atoi(digits) // which the pattern keeps short
+	n, _ := strconv.Atoi(digits) // the pattern bounds the number of digits
 	return n
 }
 
-// doubts are the warnings about a claim, by what was seen.
+// doubts are the warnings about a claim that differs from what was seen.
 func (c testClaim) doubts(seen testCount) []string {
 	said := fmt.Sprintf("it says %q, and ", strings.TrimSpace(c.text))
 	switch {

@@ -20,8 +20,7 @@ func (w *waitList) pause(reason string) (resume func()) {
 	}
 }
 
-// waitList is what a run waits for, the oldest first. Its lock also orders the changes of the run's status that come of
-// it.
+// waitList is what a run waits for, the oldest first. Its lock also puts the changes of the run's status into order.
 type waitList struct {
 	ctx    context.Context // the run's
 	place  *place
@@ -32,13 +31,14 @@ type waitList struct {
 	list []*awaited
 }
 
-// awaited is one thing that a run waits for: children, or what the reason says.
+// awaited is one thing that a run waits for: children, or what the reason names.
 type awaited struct {
 	reason   string
 	children []awaitedChild
 }
 
-// awaitedChild is a child that a run waits for: the slug of its agent, and what is closed at its end.
+// awaitedChild is a child that a run waits for. It holds the slug of the child's agent, and a channel that is closed at
+// the child's end.
 type awaitedChild struct {
 	agent string
 	done  <-chan struct{}
@@ -46,7 +46,7 @@ type awaitedChild struct {
 
 func (c awaitedChild) ended() bool { return closed(c.done) }
 
-// closed reports whether a channel is closed on which nothing is sent.
+// closed reports whether a channel on which nothing is sent is closed.
 func closed(done <-chan struct{}) bool {
 	select {
 	case <-done:
@@ -56,8 +56,8 @@ func closed(done <-chan struct{}) bool {
 	}
 }
 
-// waits shows that the run waits, and lets other runs have its place meanwhile. resume ends the waiting.
-// Calls of one turn may wait beside each other.
+// waits shows that the run waits, and meanwhile lets other runs have its place. resume ends the waiting. Calls of one
+// turn may wait at the same time.
 func (w *waitList) waits(reason string) (resume func()) { return w.waitsOn(&awaited{reason: reason}) }
 
 func (w *waitList) waitsOn(a *awaited) (resume func()) {
@@ -81,7 +81,8 @@ func (w *waitList) waitsOn(a *awaited) (resume func()) {
 	}
 }
 
-// reason says what the run waits for: a person before its children, since that is what can be helped. The lock is held.
+// reason says what the run waits for. A person comes before children, since a reader can do something about a person.
+// The lock is held.
 func (w *waitList) reason() string {
 	var children []awaitedChild
 	seen := map[awaitedChild]bool{}
@@ -95,7 +96,7 @@ func (w *waitList) reason() string {
 			}
 		}
 	}
-	if len(children) == 0 { // they have ended just now
+	if len(children) == 0 { // the children have ended just now
 		return w.list[0].reason
 	}
 	return waitsFor(children)

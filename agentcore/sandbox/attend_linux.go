@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// attend prepares this process for a command without walls. It may do what the user may, but not what only a setuid
-// program may.
+// attend prepares this process for a command without walls. The command may do what the user may, but cannot gain
+// rights by setuid programs.
 func (in *inner) attend() error {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("become the parent of orphans: %w", err)
@@ -25,8 +25,8 @@ func (in *inner) attend() error {
 	return in.limit()
 }
 
-// endDescendants ends every process below this one: whose parent ends falls to it. Others may wait for children
-// meanwhile.
+// endDescendants ends every process below this one: a process whose parent ends becomes a child of this one. Other
+// goroutines may wait for children meanwhile.
 func endDescendants() {
 	for {
 		switch pid, err := unix.Wait4(-1, nil, unix.WNOHANG, nil); {
@@ -36,9 +36,9 @@ func endDescendants() {
 			continue
 		}
 		for _, pid := range children() {
-			_ = unix.Kill(pid, unix.SIGKILL) // one that is gone needs nothing
+			_ = unix.Kill(pid, unix.SIGKILL) // the process may be gone already
 		}
-		time.Sleep(time.Millisecond) // until the kernel has carried it out
+		time.Sleep(time.Millisecond) // gives the kernel time to carry it out
 	}
 }
 
@@ -53,7 +53,7 @@ func children() []int {
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
-			continue // it is gone
+			continue // the process is gone
 		}
 		// pid (name) state ppid …: proc_pid_stat(5). The name may hold anything.
 		fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])

@@ -20,9 +20,12 @@ func TestAttendantKilled(t *testing.T) {
 		script, signal string
 		output         string
 	}{
-		"another session":     {`(setsid sh -c 'trap "" TERM HUP; sleep 1000; sleep 1000' &); echo begun`, "", "begun\n"},
-		"no parent":           {`(sh -c 'sleep 1000 & sleep 1000' &); echo begun; exec >&- 2>&-`, "", "begun\n"},
-		"the attendant ended": {`(setsid sh -c 'sleep 1000; sleep 1000' &); echo begun; kill -9 $PPID; sleep 1000; true`, "SIGKILL", "begun\n"},
+		"another session": {`(setsid sh -c 'trap "" TERM HUP; sleep 1000; sleep 1000' &); echo begun`, "", "begun\n"},
+		"no parent":       {`(sh -c 'sleep 1000 & sleep 1000' &); echo begun; exec >&- 2>&-`, "", "begun\n"},
+		"the attendant ended": {
+			`(setsid sh -c 'sleep 1000; sleep 1000' &); echo begun; kill -9 $PPID; sleep 1000; true`, "SIGKILL",
+			"begun\n",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := sh(t, b, test.script)

@@ -20,20 +20,20 @@ import (
 )
 
 // Box is the sandbox of one run: what its commands leave for each other, and its processes. Its methods may be called
-// from any goroutine; commands of Run have the box one after another, those of Start have copies of their own.
+// from any goroutine. Commands of Run use the box one after another; commands of Start have copies of their own.
 type Box struct {
 	options Options
 	trees   *Trees // shared, or its own
 	report  Report
-	dir     string // all that belongs to the box
+	dir     string // the folder of everything that belongs to the box
 	unlock  func() error
 
-	// turn is held by whoever uses roots, works and the upper layers.
+	// turn is held by the command that uses roots, works and the upper layers.
 	turn   chan struct{}
 	roots  []folder
 	caches []cacheLayer
 	works  int
-	// commands counts those that ran without walls.
+	// commands counts the commands that ran without walls.
 	commands int
 	notes    []string // for the result of the command that has the turn
 
@@ -58,29 +58,28 @@ type folder struct {
 type shown interface {
 	seed(texts map[string]Text) error
 	collect() (found, error)
-	// layOver puts what earlier commands left over a fresh copy.
+	// layOver copies what earlier commands left onto a fresh copy.
 	layOver(to *copyView) error
 	close() error
 }
 
-// cacheLayer is a cache of a tool and the folder with what commands write there.
+// cacheLayer is a cache of a tool, and the folder for what commands write into it.
 type cacheLayer struct {
 	Cache
 	dir  string
-	work string // of the last command, on an overlay
+	work string // the work folder of the last command, on an overlay
 }
 
 // Probe finds out which level this machine allows, by trying it in a throw-away folder below stateDir.
 func Probe(ctx context.Context, stateDir string) Report { return Try(ctx, stateDir, func(Level) {}) }
 
-// Try is Probe that tells the level as soon as that is known: before it tries what decides on no level, and clears its
-// folder away.
+// Try is Probe, and also calls tell as soon as the level is known: before it makes the checks that do not decide on the
+// level, and before it deletes its folder.
 func Try(ctx context.Context, stateDir string, tell func(Level)) Report {
 	return probe(ctx, stateDir, tell)
 }
 
-// Open makes a box. It deletes those that processes which are no more have left in the same StateDir. The caller must
-// Close it.
+// Open makes a box. It deletes the boxes in the same StateDir whose process is gone. The caller must Close the box.
 func Open(ctx context.Context, o Options) (*Box, error) {
 	o.Limits = o.Limits.withDefaults()
 	if len(o.Roots) == 0 {
@@ -138,7 +137,7 @@ func (b *Box) open() error {
 	for i, c := range b.options.Caches {
 		real, err := filepath.EvalSymlinks(c.Path)
 		if err != nil {
-			continue // no such tool here
+			continue // the tool is not on this machine
 		}
 		if info, err := os.Stat(real); err != nil || !info.IsDir() {
 			continue
@@ -201,8 +200,8 @@ func (b *Box) Close() error {
 	return nil
 }
 
-// Run runs a command and waits for its end. An error means that there is no result: the command could not be started,
-// or ctx has ended, and with it every process of the command.
+// Run runs a command and waits for its end. On an error, there is no result: the command could not be started, or ctx
+// has ended and with it every process of the command.
 func (b *Box) Run(ctx context.Context, c Command) (Result, error) {
 	if err := b.use(); err != nil {
 		return Result{}, err
@@ -222,7 +221,7 @@ func (b *Box) Run(ctx context.Context, c Command) (Result, error) {
 	}
 	r, err := b.run(ctx, c, timeout)
 	if errors.Is(err, errOverlay) {
-		// Some file systems cannot be a lower layer. A copy can be made of any.
+		// Some file systems cannot be a lower layer. Any of them can be copied.
 		reason := err
 		if err = b.useCopies(); err == nil {
 			r, err = b.run(ctx, c, timeout)
@@ -244,8 +243,8 @@ func (b *Box) Run(ctx context.Context, c Command) (Result, error) {
 // errOverlay is the error of a workspace folder that cannot be mounted copy-on-write.
 var errOverlay = errors.New("overlayfs")
 
-// useCopies replaces the overlays by copies. What the overlays held is lost, but there was no command yet: a folder can
-// be mounted or not from the beginning.
+// useCopies replaces the overlays by copies. The overlays hold nothing yet, since a folder that cannot be mounted fails
+// at the first command.
 func (b *Box) useCopies() error {
 	b.report.Overlay = false
 	for i := range b.roots {
@@ -297,7 +296,7 @@ func (b *Box) run(ctx context.Context, c Command, timeout time.Duration) (Result
 			"the sandbox ended before the command did; it may have run out of processes or memory")
 	}
 	if err != nil && !s.Started && ctx.Err() == nil {
-		err = fmt.Errorf("%w: %s", err, bytes.TrimSpace(slices.Concat(r.Output, r.Errors))) // of bwrap
+		err = fmt.Errorf("%w: %s", err, bytes.TrimSpace(slices.Concat(r.Output, r.Errors))) // the output of bwrap
 	}
 	if err == nil {
 		err = rerr
@@ -313,7 +312,7 @@ func (b *Box) run(ctx context.Context, c Command, timeout time.Duration) (Result
 	return r, err
 }
 
-// reset takes the agent's texts out again after a command that never ran.
+// reset removes the agent's texts after a command that never ran.
 func (b *Box) reset() error {
 	var errs []error
 	for _, f := range b.roots {
@@ -323,7 +322,7 @@ func (b *Box) reset() error {
 	return errors.Join(errs...)
 }
 
-// result turns what the sandbox said into what the caller is told.
+// result turns the sandbox's report into the caller's.
 func (b *Box) result(s status, output *spool) (Result, error) {
 	file, ferr := output.close()
 	r := Result{Level: b.report.Level, Output: output.bytes(), OutputSize: output.size, OutputFile: file, Exit: s.Exit}
@@ -359,8 +358,8 @@ func (b *Box) newSpool() *spool {
 	return &spool{keep: b.options.Limits.Output, limit: b.options.Limits.WholeOutput, dir: dir, run: b.options.Run}
 }
 
-// split sorts the agent's texts by workspace folder and makes their paths relative. A text outside all folders is
-// nothing that a command could see.
+// split sorts the agent's texts by workspace folder and makes their paths relative. A text outside of all folders is
+// dropped, since no command could see it.
 func (b *Box) split(overlay map[string]Text) []map[string]Text {
 	byRoot := make([]map[string]Text, len(b.roots))
 	for i := range byRoot {
@@ -415,7 +414,7 @@ func (b *Box) environ(c Command, dir, home, tmp string) []string {
 	if tmp != "" {
 		env["TMPDIR"] = tmp
 	}
-	// A status must not need a write into .git, which is protected.
+	// `git status` must not need to write into .git, which is protected.
 	env["GIT_OPTIONAL_LOCKS"] = "0"
 	pairs := make([]string, 0, len(env))
 	for _, key := range slices.Sorted(maps.Keys(env)) {
@@ -438,8 +437,8 @@ func (b *Box) startDir(c Command) string {
 	return dir
 }
 
-// onCopies is what to start for a command without walls, in the copies of the folders. The last variable of its
-// environment is its own.
+// onCopies prepares a command without walls that runs in the copies of the folders. The last variable of its
+// environment marks it.
 func (b *Box) onCopies(c Command, roots []folder) (argv, env []string, dir string, err error) {
 	if argv, err = c.argv(); err != nil {
 		return nil, nil, "", err
@@ -460,7 +459,7 @@ func (b *Box) onCopies(c Command, roots []folder) (argv, env []string, dir strin
 	return argv, append(b.environ(c, dir, "", filepath.Join(b.dir, "tmp")), own), dir, nil
 }
 
-// commandVariable is in the environment of commands without walls; its value is no other command's.
+// commandVariable is a variable of commands without walls. Each command has another value.
 const commandVariable = "AGENTLS_COMMAND"
 
 // startBare starts a command without walls.
@@ -476,7 +475,7 @@ func (b *Box) startBare(c Command, roots []folder, output *spool) (child, error)
 func (c Command) stdin() io.Reader {
 	switch {
 	case c.Input != nil:
-		return c.Input // itself, so that nobody has to copy
+		return c.Input // itself, so that nothing has to copy it
 	case c.Stdin != nil:
 		return bytes.NewReader(c.Stdin)
 	}
@@ -496,7 +495,7 @@ func sweep(stateDir string) error {
 		dir := filepath.Join(stateDir, e.Name())
 		unlock, err := lockDir(dir)
 		if err != nil {
-			continue // it is in use, or another process deletes it
+			continue // the box is in use, or another process deletes it
 		}
 		if err := errors.Join(sweepCgroup(dir), removeTree(dir), unlock()); err != nil &&
 			!errors.Is(err, fs.ErrNotExist) {
@@ -509,8 +508,8 @@ func sweep(stateDir string) error {
 // boxPrefix begins the names of the folders of boxes.
 const boxPrefix = "box-"
 
-// makeBoxDir makes and locks a folder. The name is made up before the folder, so that a sweep between the two calls can
-// at worst take an empty folder, which is then made again.
+// makeBoxDir makes a folder and locks it. The name is chosen first, so that the folder can be made again if a sweep
+// deletes it, still empty, before it is locked.
 func makeBoxDir(stateDir string) (string, func() error, error) {
 	spread(stateDir)
 	for range 100 {
@@ -530,7 +529,7 @@ func makeBoxDir(stateDir string) (string, func() error, error) {
 	return "", nil, errors.New("the folder of the sandbox could not be locked")
 }
 
-// newBaseView opens a workspace folder to read from.
+// newBaseView opens a workspace folder for reading.
 func (b *Box) newBaseView(root string) (view, error) {
 	disk, err := os.OpenRoot(root)
 	if err != nil {
@@ -546,7 +545,7 @@ func (b *Box) newBaseView(root string) (view, error) {
 	return v, nil
 }
 
-// newCopyView is a copy of a workspace folder in dir. moved tells that commands see it there.
+// newCopyView is a copy of a workspace folder in dir. moved says that commands see the copy at dir.
 func (b *Box) newCopyView(root, dir string, moved bool) (*copyView, error) {
 	v, err := b.newBaseView(root)
 	if err != nil {
@@ -558,9 +557,9 @@ func (b *Box) newCopyView(root, dir string, moved bool) (*copyView, error) {
 // maxLeft bounds how many temporary files are looked at.
 const maxLeft = 1000
 
-// Left lists the files that commands have left in the box's own home folder and in its folder for temporary files, by
-// the names that commands know them by, each with what tells one version of it from another. They go with the box. What
-// programs keep for themselves is left out, and so is what is beyond the first thousand.
+// Left lists the files that commands have left in the box's own home folder and its folder for temporary files, each
+// with a mark of its version. The names are those that commands use. The files are deleted with the box. What programs
+// store there for themselves is left out, and only the first thousand files are looked at.
 func (b *Box) Left() map[string]string {
 	left := map[string]string{}
 	for own, shown := range map[string]string{"tmp": "/tmp", "home": b.options.Home} {
@@ -588,5 +587,5 @@ func (b *Box) Left() map[string]string {
 	return left
 }
 
-// keptByPrograms are folders below home where programs keep what nobody asked them for.
+// keptByPrograms are folders below home in which programs store things that nobody asked for.
 var keptByPrograms = []string{".cache", ".config", ".local"}

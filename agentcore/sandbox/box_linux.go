@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// launch starts what a spec says, counted by the kernel if it can be.
+// launch starts what a spec says. The kernel counts what it uses, if possible.
 func (b *Box) launch(s spec, wrap []string, c Command, output *spool) (child, error) {
 	var running *confined
 	var err error
@@ -30,14 +30,14 @@ func (b *Box) launch(s spec, wrap []string, c Command, output *spool) (child, er
 	if err != nil {
 		return nil, err
 	}
-	tidy(b, running.began()) // once the walls are built, so that it takes no processor from that
+	tidy(b, running.began()) // after the walls are built, so that it takes no processor time from building them
 	if sparing(b, c) {
 		b.prepare()
 	}
 	return running, nil
 }
 
-// tidy deletes the work folders of commands that have ended, once after is closed. What cannot be deleted goes with the
+// tidy deletes the work folders of ended commands, once after is closed. What cannot be deleted is deleted with the
 // box.
 func tidy(b *Box, after <-chan struct{}) {
 	used := b.machine.used
@@ -54,7 +54,7 @@ func tidy(b *Box, after <-chan struct{}) {
 	}()
 }
 
-// launchSpare has the spare do what a spec says; nil is that there is none that can.
+// launchSpare has the spare do what a spec says. It returns nil where no spare can do it.
 func (b *Box) launchSpare(s spec, output *spool) (*confined, error) {
 	c := b.takeSpare(output)
 	if c == nil {
@@ -65,9 +65,9 @@ func (b *Box) launchSpare(s spec, output *spool) (*confined, error) {
 		return c, nil
 	}
 	c.kill()
-	_, _ = c.wait() // it was killed
+	_, _ = c.wait() // the process was killed
 	if err == nil || errors.Is(err, errDead) {
-		return nil, nil // somebody else has ended it
+		return nil, nil // the spare has ended already
 	}
 	return nil, err
 }
@@ -84,7 +84,8 @@ func (b *Box) newView(root, dir string, asOverlay bool) (shown, error) {
 	return newOverlayView(v, dir)
 }
 
-// startBackground starts a command on copies of its own. Its caches lie over those of the box, which go on changing.
+// startBackground starts a command on copies of its own. Its caches are layers above the box's caches, which keep
+// changing.
 func (b *Box) startBackground(ctx context.Context, c Command, dir string, roots []folder, output *spool,
 ) (child, error) {
 	if b.report.Level != Full {
@@ -156,7 +157,7 @@ func (b *Box) spec(ctx context.Context, c Command, roots []folder) (spec, error)
 		return spec{}, err
 	}
 	for _, tool := range o.Tools {
-		// What is not hidden is there anyway.
+		// Only a tool that is hidden has to be mounted.
 		if real, err := filepath.EvalSymlinks(tool); err == nil && s.hides(tool) {
 			s.Binds = append(s.Binds, bind{real, tool, false})
 		}
@@ -186,8 +187,8 @@ func (b *Box) spec(ctx context.Context, c Command, roots []folder) (spec, error)
 	return s, nil
 }
 
-// furnish puts empty folders over those that are nobody's business, and folders of the box in the places of the
-// temporary ones and of the home. It returns what the home is called inside.
+// furnish mounts empty folders over folders that concern no command, and folders of the box in the places of the home
+// folder and of those for temporary files. It returns the name of the home folder inside.
 func (s *spec) furnish(machineHome, dir string) (envHome string, err error) {
 	home := ""
 	if info, err := os.Stat(machineHome); err == nil && info.IsDir() {
@@ -255,7 +256,7 @@ func (b *Box) addRoot(ctx context.Context, s *spec, c Command, f folder) error {
 		s.Links[f.given] = f.real
 	}
 	if _, live := f.view.(*liveView); live {
-		return nil // it is read-only as a whole
+		return nil // the whole folder is read-only
 	}
 	s.Writable = append(s.Writable, f.real)
 	for _, p := range b.options.Protected {
@@ -280,8 +281,8 @@ func (b *Box) cacheLayer(c *cacheLayer) (layer, error) {
 	return layer{Target: c.Path, Lower: []string{c.Path}, Upper: upper, Work: work}, nil
 }
 
-// bindCache is a cache where nothing can be mounted copy-on-write: what was downloaded is shown read-only, and others
-// begin empty.
+// bindCache is a cache on a level where nothing can be mounted copy-on-write: a cache of downloads is shown read-only,
+// and others start empty.
 func bindCache(c cacheLayer, l layer) bind {
 	if c.Content {
 		return bind{c.Path, c.Path, false}
@@ -289,9 +290,9 @@ func bindCache(c cacheLayer, l layer) bind {
 	return bind{l.Upper, c.Path, true}
 }
 
-// Ahead prepares for a command that is about to come: it starts its attendant, and looks at workspace folders that no
-// command has seen yet. It returns when that is looked at, or the box is closed. What it cannot read the command will
-// tell.
+// Ahead prepares for a command that is about to come: it starts the command's attendant, and reads workspace folders
+// that no command has seen yet. It returns when they are read, or the box is closed. It ignores errors, since the
+// command will report them.
 func (b *Box) Ahead() {
 	if b.use() != nil {
 		return
@@ -309,14 +310,14 @@ func (b *Box) Ahead() {
 	}
 }
 
-// sparing tells whether a spare can attend to a command: one behind walls of ours and with the network of its box,
-// that reads nothing and whose output goes one way.
+// sparing reports whether a spare can attend to a command: to one inside walls of ours and in the network of its box,
+// without input and with one output.
 func sparing(b *Box, c Command) bool {
 	return b.report.Level == Full && c.stdin() == nil && c.Output == nil && !c.SplitErrors && !c.Offline
 }
 
-// prepare starts a spare, unless there is one, and does not wait. What fails, the next command will tell. The caller
-// has the turn.
+// prepare starts a spare unless there is one, and does not wait. It ignores errors, since the next command will report
+// them. The caller has the turn.
 func (b *Box) prepare() {
 	m := &b.machine
 	if b.report.Level != Full || m.spare.waits() || b.use() != nil {
@@ -344,8 +345,8 @@ func (b *Box) prepare() {
 	}()
 }
 
-// takeSpare is the spare, whose output goes to a spool from now on; nil where there is none, or where the machine has
-// other mounts than it has seen. The caller has the turn.
+// takeSpare returns the spare, whose output goes to a spool from now on. It returns nil where there is no spare, or
+// where the machine's mounts have changed since the spare began. The caller has the turn.
 func (b *Box) takeSpare(output *spool) *confined {
 	s := b.machine.spare
 	b.machine.spare = nil
@@ -366,8 +367,8 @@ func (b *Box) takeSpare(output *spool) *confined {
 	}
 }
 
-// startAttended starts a command without walls below a process of ours, which every process of it that loses its parent
-// falls to, so that all of them end with the command.
+// startAttended starts a command without walls below a process of ours. Processes of the command that lose their parent
+// become children of that process, so that all of them end with the command.
 func (b *Box) startAttended(c Command, roots []folder, output *spool) (child, error) {
 	if !dispatched.Load() {
 		return b.startBare(c, roots, output)

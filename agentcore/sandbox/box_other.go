@@ -8,14 +8,14 @@ import (
 	"runtime"
 )
 
-// machine has nothing to own here.
+// machine is empty on this system.
 type machine struct{}
 
 func newMachine(string, bool) machine { return machine{} }
 
 func (*machine) close() error { return nil }
 
-// probe says that there is only the copy on this system.
+// probe reports that this system has only the copy.
 func probe(_ context.Context, _ string, tell func(Level)) Report {
 	r := Report{Level: Copy}
 	tell(r.Level)

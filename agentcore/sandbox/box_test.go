@@ -91,9 +91,13 @@ func TestRun(t *testing.T) {
 	if b.Level() != Full {
 		t.Fatalf("the level is %s:\n%s", b.Level(), b.report)
 	}
-	r := sh(t, b, `pwd; cat a b; echo " $AGENTLS_RUN"; printf new > a; printf c > d/c; rm b; ls /proc | grep -c '^[0-9]'; id -u; exit 3`, func(c *Command) {
-		c.Overlay = map[string]Text{filepath.Join(ws, "b"): {Content: []byte("shown")}, filepath.Join(ws, "d/x"): {Content: []byte("x")}}
-	})
+	r := sh(t, b,
+		`pwd; cat a b; echo " $AGENTLS_RUN"; printf new > a; printf c > d/c; rm b; ls /proc | grep -c '^[0-9]'; id -u; exit 3`,
+		func(c *Command) {
+			c.Overlay = map[string]Text{
+				filepath.Join(ws, "b"): {Content: []byte("shown")}, filepath.Join(ws, "d/x"): {Content: []byte("x")},
+			}
+		})
 	if want := ws + "\noldshown run-1\n"; !strings.HasPrefix(string(r.Output), want) || r.Exit != 3 {
 		t.Errorf("exit %d, output %q, want %q first", r.Exit, r.Output, want)
 	}
@@ -150,18 +154,21 @@ func BenchmarkRun(b *testing.B) {
 func makeTree(t testing.TB, dir string, files int) {
 	t.Helper()
 	for i := range files {
-		write(t, filepath.Join(dir, fmt.Sprintf("src/p%02d/internal/m%02d/f%d.go", i/1000, i/10%100, i%10)), "package m\n")
+		write(t, filepath.Join(dir, fmt.Sprintf("src/p%02d/internal/m%02d/f%d.go", i/1000, i/10%100, i%10)),
+			"package m\n")
 	}
 }
 
 func TestSplitErrors(t *testing.T) {
 	b, _ := open(t, nil)
 	split := func(c *Command) { c.SplitErrors = true }
-	r := sh(t, b, `read line; echo "$line"; echo bad >&2; exit 3`, split, func(c *Command) { c.Stdin = []byte("fine\n") })
+	r := sh(t, b, `read line; echo "$line"; echo bad >&2; exit 3`,
+		split, func(c *Command) { c.Stdin = []byte("fine\n") })
 	if string(r.Output) != "fine\n" || string(r.Errors) != "bad\n" || r.Exit != 3 || r.OutputFile != "" {
 		t.Errorf("put out %q, errors %q, exit %d, file %q", r.Output, r.Errors, r.Exit, r.OutputFile)
 	}
-	if r = sh(t, b, `yes | head -c 200000 >&2`, split); len(r.Output) > 0 || len(r.Errors) > 40<<10 || !strings.Contains(string(r.Errors), "bytes are left out") {
+	if r = sh(t, b, `yes | head -c 200000 >&2`, split); len(r.Output) > 0 ||
+		len(r.Errors) > 40<<10 || !strings.Contains(string(r.Errors), "bytes are left out") {
 		t.Errorf("put out %q and %d bytes of errors", r.Output, len(r.Errors))
 	}
 	if r = sh(t, b, `echo a >&2; echo b`); string(r.Output) != "a\nb\n" || r.Errors != nil {

@@ -20,7 +20,7 @@ func findBwrap() (string, error) {
 	return path, nil
 }
 
-// outside is where on the machine lies what a command sees at a path; empty for a path that a blank folder covers.
+// outside is the path on the machine of what a command sees at a path; empty for a path that a blank folder covers.
 func (s *spec) outside(path string) string {
 	covered, source := "", path
 	for _, blank := range s.Blank {
@@ -36,8 +36,9 @@ func (s *spec) outside(path string) string {
 	return source
 }
 
-// wrap is the command line of bwrap (bubblewrap 0.6 or later, bwrap(1)) that builds the walls of a spec without layers,
-// up to our own program, which it gets as a descriptor: its file may lie where nothing is seen inside.
+// wrap is the command line of bwrap (bubblewrap 0.6 or later, bwrap(1)) that builds the walls of a spec without layers.
+// It starts our own program, which it gets as a descriptor, since the program's file may lie where nothing is visible
+// inside.
 func (s *spec) wrap(bwrap string) []string {
 	args := []string{
 		bwrap, "--unshare-all", "--die-with-parent", "--new-session", "--as-pid-1", "--cap-drop", "ALL",
@@ -81,7 +82,8 @@ func (s *spec) wrap(bwrap string) []string {
 // covers are the arguments that keep what is read-only from being written, and what is masked from being seen.
 func (s *spec) covers() (args []string) {
 	for _, path := range slices.Concat(s.ReadOnly, frozenKernel) {
-		// A path that is not there needs nothing. What a link leads to is protected by its own name, if at all.
+		// A path that does not exist needs no cover. The file that a link leads to is protected by its own name, if at
+		// all.
 		if source := s.outside(path); source != "" {
 			if info, err := os.Lstat(source); err == nil && info.Mode().Type() != os.ModeSymlink {
 				args = append(args, "--ro-bind", source, path)
@@ -91,7 +93,7 @@ func (s *spec) covers() (args []string) {
 	for _, path := range slices.Concat(s.Masks, maskedKernel) {
 		real, err := filepath.EvalSymlinks(path)
 		if err != nil {
-			continue // it is not there, or it cannot be reached
+			continue // the path does not exist or cannot be reached
 		}
 		source := s.outside(real)
 		if source == "" {

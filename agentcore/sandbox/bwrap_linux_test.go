@@ -67,10 +67,14 @@ func TestBubblewrapInstead(t *testing.T) {
 			cmd.Env = []string{playVariable + "=forbidden", "PATH=" + dir + ":" + os.Getenv("PATH"), "DIR=" + dir}
 			uids, gids, _ := idMaps()
 			cmd.SysProcAttr = &syscall.SysProcAttr{
-				Cloneflags: syscall.CLONE_NEWUSER, UidMappings: uids, GidMappings: gids, GidMappingsEnableSetgroups: true,
+				Cloneflags:                 syscall.CLONE_NEWUSER,
+				UidMappings:                uids,
+				GidMappings:                gids,
+				GidMappingsEnableSetgroups: true,
 			}
 			out, err := cmd.CombinedOutput()
-			if lines := strings.Split(strings.TrimSpace(string(out)), "\n"); err != nil || lines[len(lines)-1] != test.want {
+			if lines := strings.Split(strings.TrimSpace(string(out)), "\n"); err != nil ||
+				lines[len(lines)-1] != test.want {
 				t.Errorf("%v: %s", err, out)
 			}
 		})
@@ -101,15 +105,20 @@ func init() {
 			return 1
 		}
 		b, err := Open(context.Background(), Options{
-			Roots: []string{filepath.Join(dir, "work")}, StateDir: filepath.Join(dir, "state"), Env: []string{"PATH=" + os.Getenv("PATH")},
+			Roots:    []string{filepath.Join(dir, "work")},
+			StateDir: filepath.Join(dir, "state"),
+			Env:      []string{"PATH=" + os.Getenv("PATH")},
 		})
 		if err != nil {
 			fmt.Println(err)
 			return 1
 		}
 		fmt.Println(b.report)
-		r, err := b.Run(context.Background(), Command{Script: `printf new > a; id -u; grep -E 'NoNewPrivs|CapBnd|CapEff' /proc/self/status`})
-		fmt.Printf("%v %d %s\n%s %s\n", err, r.Exit, r.Output, r.Level, changesOf(filepath.Join(dir, "work"), r.Changes))
+		r, err := b.Run(context.Background(), Command{
+			Script: `printf new > a; id -u; grep -E 'NoNewPrivs|CapBnd|CapEff' /proc/self/status`,
+		})
+		fmt.Printf("%v %d %s\n%s %s\n", err, r.Exit, r.Output,
+			r.Level, changesOf(filepath.Join(dir, "work"), r.Changes))
 		if err := b.Close(); err != nil {
 			fmt.Println(err)
 			return 1
@@ -126,10 +135,15 @@ func TestBubblewrapRun(t *testing.T) {
 	b, ws := open(t, map[string]string{"a": "old", "b": "disk", ".env": "K=1"}, atLevel(Bubblewrap), func(o *Options) {
 		o.Secret = func(path string) bool { return filepath.Base(path) == ".env" }
 	})
-	r := sh(t, b, `pwd; cat a b; echo " $AGENTLS_RUN"; cat .env; printf new > a; printf c > d/c; rm b; printf h > ~/h; exit 3`, func(c *Command) {
-		c.Overlay = map[string]Text{filepath.Join(ws, "b"): {Content: []byte("shown")}, filepath.Join(ws, "d/x"): {Content: []byte("x")}}
-	})
-	if want := ws + "\noldshown run-1\n"; !strings.HasPrefix(string(r.Output), want) || r.Exit != 3 || strings.Contains(string(r.Output), "K=1") {
+	r := sh(t, b,
+		`pwd; cat a b; echo " $AGENTLS_RUN"; cat .env; printf new > a; printf c > d/c; rm b; printf h > ~/h; exit 3`,
+		func(c *Command) {
+			c.Overlay = map[string]Text{
+				filepath.Join(ws, "b"): {Content: []byte("shown")}, filepath.Join(ws, "d/x"): {Content: []byte("x")},
+			}
+		})
+	if want := ws + "\noldshown run-1\n"; !strings.HasPrefix(string(r.Output), want) ||
+		r.Exit != 3 || strings.Contains(string(r.Output), "K=1") {
 		t.Errorf("exit %d, output %q, want %q first", r.Exit, r.Output, want)
 	}
 	if got := changesOf(ws, r.Changes); got != "a=new -b d/c=c" || r.Level != Bubblewrap {
@@ -151,7 +165,8 @@ func TestBubblewrapRun(t *testing.T) {
 	if r := sh(t, b, `nonsense`); r.Exit != 127 {
 		t.Errorf("exit %d: %s", r.Exit, r.Output)
 	}
-	if _, err := b.Run(t.Context(), Command{Argv: []string{"nonsense"}}); err == nil || !strings.Contains(err.Error(), "nonsense") {
+	if _, err := b.Run(t.Context(), Command{Argv: []string{"nonsense"}}); err == nil ||
+		!strings.Contains(err.Error(), "nonsense") {
 		t.Errorf("the error is %v", err)
 	}
 }

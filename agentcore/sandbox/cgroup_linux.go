@@ -26,16 +26,16 @@ var controllers = []string{"memory", "pids"}
 const (
 	// cgroupPrefix begins the names of the cgroups of boxes.
 	cgroupPrefix = "agentls-"
-	// cgroupNote is the file in the folder of a box that has the path of its cgroup, for whoever clears up after a
-	// kill.
+	// cgroupNote is the file in the folder of a box that holds the path of the box's cgroup, so that the next process
+	// can remove the cgroup after a kill.
 	cgroupNote = "cgroup"
 )
 
 // errNoCgroup is the error of a machine where this process can make no cgroup that counts.
 var errNoCgroup = errors.New("no cgroup v2 with the controllers memory and pids can be made here")
 
-// ownCgroup is the folder of this process's cgroup, and that of the uppermost one that it can see. The arguments are
-// the texts of /proc/self/mountinfo (proc_pid_mountinfo(5)) and /proc/self/cgroup (cgroups(7)).
+// ownCgroup returns the folder of this process's cgroup, and that of the uppermost cgroup that it can see. The
+// arguments are the texts of /proc/self/mountinfo (proc_pid_mountinfo(5)) and /proc/self/cgroup (cgroups(7)).
 func ownCgroup(mountinfo, cgroup string) (own, top string, err error) {
 	path := ""
 	for line := range strings.Lines(cgroup) {
@@ -59,13 +59,13 @@ func ownCgroup(mountinfo, cgroup string) (own, top string, err error) {
 	return "", "", errNoCgroup
 }
 
-// unescape takes back what the kernel writes for white space in mountinfo.
+// unescape undoes how the kernel writes white space in mountinfo.
 func unescape(s string) string {
 	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(s)
 }
 
-// makeCgroup makes a cgroup for a box, below the nearest one above this process that counts for those below it. A
-// cgroup with processes of its own cannot, so that it is hardly ever this process's own.
+// makeCgroup makes a cgroup for a box. Its parent is the nearest cgroup above this process that counts what those below
+// it use. A cgroup that has processes of its own cannot do that, so that it is hardly ever this process's own.
 func makeCgroup(name string) (string, error) {
 	mountinfo, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
@@ -92,14 +92,14 @@ func makeCgroup(name string) (string, error) {
 	return "", problem
 }
 
-// counts tells whether a cgroup counts for each of those below it.
+// counts reports whether a cgroup counts what each cgroup below it uses.
 func counts(dir string) bool {
 	enabled, err := os.ReadFile(filepath.Join(dir, "cgroup.subtree_control"))
 	words := strings.Fields(string(enabled))
 	return err == nil && !slices.ContainsFunc(controllers, func(c string) bool { return !slices.Contains(words, c) })
 }
 
-// makeCgroupIn makes a cgroup for a box whose commands are counted by controllers.
+// makeCgroupIn makes a cgroup for a box in which controllers count what each command uses.
 func makeCgroupIn(parent, name string, controllers []string) (string, error) {
 	dir := filepath.Join(parent, cgroupPrefix+name)
 	if err := os.Mkdir(dir, 0o755); err != nil {
@@ -130,11 +130,12 @@ func newCounted(box string, number int, limits Limits) (*counted, error) {
 		needed      bool
 	}{
 		{"memory.max", strconv.FormatInt(limits.Memory, 10), true},
-		{"memory.swap.max", "0", false},  // a kernel may have no swap
-		{"memory.oom.group", "1", false}, // one program of several being gone would look like a fault of the command
+		{"memory.swap.max", "0", false}, // a kernel may have no swap
+		// without it, the end of one program would look like a fault of the command
+		{"memory.oom.group", "1", false},
 		{"pids.max", strconv.Itoa(limits.Processes), true},
 	} {
-		// No file of a cgroup is ever made by writing it.
+		// Opened without O_CREATE: the files of a cgroup exist already.
 		f, err := os.OpenFile(filepath.Join(c.dir, set.file), os.O_WRONLY, 0)
 		if err == nil {
 			_, err = f.WriteString(set.value)
@@ -150,7 +151,7 @@ func newCounted(box string, number int, limits Limits) (*counted, error) {
 // kill ends every process of the command at once and does not wait. Before Linux 5.14 it does nothing.
 func (c *counted) kill() { _ = killCgroup(c.dir) }
 
-// remove removes the cgroup of a command that did not start; there may be none.
+// remove removes the cgroup of a command that did not start, if there is one.
 func (c *counted) remove() error {
 	if c == nil {
 		return nil
@@ -167,7 +168,7 @@ func killCgroup(dir string) error {
 	return errors.Join(err, f.Close())
 }
 
-// reached says which limits the command has run into: one that ended it, and one that only held it back.
+// reached says which limit has ended the command, and which one has only held it back.
 func (c *counted) reached() (ended, held string) {
 	if c.event("memory.events", "oom_kill") > 0 {
 		ended = fmt.Sprintf("memory: more than %d MiB", c.limits.Memory>>20)
@@ -178,7 +179,7 @@ func (c *counted) reached() (ended, held string) {
 	return ended, held
 }
 
-// event is a number of a file of lines "key number"; 0 where there is none.
+// event reads a number from a file with lines "key number"; 0 where the key is missing.
 func (c *counted) event(file, key string) int {
 	text, err := os.ReadFile(filepath.Join(c.dir, file))
 	if err != nil {
@@ -195,10 +196,10 @@ func (c *counted) event(file, key string) int {
 	return 0
 }
 
-// removeCgroup ends what is left of a cgroup and of those in it, and removes them. A process that ends may be counted a
-// little longer.
+// removeCgroup ends the processes in a cgroup and in those below it, and removes all of them. It waits a little for
+// processes that are ending.
 func removeCgroup(dir string) error {
-	// Before Linux 5.14 there is no such file; the processes of a box have ended otherwise then.
+	// Before Linux 5.14 there is no such file; the processes of a box have been ended in another way then.
 	if err := killCgroup(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("end a cgroup: %w", err)
 	}
@@ -226,7 +227,8 @@ func removeCgroup(dir string) error {
 	}
 }
 
-// openCgroup makes the cgroup of a box with that folder, and writes down which it is before a process can be in it.
+// openCgroup makes the cgroup of the box with this folder. It writes the cgroup's path down before any process can be
+// in it.
 func openCgroup(boxDir string) (string, error) {
 	dir, err := makeCgroup(filepath.Base(boxDir))
 	if err != nil {

@@ -17,18 +17,30 @@ func TestOwnCgroup(t *testing.T) {
 	const rest = "24 30 0:22 / /proc rw,nosuid shared:12 - proc proc rw\n"
 	for name, test := range map[string]struct{ mountinfo, cgroup, own, top string }{
 		"a user's terminal": {
-			rest + "35 24 0:30 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate\n", "0::/user.slice/user-1000.slice/user@1000.service/app.slice/a.scope\n",
+			rest + "35 24 0:30 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate\n",
+			"0::/user.slice/user-1000.slice/user@1000.service/app.slice/a.scope\n",
 			"/sys/fs/cgroup/user.slice/user-1000.slice/user@1000.service/app.slice/a.scope", "/sys/fs/cgroup",
 		},
-		"a container":      {rest + "35 24 0:30 / /sys/fs/cgroup ro - cgroup2 cgroup rw\n", "0::/\n", "/sys/fs/cgroup", "/sys/fs/cgroup"},
-		"a part of it":     {"35 24 0:30 /box /sys/fs/cg\\040roup rw - cgroup2 cgroup rw\n", "0::/box/in\n", "/sys/fs/cg roup/in", "/sys/fs/cg roup"},
-		"beside version 1": {"35 24 0:30 / /sys/fs/cgroup/unified rw - cgroup2 cgroup rw\n", "4:memory:/x\n0::/y\n", "/sys/fs/cgroup/unified/y", "/sys/fs/cgroup/unified"},
-		"version 1":        {"35 24 0:30 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n", "4:memory:/x\n", "", ""},
-		"another's part":   {"35 24 0:30 /box /sys/fs/cgroup rw - cgroup2 cgroup rw\n", "0::/other\n", "", ""},
-		"none":             {rest, "", "", ""},
+		"a container": {
+			rest + "35 24 0:30 / /sys/fs/cgroup ro - cgroup2 cgroup rw\n", "0::/\n", "/sys/fs/cgroup", "/sys/fs/cgroup",
+		},
+		"a part of it": {
+			"35 24 0:30 /box /sys/fs/cg\\040roup rw - cgroup2 cgroup rw\n", "0::/box/in\n", "/sys/fs/cg roup/in",
+			"/sys/fs/cg roup",
+		},
+		"beside version 1": {
+			"35 24 0:30 / /sys/fs/cgroup/unified rw - cgroup2 cgroup rw\n", "4:memory:/x\n0::/y\n",
+			"/sys/fs/cgroup/unified/y", "/sys/fs/cgroup/unified",
+		},
+		"version 1": {
+			"35 24 0:30 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n", "4:memory:/x\n", "", "",
+		},
+		"another's part": {"35 24 0:30 /box /sys/fs/cgroup rw - cgroup2 cgroup rw\n", "0::/other\n", "", ""},
+		"none":           {rest, "", "", ""},
 	} {
 		own, top, err := ownCgroup(test.mountinfo, test.cgroup)
-		if own != test.own || top != test.top || (err != nil) != (own == "") || err != nil && !errors.Is(err, errNoCgroup) {
+		if own != test.own || top != test.top || (err != nil) != (own == "") ||
+			err != nil && !errors.Is(err, errNoCgroup) {
 			t.Errorf("%s: %q below %q, %v", name, own, top, err)
 		}
 	}
@@ -38,7 +50,8 @@ func TestOwnCgroup(t *testing.T) {
 func TestCgroupLimits(t *testing.T) {
 	r := Probe(t.Context(), t.TempDir())
 	if !r.Cgroup {
-		if text := r.String(); !strings.Contains(text, "no  cgroup: ") || strings.Contains(strings.SplitN(text, "\n", 2)[0], "cgroup") {
+		if text := r.String(); !strings.Contains(text, "no  cgroup: ") ||
+			strings.Contains(strings.SplitN(text, "\n", 2)[0], "cgroup") {
 			t.Errorf("the report does not say why there is no cgroup:\n%s", text)
 		}
 		return // TestLimits has what bounds commands here
@@ -55,7 +68,8 @@ func TestCgroupLimits(t *testing.T) {
 				o.Report, o.Limits = &report, Limits{Memory: 64 << 20, Processes: 64}
 			})
 			cgroup := b.machine.cgroup
-			if c := sh(t, b, `x=$(head -c 300000000 /dev/zero | tr '\0' x); sleep 1000`); c.Exit == 0 || !strings.Contains(fmt.Sprint(c.Notes), "limit of memory: more than 64 MiB") {
+			if c := sh(t, b, `x=$(head -c 300000000 /dev/zero | tr '\0' x); sleep 1000`); c.Exit == 0 ||
+				!strings.Contains(fmt.Sprint(c.Notes), "limit of memory: more than 64 MiB") {
 				t.Errorf("memory: exit %d, notes %q", c.Exit, c.Notes)
 			}
 			c := sh(t, b, `for i in $(seq 100); do sleep 1000 & done; exit 3`)
@@ -200,7 +214,9 @@ func (b *Box) launchIn(in *counted, level Level, script string) (*confined, erro
 		if err != nil {
 			return nil, err
 		}
-		return b.machine.launcher.launch(spec{Bare: true, Argv: argv, Env: env, Dir: dir, Limits: b.options.Limits}, nil, in, nil, b.newSpool())
+		return b.machine.launcher.launch(spec{
+			Bare: true, Argv: argv, Env: env, Dir: dir, Limits: b.options.Limits,
+		}, nil, in, nil, b.newSpool())
 	}
 	s, err := b.spec(b.ctx, command, b.roots)
 	if err != nil {

@@ -9,42 +9,42 @@ import (
 	"github.com/agentls/agentls/agentcore/process"
 )
 
-// status is what the process in the sandbox says, as lines of JSON on the status pipe.
+// status is a report of the process in the sandbox: a line of JSON on the status pipe.
 type status struct {
-	// Heard tells that it has read what it is to do.
+	// Heard is true once the process has read what it is to do.
 	Heard bool `json:",omitempty"`
-	// Started tells that the command runs, or is about to.
+	// Started is true when the command runs, or is about to.
 	Started bool `json:",omitempty"`
-	// Done tells that it has ended, with Exit or Signal.
+	// Done is true when the command has ended, with Exit or Signal.
 	Done   bool `json:",omitempty"`
 	Exit   int  `json:",omitempty"`
 	Signal int  `json:",omitempty"`
-	// Step and Error are what failed before the command ran.
+	// Step and Error say what failed before the command ran.
 	Step  string `json:",omitempty"`
 	Error string `json:",omitempty"`
 	// Limit names the limit that ended the command.
 	Limit string `json:",omitempty"`
-	// Notes are what the starting side has to tell.
+	// Notes are added by the starting side.
 	Notes []string `json:"-"`
 	// Checks are the results of a probe.
 	Checks []Check `json:",omitempty"`
 }
 
-// child is a command that runs, with all that it started.
+// child is a running command with all processes that it started.
 type child interface {
-	// kill ends all of it at once and does not wait.
+	// kill ends all of them at once. It does not wait.
 	kill()
-	// wait returns when nothing of it is left that can be waited for. It is called once.
+	// wait returns when none of its processes is left, as far as that can be waited for. It is called once.
 	wait() (status, error)
-	// began is closed when the command runs, or when it never will.
+	// began is closed when the command runs, or when it is known that it never will.
 	began() <-chan struct{}
 }
 
 // waitDelay is how long pipes may stay open after the end of a process.
 const waitDelay = 2 * time.Second
 
-// bare is a command without walls, in a process group of its own. What leaves the group is found by the last variable
-// of its environment, which no other command has.
+// bare is a command without walls, in a process group of its own. Processes that leave the group are found by the last
+// variable of their environment, which no other command has.
 type bare struct {
 	cmd      *exec.Cmd
 	variable string
@@ -75,7 +75,7 @@ func (b *bare) began() <-chan struct{} { return b.started }
 
 func (b *bare) wait() (status, error) {
 	err := b.cmd.Wait()
-	// What the command left running would go on changing files while they are collected.
+	// Processes that the command left behind would change files while the changes are collected.
 	_ = process.KillGroup(b.cmd)
 	if serr := process.EndStrays(b.variable); err == nil {
 		err = serr

@@ -14,8 +14,11 @@ func TestCopyLevel(t *testing.T) {
 		o.Report = &Report{Level: Copy}
 		o.Ignored = func(path string, _ bool) bool { return strings.Contains(path+"/", "/out/") }
 	})
-	overlay := map[string]Text{filepath.Join(ws, "c"): {Content: []byte("shown")}, filepath.Join(ws, "a"): {Deleted: true}}
-	r := sh(t, b, `cat c; test -e a || echo -n gone; printf new > n; rm b; echo o > out/o`, func(c *Command) { c.Overlay = overlay })
+	overlay := map[string]Text{
+		filepath.Join(ws, "c"): {Content: []byte("shown")}, filepath.Join(ws, "a"): {Deleted: true},
+	}
+	r := sh(t, b, `cat c; test -e a || echo -n gone; printf new > n; rm b; echo o > out/o`,
+		func(c *Command) { c.Overlay = overlay })
 	if got := changesOf(ws, r.Changes); got != "-b n=new" || string(r.Output) != "showngone" || r.Level != Copy {
 		t.Errorf("%s: %s, %s", r.Level, got, r.Output)
 	}
@@ -62,8 +65,9 @@ func TestGo(t *testing.T) {
 	if text, err := os.ReadFile(path); err != nil || string(text) != "package m\n\nfunc F() int { return 1 }\n" {
 		t.Errorf("on disk: %s %v", text, err)
 	}
-	if r := sh(t, b, `go test .`, func(c *Command) { c.Overlay = unsaved }); !strings.Contains(string(r.Output), "(cached)") {
-		t.Errorf("the second command does not see the first one's cache: %s", r.Output)
+	again := sh(t, b, `go test .`, func(c *Command) { c.Overlay = unsaved })
+	if !strings.Contains(string(again.Output), "(cached)") {
+		t.Errorf("the second command does not see the first one's cache: %s", again.Output)
 	}
 }
 

@@ -13,14 +13,14 @@ import (
 	"strings"
 )
 
-// copyView shows a workspace folder as a copy, which is brought up to date before each command. No command runs on it
-// meanwhile, but at the level Copy those that an earlier one left behind may.
+// copyView shows a workspace folder as a copy, which is updated before each command. Meanwhile no command runs on it,
+// except that on the level Copy, processes that an earlier command left behind may.
 type copyView struct {
 	view
 	dir    string // the copy
 	copy   *os.Root
 	secret func(path string) bool
-	// moved tells that commands see the copy at its own path, not at the folder's.
+	// moved says that commands see the copy at its own path, not at the folder's.
 	moved bool
 	limit int64
 	// skip are folders below the root that are not copied, by relative path.
@@ -31,7 +31,7 @@ type copyView struct {
 	size   int64
 }
 
-// copied is a file as it was on disk and as it was in the copy right after.
+// copied identifies a file on the disk, and its copy right after copying.
 type copied struct{ disk, own fileID }
 
 func newCopyView(v view, dir string, o Options, moved bool) (*copyView, error) {
@@ -53,7 +53,7 @@ func (v *copyView) close() error { return errors.Join(v.copy.Close(), v.disk.Clo
 // errTooLarge is the error of a workspace that is not copied.
 var errTooLarge = errors.New("the folder is too large to copy")
 
-// seed brings the copy up to date and puts the agent's texts into it.
+// seed updates the copy and writes the agent's texts into it.
 func (v *copyView) seed(texts map[string]Text) error {
 	v.texts = texts
 	v.size = 0
@@ -88,7 +88,7 @@ func (v *copyView) seedOne(rel string, text Text) error {
 	return writeFile(v.copy, rel, mode|0o600, mode, bytes.NewReader(text.Content))
 }
 
-// writeFile makes a file that is not there, with what from holds; it is created with one mode and left with another.
+// writeFile makes a new file with the content of from. It is created with one mode, and gets the other one at the end.
 func writeFile(root *os.Root, name string, created, mode fs.FileMode, from io.Reader) error {
 	f, err := root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, created)
 	if err != nil {
@@ -99,12 +99,13 @@ func writeFile(root *os.Root, name string, created, mode fs.FileMode, from io.Re
 	return cmp.Or(err, f.Chmod(mode), f.Close())
 }
 
-// sync makes a folder of the copy what it is on disk, but for what version control ignores and what is kept.
+// sync makes a folder of the copy equal to the disk's, without what version control ignores and what is kept in the
+// box.
 func (v *copyView) sync(rel string) error {
 	entries, err := readDir(v.disk, rel)
 	if err != nil {
 		if rel != "." && (gone(err) || errors.Is(err, fs.ErrPermission)) {
-			return nil // an unreadable folder cannot be shown
+			return nil // a folder that cannot be read is not shown
 		}
 		return err
 	}
@@ -122,7 +123,7 @@ func (v *copyView) sync(rel string) error {
 	return v.prune(rel, present)
 }
 
-// prune deletes from a folder of the copy what the disk does not have, unless it stays in the box.
+// prune deletes from a folder of the copy what the disk does not have, unless it is kept in the box.
 func (v *copyView) prune(rel string, present map[string]bool) error {
 	own, err := readDir(v.copy, rel)
 	if err != nil {
@@ -146,7 +147,7 @@ func (v *copyView) prune(rel string, present map[string]bool) error {
 	return nil
 }
 
-// keeps tells whether a file that is kept is, or lies below, a path.
+// keeps reports whether a kept file lies at a path or below it.
 func (v *copyView) keeps(rel string) bool {
 	for name := range v.known {
 		if below(name, rel) {
@@ -215,7 +216,7 @@ func (v *copyView) syncFile(rel string, own fs.FileInfo, exists bool) error {
 		return nil
 	}
 	if ok && !exists && last.disk == idOf(info) && v.isIgnored(rel, false) {
-		return nil // a command has deleted it
+		return nil // a command has deleted the file from the copy
 	}
 	if exists {
 		if err := v.copy.Remove(rel); err != nil {
@@ -224,7 +225,7 @@ func (v *copyView) syncFile(rel string, own fs.FileInfo, exists bool) error {
 	}
 	delete(v.known, rel)
 	delete(v.copies, rel)
-	// Under its own name, another process could write into it before it has its time.
+	// The file gets its own name only once it is whole: another process could write into it before its time is set.
 	if err := copyRegular(v.disk, rel, v.copy, arriving, info); err != nil {
 		return errors.Join(err, v.copy.RemoveAll(arriving))
 	}
@@ -244,9 +245,9 @@ func (v *copyView) syncFile(rel string, own fs.FileInfo, exists bool) error {
 // arriving is the name of a file of the copy that is not whole yet.
 const arriving = ".agentls-arriving"
 
-// collect compares the copy with what was put into it. A process that outlived its command, which is possible at the
-// level Copy, may swap files for links meanwhile: nothing outside of the copy is read or changed, and what cannot be
-// read is told.
+// collect compares the copy with what was put into it. On the level Copy, a process that outlived its command may
+// replace files by links meanwhile: nothing outside of the copy is read or changed, and files that cannot be read are
+// reported.
 func (v *copyView) collect() (found, error) {
 	var f found
 	seen := map[string]bool{}
@@ -346,7 +347,7 @@ func (v *copyView) collectFolder(rel string, seen map[string]bool, f *found) err
 	return nil
 }
 
-// unread tells of what could not be read.
+// unread reports a file that could not be read.
 func (v *copyView) unread(rel string, err error, f *found) {
 	f.kept = append(f.kept, Kept{filepath.Join(v.root, rel), fmt.Sprintf("it could not be read (%v)", err)})
 }

@@ -5,16 +5,16 @@ import (
 	"syscall"
 )
 
-// In a process that was started to set up a sandbox this does not return. It comes before main, and before the packages
-// that take longer to get ready than a sandbox does: Go initializes by the order of import paths where imports leave it
-// open.
+// In a process that was started to set up a sandbox, this function does not return. It runs before main, and before the
+// init functions of packages that take longer than the sandbox itself: where imports leave the order open, Go
+// initializes packages by import path.
 func init() {
 	if len(os.Args) > 0 && os.Args[0] == marker || len(os.Args) == 2 && os.Args[1] == marker {
-		// Not os.Exit: what the program does at its exit, the race detector's second of waiting too, is not for here.
+		// Not os.Exit, since nothing that a program does at its exit is needed here, such as the race detector's second
+		// of waiting.
 		syscall.Exit(enter())
 	}
 }
 
-// Dispatch must be the first thing that main, or a TestMain, does: a program that does not call it gets no full
-// sandbox.
+// Dispatch must be the first call in main and in each TestMain. A program that does not call it gets no full sandbox.
 func Dispatch() { dispatched.Store(true) }

@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// runVariable is in the environment of every process that is started for a run; its value is the run's id. A spare,
-// which belongs to no command yet, is without it.
+// runVariable is in the environment of every process that is started for a run; its value is the run's id. A spare
+// lacks it, since it belongs to no command yet.
 const runVariable = "AGENTLS_RUN"
 
-// plain are variables that say how tools work and hold no secrets.
+// plain are variables that say how tools work and that hold no secrets.
 var plain = []string{
 	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TERM", "COLORTERM", "NO_COLOR", "CI",
 	"EDITOR", "PAGER",
@@ -58,12 +58,12 @@ func lookup(env []string, name string) string {
 type Cache struct {
 	// Path is absolute.
 	Path string
-	// Content tells that it holds what was downloaded, so that it is worth showing also where it cannot be written.
+	// Content says that the folder holds downloads, so that it is worth showing even read-only.
 	Content bool
 }
 
-// DefaultCaches are the caches of Go, npm, yarn, pnpm, cargo, pip and uv, where the environment says they are, or
-// where their tools put them.
+// DefaultCaches are the caches of Go, npm, yarn, pnpm, cargo, pip and uv, at the paths that the environment names, or
+// that are usual for the tool.
 func DefaultCaches(env []string, home string) []Cache {
 	if home == "" {
 		return nil
@@ -100,7 +100,7 @@ func DefaultCaches(env []string, home string) []Cache {
 	}
 }
 
-// toolHomes are folders in which version managers keep programs that PATH only leads to.
+// toolHomes are folders in which version managers keep the programs that entries of PATH lead to.
 var toolHomes = []string{
 	".pyenv", ".nvm", ".rbenv", ".asdf", ".volta", ".bun", ".deno", ".sdkman", ".rustup", ".nodenv", ".goenv",
 	".jenv", ".fnm",
@@ -125,7 +125,7 @@ func DefaultTools(env []string, home string) []string {
 	}
 	for _, dir := range append(filepath.SplitList(lookup(env, "PATH")), lookup(env, "GOROOT"),
 		lookup(env, "VIRTUAL_ENV")) {
-		// The home folder itself on PATH would show everything in it.
+		// If PATH holds the home folder itself, showing it would show everything in it.
 		if filepath.IsAbs(dir) && below(filepath.Clean(dir), home) && filepath.Clean(dir) != home {
 			add(filepath.Clean(dir))
 		}

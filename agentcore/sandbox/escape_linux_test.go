@@ -224,7 +224,8 @@ func testNothingIsLeft(t *testing.T, walls func(*Options)) {
 			defer cancel()
 			waitFor(t, func() bool { return len(processesOf(t, "left-cancel")) > 2 })
 		}()
-		if _, err := b.Run(ctx, Command{Script: hiding + `wait`, Timeout: watchdog}); !errors.Is(err, context.Canceled) {
+		_, err := b.Run(ctx, Command{Script: hiding + `wait`, Timeout: watchdog})
+		if !errors.Is(err, context.Canceled) {
 			t.Errorf("the error is %v", err)
 		}
 		if left := processesOf(t, "left-cancel"); len(left) > 0 {
@@ -256,7 +257,10 @@ func testNothingIsLeft(t *testing.T, walls func(*Options)) {
 // serverPlay opens a box and runs something endless, until it is killed.
 func serverPlay() int {
 	o := Options{
-		Run: "left-server", Roots: []string{os.Getenv("WORK")}, StateDir: os.Getenv("STATE"), Env: []string{"PATH=" + os.Getenv("PATH")},
+		Run:      "left-server",
+		Roots:    []string{os.Getenv("WORK")},
+		StateDir: os.Getenv("STATE"),
+		Env:      []string{"PATH=" + os.Getenv("PATH")},
 	}
 	if level := os.Getenv("LEVEL"); level != "" {
 		o.Report = &Report{Level: Level(level)}

@@ -7,8 +7,9 @@ import (
 	"syscall"
 )
 
-// fileID tells whether a file is still the same: nobody can set the time of its last change. A clock's tick may have
-// two of them; what is copied has its source's old time of modification, which a write in the same tick does not leave.
+// fileID tells whether a file is still the same: nobody can set the time of its last change. Two changes may fall into
+// one tick of the clock. But a copied file has the old modification time of its source, and a write in the same tick
+// changes that.
 type fileID struct {
 	inode    uint64
 	size     int64

@@ -11,7 +11,7 @@ import (
 )
 
 // offer makes sockets that listen at addresses of the loopback, and sends them as [Gate] says. A socket belongs to the
-// network in which it was made, whoever holds it, so nothing in the sandbox has to copy bytes.
+// network in which it was made, whichever process holds it, so that nothing in the sandbox has to copy bytes.
 func offer(to int, addresses []string) error {
 	defer unix.Close(to)
 	var which []byte
@@ -36,7 +36,7 @@ func offer(to int, addresses []string) error {
 	return nil
 }
 
-// listenBacklog is how many connections wait to be accepted.
+// listenBacklog is how many connections may wait to be accepted.
 const listenBacklog = 128
 
 func listenAt(address string) (int, error) {
@@ -62,7 +62,7 @@ func listenAt(address string) (int, error) {
 	return fd, nil
 }
 
-// newOffer is a pair of sockets: a sandbox sends those of a gate to theirs, from where they arrive at ours.
+// newOffer is a pair of sockets: a sandbox sends the sockets of a gate through theirs, and they arrive at ours.
 func newOffer() (ours, theirs *os.File, err error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {

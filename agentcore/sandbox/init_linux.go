@@ -21,18 +21,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// enter is the whole life of that process.
+// enter is all that a process does that was started to set up a sandbox.
 func enter() int {
-	// Rights, filters and the death signal belong to threads: the one that starts the command must be the one that
-	// has given them up.
+	// Rights, filters and the death signal belong to a thread: the thread that gives up its rights must be the one that
+	// starts the command.
 	runtime.LockOSThread()
 	control := os.NewFile(controlFD, "control")
 	in := &inner{status: os.NewFile(statusFD, "status")}
 	keepDescriptors()
 	if len(os.Args) == 2 {
-		_ = unix.Close(programFD) // bwrap has started this process by it
+		_ = unix.Close(programFD) // bwrap started this process through the descriptor
 	}
-	// What is told takes a while to be understood for the first time, which a spare has.
+	// Decoding JSON takes a while the first time. A spare has that time before it is told anything.
 	_ = json.Unmarshal([]byte("{}"), &in.spec)
 	reader := bufio.NewReader(control)
 	line, err := reader.ReadBytes('\n')
@@ -44,7 +44,7 @@ func enter() int {
 		return 1
 	}
 	in.tell(status{Heard: true})
-	// The end of the control pipe is the end of whoever started this.
+	// When the control pipe ends, the process that started this one has ended.
 	go func() {
 		_, _ = io.Copy(io.Discard, reader)
 		if in.spec.Bare {
@@ -67,8 +67,8 @@ func enter() int {
 	return in.run()
 }
 
-// keepDescriptors keeps from commands what this process has open but for their streams: its pipes, and what whoever
-// started the server has left open in every process, which may be a file that can be written.
+// keepDescriptors closes for commands what this process has open, except for their streams: its pipes, and files that
+// the program that started the server has left open in every process, of which some may be writable.
 func keepDescriptors() {
 	if unix.CloseRange(controlFD, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC) == nil {
 		return
@@ -78,10 +78,10 @@ func keepDescriptors() {
 	}
 }
 
-// oldDescriptors is how many a process may have where nobody has raised it.
+// oldDescriptors is how many descriptors a process may have by default.
 const oldDescriptors = 1024
 
-// tell reports to the starting side. If that is gone, so is the reason for this process.
+// tell reports to the starting side. Where that is gone, this process is not needed any more.
 func (in *inner) tell(s status) {
 	line, err := json.Marshal(s)
 	if err == nil {
@@ -124,7 +124,7 @@ func (in *inner) setUp() error {
 	return failed("seccomp", filterCalls())
 }
 
-// limit sets what the kernel counts for each process, and where it can, for the namespace.
+// limit sets the limits that the kernel keeps for each process and, where possible, for the namespace.
 func (in *inner) limit() error {
 	set := func(resource int, value uint64) error {
 		var have unix.Rlimit
@@ -140,8 +140,8 @@ func (in *inner) limit() error {
 	if err := set(unix.RLIMIT_FSIZE, uint64(in.spec.Limits.FileSize)); err != nil {
 		return fmt.Errorf("limit the size of files: %w", err)
 	}
-	// In a user namespace, since 5.14, the kernel counts this one for the namespace, but never for the machine's root.
-	// Outside of one it would count all that the user runs.
+	// In a user namespace, since Linux 5.14, the kernel counts processes for the namespace, but never for the machine's
+	// root. Outside of one, it would count all processes of the user.
 	if users, err := os.Readlink("/proc/self/ns/user"); err != nil || users == in.spec.Users {
 		return err
 	}
@@ -169,7 +169,7 @@ func (in *inner) run() int {
 	}
 	var child int
 	if err == nil {
-		// Before it runs, since a command without walls could end this process.
+		// Reported before the command runs, since a command without walls could end this process.
 		in.tell(status{Started: true})
 		child, err = syscall.ForkExec(path, in.spec.Argv, &syscall.ProcAttr{
 			Env:   os.Environ(),
@@ -213,8 +213,9 @@ func (in *inner) run() int {
 // guardInterval is how often memory and processes are counted.
 const guardInterval = 100 * time.Millisecond
 
-// guard counts the memory and the processes of the namespace, and ends it where they are too much. It lives as long as
-// the process. Its count is behind by up to an interval; what a process may have at once is the kernel's to bound.
+// guard measures the memory and the processes of the namespace, and ends it where they exceed the limits. It runs as
+// long as the process. It notices with a delay of up to an interval; what one process may take at once is limited by
+// the kernel.
 func (in *inner) guard() {
 	for range time.Tick(guardInterval) {
 		memory, processes := usage()
@@ -232,7 +233,7 @@ func (in *inner) guard() {
 	}
 }
 
-// usage sums up what the processes of this PID namespace have in memory, in bytes, and how many threads there are. It
+// usage returns how much memory the processes of this PID namespace use, in bytes, and how many threads there are. It
 // leaves out this process.
 func usage() (memory int64, processes int) {
 	entries, err := os.ReadDir("/proc")
@@ -245,7 +246,7 @@ func usage() (memory int64, processes int) {
 		if err != nil || pid == os.Getpid() {
 			continue
 		}
-		// A process that has ended meanwhile uses nothing.
+		// The process may have ended meanwhile.
 		statm, err := os.ReadFile("/proc/" + e.Name() + "/statm")
 		if err != nil {
 			continue
@@ -261,7 +262,7 @@ func usage() (memory int64, processes int) {
 	return memory, processes
 }
 
-// probe tries every step in a sandbox of its own.
+// probe tries each step in a sandbox of its own.
 func (in *inner) probe() []Check {
 	var r Report
 	if in.spec.Bare {

@@ -21,8 +21,8 @@ import (
 	"github.com/agentls/agentls/agentcore/process"
 )
 
-// launcher starts the processes of a box from one thread, since the kernel takes the end of the thread that started a
-// process for the end of its parent. The thread ends with the box, and what it started with it.
+// launcher starts the processes of a box from one thread: when the thread that started a process ends, the kernel acts
+// as if the parent had ended. The thread, and what it started, end with the box.
 type launcher struct {
 	work chan func()
 	done chan struct{}
@@ -32,7 +32,7 @@ func newLauncher() *launcher {
 	l := &launcher{work: make(chan func()), done: make(chan struct{})}
 	go func() {
 		defer close(l.done)
-		runtime.LockOSThread() // and never unlocked: the thread ends with the goroutine
+		runtime.LockOSThread() // never unlocked, so that the thread ends with the goroutine
 		for f := range l.work {
 			f()
 		}
@@ -55,8 +55,8 @@ func (l *launcher) close() {
 	<-l.done
 }
 
-// idMaps are identity maps for a new user namespace, of all ids where this process may map them and of its own ones
-// elsewhere. As root, all are mapped, so that copying up a file of another owner works.
+// idMaps are identity maps of ids for a new user namespace: of all ids where this process may map them, otherwise of
+// its own. Root maps all of them, so that overlayfs can copy up a file of another owner.
 func idMaps() (uids, gids []syscall.SysProcIDMap, all bool) {
 	if os.Geteuid() == 0 {
 		uids, gids = readMap("/proc/self/uid_map"), readMap("/proc/self/gid_map")
@@ -95,31 +95,34 @@ var ambient = []uintptr{
 // confined is one sandbox with its processes.
 type confined struct {
 	cmd *exec.Cmd
-	// offer is where the sandbox sends the sockets of a gate, nil where it has none, or where that is answered already.
+	// offer is the socket through which the sandbox sends the sockets of a gate, nil where there is no gate or its
+	// sockets have arrived.
 	offer *os.File
-	// stopGate ends the way to single hosts and returns what is to be told of it.
+	// stopGate closes the way to single hosts, and returns notes about it.
 	stopGate func() []string
-	control  *os.File // its end is the end of the sandbox
+	control  *os.File // when it is closed, the sandbox ends
 	heard    chan struct{}
 	started  chan struct{}
 	in       *counted // nil where the kernel does not count
-	// last is what the status pipe said; it belongs to the reading goroutine until ended is closed.
+	// last is the last report of the status pipe. Only the reading goroutine uses it until ended is closed.
 	last  status
 	ended chan struct{}
 
 	closeControl sync.Once
-	// patient tells that cmd is bwrap, or attends to a command without walls: killed at once, it would end before the
-	// rest does.
+	// patient is true where cmd is bwrap, or attends to a command without walls: if it were killed at once, it would
+	// end before the rest does.
 	patient bool
-	// variable finds what outlived the process that attends to a command without walls; empty elsewhere.
+	// variable marks the processes that may outlive the process that attends to a command without walls; empty
+	// elsewhere.
 	variable string
-	// mu guards force, which ends it where it takes too long.
+	// mu guards force, which ends the sandbox where its end takes too long.
 	mu    sync.Mutex
 	force *time.Timer
 }
 
-// launch starts a sandbox and tells it what to do. The command is bwrap's where wrap is not empty; it gets our own
-// program and its marker as its last arguments. Where in is not nil, all of it is in that cgroup, which goes with it.
+// launch starts a sandbox and tells it what to do. Where wrap is not empty, it is the command line of bwrap, which gets
+// our own program and its marker as its last arguments. Where in is not nil, the whole sandbox runs in that cgroup,
+// which is removed with it.
 func (l *launcher) launch(s spec, wrap []string, in *counted, stdin io.Reader, output *spool) (*confined, error) {
 	flow := streams{in: stdin}
 	if output != nil {
@@ -134,17 +137,17 @@ func (l *launcher) launch(s spec, wrap []string, in *counted, stdin io.Reader, o
 		_, _ = c.wait() // it was killed
 		return nil, err
 	}
-	return c, nil // one that has died tells why, to whoever waits for it
+	return c, nil // the caller learns from wait why it has died
 }
 
-// streams are where a command reads and writes: nil is nothing.
+// streams are the input and the outputs of a command; nil means none.
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
 }
 
-// begin starts a sandbox that waits to be told what to do. Of the spec only its kind counts: whether it is Bare, and
-// has the network or a gate, and the run of its environment. The rest is as launch has it.
+// begin starts a sandbox that waits to be told what to do. Of the spec, it uses only the kind: whether it is Bare,
+// whether it has the network or a gate, and the run in its environment. The other arguments are as for launch.
 func (l *launcher) begin(s *spec, wrap []string, in *counted, flow streams) (c *confined, err error) {
 	var ends pipes
 	var offer *os.File
@@ -194,7 +197,7 @@ func (l *launcher) begin(s *spec, wrap []string, in *counted, flow streams) (c *
 	return c, nil
 }
 
-// errDead is the error of a sandbox that has died before it was told what to do.
+// errDead is the error of a sandbox that died before it was told what to do.
 var errDead = errors.New("the sandbox has died")
 
 // tell has a sandbox do what a spec says. It is called once.
@@ -218,7 +221,7 @@ func (c *confined) tell(s spec) error {
 	return nil
 }
 
-// written is the spec as the attendant reads it.
+// written is the spec in the form that the attendant reads.
 func (s *spec) written() (text []byte, err error) {
 	for kind, to := range map[string]*string{"user": &s.Users, "net": &s.Net} {
 		if *to, err = os.Readlink("/proc/self/ns/" + kind); err != nil {
@@ -247,13 +250,13 @@ func newPipes() (p pipes, err error) {
 	return p, nil
 }
 
-// inside closes the ends that the sandbox has.
+// inside closes the ends of the pipes that the sandbox holds.
 func (p pipes) inside() {
 	p.controlRead.Close()
 	p.statusWrite.Close()
 }
 
-// start starts a process, in a cgroup if it has one. what says in errors what its start does first.
+// start starts a process, in a cgroup if in is not nil. what says in errors what the process does first.
 func (l *launcher) start(cmd *exec.Cmd, in *counted, what string) (err error) {
 	if in != nil {
 		folder, err := os.Open(in.dir)
@@ -269,7 +272,8 @@ func (l *launcher) start(cmd *exec.Cmd, in *counted, what string) (err error) {
 	return nil
 }
 
-// tag is the variable that finds what outlives the attendant of a command without walls; empty elsewhere.
+// tag is the variable that marks the processes that may outlive the attendant of a command without walls; empty
+// elsewhere.
 func (s *spec) tag() string {
 	if !s.Bare || len(s.Env) == 0 {
 		return ""
@@ -304,7 +308,7 @@ func (s *spec) attendant(control, status *os.File) *exec.Cmd {
 		}
 	}
 	if s.Bare {
-		// It ends what the command has left before it ends itself.
+		// The attendant ends what the command has left before it ends itself.
 		cmd.SysProcAttr.Pdeathsig = 0
 	}
 	return cmd
@@ -323,7 +327,7 @@ func (s *spec) unshare(attributes *syscall.SysProcAttr) {
 	attributes.AmbientCaps = ambient
 }
 
-// read takes what the sandbox says, until its first process has ended.
+// read reads the reports of the sandbox until its first process has ended.
 func (c *confined) read(from *os.File) {
 	defer close(c.ended)
 	defer from.Close()
@@ -362,11 +366,11 @@ func (c *confined) kill() {
 	}
 	c.closeControl.Do(func() { c.control.Close() })
 	if !c.patient {
-		// It fails only where the process is gone already.
+		// It fails only if the process is gone already.
 		_ = c.cmd.Process.Kill()
 		return
 	}
-	// The first process of ours ends with the pipe, and bwrap after it.
+	// Our first process ends with the pipe, and bwrap after it.
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.force == nil {
@@ -395,11 +399,11 @@ func (c *confined) wait() (status, error) {
 		case held != "":
 			c.last.Notes = append(c.last.Notes, held)
 		}
-		// What goes on all the same goes with the cgroup of the box, whose end tells.
+		// A process that still runs ends with the cgroup of the box, which reports an error.
 		_ = removeCgroup(c.in.dir)
 	}
 	if c.variable != "" && !c.last.Done {
-		// The command may have killed the process that would have done it.
+		// The command may have killed the attendant, which would have ended them.
 		if serr := process.EndStrays(c.variable); serr != nil {
 			return c.last, serr
 		}

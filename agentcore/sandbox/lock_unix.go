@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lockDir takes the lock of a box's folder, which the kernel releases when its process ends. It fails where another one
-// has it.
+// lockDir takes the lock of a box's folder, which the kernel releases when this process ends. It fails where another
+// process has the lock.
 func lockDir(dir string) (func() error, error) {
 	f, err := os.Open(dir)
 	if err != nil {

@@ -21,8 +21,8 @@ type mounted struct {
 	dir    bool
 }
 
-// mount builds the view of the disk. Everything is made while the old view is still whole and writable, and attached
-// after that is read-only: no path is looked up in a place that is hidden by then.
+// mount builds the sandbox's view of the disk. All mounts are made while the old view is still whole and writable, and
+// are attached after that one is read-only, so that no path is looked up in a place that is hidden by then.
 func (s *spec) mount() error {
 	unix.Umask(0)
 	defer unix.Umask(0o022)
@@ -39,7 +39,7 @@ func (s *spec) mount() error {
 		return failed("mask", err)
 	}
 
-	// One call makes the whole disk read-only, and cuts the tie to the mounts outside.
+	// One call makes the whole disk read-only, and separates it from the mounts outside.
 	if err := unix.MountSetattr(unix.AT_FDCWD, "/", unix.AT_RECURSIVE, &unix.MountAttr{
 		Attr_set:    unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV,
 		Propagation: unix.MS_PRIVATE,
@@ -83,7 +83,7 @@ func (s *spec) mount() error {
 	return nil
 }
 
-// make makes the mounts, which are attached later.
+// make makes the mounts, which mount attaches later.
 func (s *spec) make() (ready []mounted, err error) {
 	add := func(step, target string, dir bool, fd int, err error) error {
 		if err != nil {
@@ -121,13 +121,13 @@ func (s *spec) make() (ready []mounted, err error) {
 	return ready, nil
 }
 
-// frozenKernel is where root could change the kernel without any capability.
+// frozenKernel are the places where root could change the kernel without any capability.
 var frozenKernel = []string{
 	"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs", "/proc/acpi", "/proc/scsi",
 	"/proc/asound",
 }
 
-// maskedKernel is what tells of the kernel or of other processes.
+// maskedKernel are the files that tell of the kernel or of other processes.
 var maskedKernel = []string{
 	"/proc/kcore", "/proc/keys", "/proc/kmsg", "/proc/kallsyms", "/proc/timer_list", "/proc/sched_debug",
 	"/proc/latency_stats",
@@ -135,7 +135,7 @@ var maskedKernel = []string{
 	"/sys/kernel/security",
 }
 
-// newMount makes a file system of a kind, with key=value options. See fsopen(2).
+// newMount makes a file system of this kind, with options of the form key=value. See fsopen(2).
 func newMount(kind string, attributes int, options ...string) (int, error) {
 	context, err := unix.Fsopen(kind, unix.FSOPEN_CLOEXEC)
 	if err != nil {
@@ -163,7 +163,7 @@ func newMount(kind string, attributes int, options ...string) (int, error) {
 	return fd, nil
 }
 
-// complaint is what the kernel says about the last failure, which a number cannot.
+// complaint is the kernel's text about the last failure, which says more than the number.
 func complaint(context int) string {
 	var b [512]byte
 	n, err := unix.Read(context, b[:])
@@ -173,8 +173,8 @@ func complaint(context int) string {
 	return " (" + strings.TrimSpace(string(b[:n])) + ")"
 }
 
-// overlay mounts a layer. The folders are named by descriptors, since names may hold what overlayfs takes for
-// separators. volatile saves a sync of the whole disk at the end of each command.
+// overlay mounts a layer. It names the folders by descriptors, since their names may hold characters that overlayfs
+// takes for separators. With the option volatile, the end of a command does not have to sync the whole disk.
 func overlay(l layer) (int, error) {
 	var fds []int
 	defer func() {
@@ -206,12 +206,12 @@ func overlay(l layer) (int, error) {
 	if err != nil {
 		return -1, err
 	}
-	// userxattr is what an unprivileged mount must use; see the kernel's overlayfs.rst.
+	// An unprivileged mount must use userxattr; see the kernel's overlayfs.rst.
 	return newMount("overlay", unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV,
 		"lowerdir="+strings.Join(lowers, ":"), "upperdir="+upper, "workdir="+work, "userxattr", "volatile")
 }
 
-// clone is a bind mount of a path with all below it, not attached yet.
+// clone is a bind mount of a path with everything below it, not attached yet.
 func clone(path string, write bool) (int, error) {
 	fd, err := unix.OpenTree(unix.AT_FDCWD, path, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE)
 	if err != nil {
@@ -230,7 +230,7 @@ func clone(path string, write bool) (int, error) {
 	return fd, nil
 }
 
-// attach puts a mount at its place, which is made where it is missing.
+// attach attaches a mount at its place, which it makes if it is missing.
 func attach(m mounted) error {
 	defer unix.Close(m.fd)
 	if err := makeTarget(m.target, m.dir); err != nil {
@@ -273,7 +273,8 @@ func link(name, target string) error {
 	return os.Symlink(target, name)
 }
 
-// freeze makes what lies at a path read-only, by a bind mount on itself. A path that is not there needs nothing.
+// freeze makes a path and everything below it read-only, by a bind mount on itself. It ignores a path that does not
+// exist.
 func freeze(path string) error {
 	fd, err := clone(path, false)
 	switch {
@@ -297,7 +298,7 @@ func setReadOnly(path string) error {
 	return nil
 }
 
-// newMask makes them in a folder, unless they are there.
+// newMask makes the file and the folder of a mask in a folder, unless they exist.
 func newMask(dir string) (mask, error) {
 	m := mask{filepath.Join(dir, "hidden-file"), filepath.Join(dir, "hidden-dir")}
 	if err := os.Mkdir(m.Dir, 0); err != nil && !errors.Is(err, os.ErrExist) {
@@ -316,8 +317,8 @@ func newMask(dir string) (mask, error) {
 // covers are a mask, opened.
 type covers struct{ file, dir int }
 
-// newCovers opens a mask. Clones can be made of what is opened here also where its place is covered by then; before
-// Linux 6.15 none can be made of a file system that was never attached.
+// newCovers opens a mask. What is open here can be cloned also when its place is covered. Before Linux 6.15, a file
+// system that was never attached cannot be cloned.
 func newCovers(m mask) (c covers, err error) {
 	if c.file, err = unix.Open(m.File, unix.O_PATH|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0); err != nil {
 		return c, err
@@ -326,11 +327,11 @@ func newCovers(m mask) (c covers, err error) {
 	return c, err
 }
 
-// cover hides what lies at a path. A path that is not there needs nothing.
+// cover hides the file or folder at a path. It ignores a path that does not exist.
 func (c covers) cover(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil // it cannot be reached
+		return nil // the path cannot be reached
 	}
 	from := c.dir
 	if !info.IsDir() {
@@ -356,7 +357,7 @@ func (c covers) cover(path string) error {
 // deviceNames are the devices that commands find in /dev.
 var deviceNames = []string{"null", "zero", "full", "random", "urandom", "tty"}
 
-// cloneDevices takes them from the /dev of the machine, since a user namespace may not make any.
+// cloneDevices clones the devices in the /dev of the machine, since a user namespace may not make any.
 func cloneDevices() ([]mounted, error) {
 	var devices []mounted
 	for _, name := range deviceNames {
@@ -370,7 +371,7 @@ func cloneDevices() ([]mounted, error) {
 	return devices, nil
 }
 
-// mountDevices covers /dev by a small one.
+// mountDevices covers /dev with a small one.
 func mountDevices(devices []mounted) error {
 	fd, err := newMount("tmpfs", unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NOEXEC, "mode=755", "size=64k")
 	if err != nil {
@@ -410,8 +411,8 @@ func mountDevices(devices []mounted) error {
 	return setReadOnly("/dev")
 }
 
-// boundPIDs bounds the processes of the namespace for root too, whom RLIMIT_NPROC does not bound. Before Linux 6.14
-// pid_max was the whole machine's, and must not be touched.
+// boundPIDs bounds the processes of the namespace also for root, for whom RLIMIT_NPROC does not hold. Before Linux
+// 6.14, pid_max was a setting of the whole machine, and must not be changed.
 func boundPIDs(processes int) error {
 	var name unix.Utsname
 	if err := unix.Uname(&name); err != nil {

@@ -10,13 +10,13 @@ import (
 	"sync"
 )
 
-// spool takes the output of a command: the first and the last bytes in memory, the whole in a file once it is longer
-// than that. Under its own lock, since a background command's output is read while it is written.
+// spool takes the output of a command: the first and the last bytes in memory and, once it is longer, all of it in a
+// file. It has its own lock, since the output of a background command is read while it is written.
 type spool struct {
 	keep  int   // bytes in memory, half of them from the beginning
 	limit int64 // bytes in the file
 	dir   string
-	run   string // is part of the file's name, so that it can be told whose it is; may be empty
+	run   string // the run's id in the file's name, which tells whose output it is; may be empty
 
 	mu    sync.Mutex
 	head  []byte
@@ -24,11 +24,11 @@ type spool struct {
 	size  int64
 	file  *os.File
 	saved int64
-	fault error // why there is no file, or no more of it
+	fault error // why there is no file, or why it is not complete
 
-	// errors takes standard error, nil where both go the same way. It is set before the command starts.
+	// errors takes standard error, nil where both outputs go the same way. It is set before the command starts.
 	errors *spool
-	// pipe takes standard output in the spool's place, where it is not nil. It is set before the command starts.
+	// pipe, if not nil, takes standard output instead of the spool. It is set before the command starts.
 	pipe *os.File
 }
 
@@ -40,7 +40,7 @@ func (s *spool) stdout() io.Writer {
 	return s
 }
 
-// split makes standard error go its own way, of which only what memory keeps is kept.
+// split separates standard error from standard output. Only what fits into memory is kept of it.
 func (s *spool) split() { s.errors = &spool{keep: s.keep, fault: errNotKept} }
 
 // stderr is where standard error goes.
@@ -51,7 +51,7 @@ func (s *spool) stderr() *spool {
 	return s
 }
 
-// errNotKept is why an output is in no file that nobody would look at.
+// errNotKept is why an output has no file: nobody would look at it.
 var errNotKept = errors.New("it is not kept")
 
 // Write never fails, so that a full disk does not stop a command; the reader is told instead.
@@ -95,7 +95,7 @@ func (s *spool) save(p []byte) {
 	s.fault = err
 }
 
-// bytes is what is kept in memory, with a line in the middle that says what is missing.
+// bytes is the output in memory, with a line in the middle that says what is missing.
 func (s *spool) bytes() []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,7 +108,7 @@ func (s *spool) bytes() []byte {
 	return slices.Concat(s.head, []byte(cut), tail)
 }
 
-// since returns what came after the first n bytes, as far as it is kept, and the new n.
+// since returns the output behind the first n bytes, as far as it is kept, and the new n.
 func (s *spool) since(n int64) ([]byte, int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -129,7 +129,7 @@ func (s *spool) since(n int64) ([]byte, int64) {
 	return append(out, s.tail[n-start:]...), s.size
 }
 
-// close ends the file. It returns its name where it holds more than memory does.
+// close closes the file. It returns the file's name if the file holds more than memory does.
 func (s *spool) close() (name string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -19,18 +19,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// overlayView shows a workspace folder through overlayfs. Its upper layer holds, between commands, only what stays in
-// the box; before a command the agent's texts are put in, and after it what changed is taken out. No command runs on it
-// meanwhile.
+// overlayView shows a workspace folder through overlayfs. Between commands, its upper layer holds only what stays in
+// the box. Before a command, the agent's texts are added; after the command, the changes are removed. Meanwhile no
+// command runs on it.
 type overlayView struct {
 	view
 	dir   string // holds upper and the work folders
 	upper *os.Root
 	works int
-	work  string // the last one
-	// stamps keep the time of a text that did not change, for tools that compare times.
+	work  string // the last work folder
+	// stamps keep the times of texts that did not change, for tools that compare times.
 	stamps map[string]stamp
-	// known are the files that were kept and told already.
+	// known are the kept files that were reported already.
 	known map[string]fileID
 }
 
@@ -66,8 +66,8 @@ func (v *overlayView) close() error {
 	return errors.Join(v.upper.Close(), v.disk.Close())
 }
 
-// layer is the mount for the next command. Each gets a new work folder, since the kernel marks those of volatile mounts
-// as used; that of the command before is returned.
+// layer is the mount for the next command. Each gets a new work folder, since the kernel marks the work folders of
+// volatile mounts as used; layer also returns the former one.
 func (v *overlayView) layer() (l layer, used string, err error) {
 	used, v.work = v.work, filepath.Join(v.dir, "work"+strconv.Itoa(v.works+1))
 	v.works++
@@ -78,7 +78,7 @@ func (v *overlayView) layer() (l layer, used string, err error) {
 	return layer{Target: v.root, Lower: []string{v.root}, Upper: upper, Work: v.work}, used, nil
 }
 
-// seed puts the agent's texts into the upper layer.
+// seed writes the agent's texts into the upper layer.
 func (v *overlayView) seed(texts map[string]Text) error {
 	v.texts = texts
 	for rel, text := range texts {
@@ -167,7 +167,7 @@ func isWhiteout(info fs.FileInfo) bool {
 	return ok && info.Mode().Type() == fs.ModeDevice|fs.ModeCharDevice && s.Rdev == 0
 }
 
-// collect takes what the last command changed out of the upper layer.
+// collect removes the last command's changes from the upper layer and returns them.
 func (v *overlayView) collect() (found, error) {
 	c := &collector{overlayView: v, seen: map[string]bool{}}
 	if err := c.folder("."); err != nil {
@@ -254,7 +254,7 @@ func (c *collector) keep(rel string, info fs.FileInfo, reason string) {
 	}
 }
 
-// deleted reports that a file, or all files of a folder, are gone.
+// deleted reports a file as deleted, or all files of a folder.
 func (c *collector) deleted(rel string) error {
 	files, err := c.filesBelow(rel)
 	if err != nil {
@@ -300,7 +300,7 @@ func (c *collector) subfolder(rel string) error {
 	onDisk := err == nil
 	switch {
 	case opaque:
-		// The folder was replaced: what it had and has no more is deleted.
+		// The folder was replaced: files that it had and no longer has are deleted.
 		files, err := c.filesBelow(rel)
 		if err != nil {
 			return err
@@ -409,7 +409,7 @@ func (c *collector) text(rel string, text Text) error {
 	return c.entry(rel)
 }
 
-// layOver puts what stays in the upper layer over a copy of the folder.
+// layOver copies what stays in the upper layer onto a copy of the folder.
 func (v *overlayView) layOver(to *copyView) error { return v.layFolder(".", to) }
 
 func (v *overlayView) layFolder(rel string, to *copyView) error {

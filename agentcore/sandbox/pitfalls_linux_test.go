@@ -83,7 +83,9 @@ func TestForeignOwner(t *testing.T) {
 	if err := os.Chmod(file, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	out, err := asNobody(t, dir, []string{playVariable + "=foreign", "WORK=" + dir + "/work", "STATE=" + dir + "/state"}).CombinedOutput()
+	out, err := asNobody(t, dir, []string{
+		playVariable + "=foreign", "WORK=" + dir + "/work", "STATE=" + dir + "/state",
+	}).CombinedOutput()
 	if err != nil || string(out) != "shared/file=new shared/other=made" {
 		t.Errorf("%v: %s", err, out)
 	}
@@ -92,13 +94,17 @@ func TestForeignOwner(t *testing.T) {
 func init() {
 	plays["foreign"] = func() int {
 		b, err := Open(context.Background(), Options{
-			Roots: []string{os.Getenv("WORK")}, StateDir: os.Getenv("STATE"), Env: []string{"PATH=" + os.Getenv("PATH")},
+			Roots:    []string{os.Getenv("WORK")},
+			StateDir: os.Getenv("STATE"),
+			Env:      []string{"PATH=" + os.Getenv("PATH")},
 		})
 		if err != nil {
 			fmt.Println(err)
 			return 1
 		}
-		r, err := b.Run(context.Background(), Command{Script: `printf new >> shared/file; printf new > shared/file; printf made > shared/other`})
+		r, err := b.Run(context.Background(), Command{
+			Script: `printf new >> shared/file; printf new > shared/file; printf made > shared/other`,
+		})
 		fmt.Print(changesOf(os.Getenv("WORK"), r.Changes))
 		if err != nil || r.Exit != 0 || b.Close() != nil {
 			fmt.Printf("%v %d %s", err, r.Exit, r.Output)
@@ -157,7 +163,8 @@ func TestLeftovers(t *testing.T) {
 	b, ws := open(t, map[string]string{"dir/x": "x", "dir/y": "y", "b": "b", "gone/a": "a"})
 	r := sh(t, b, `mkfifo pipe; ln -s /etc/passwd link; ln b hard; mkdir -p shut/in; echo t > shut/in/t; chmod 000 shut/in shut;
 		rm -r dir; mkdir dir; printf z > dir/z; printf '\0\1' > bin; rm -r gone; printf file > gone; printf s > secret; chmod 000 secret; chmod 755 b`)
-	if got := changesOf(ws, r.Changes); got != "b=b -dir/x -dir/y dir/z=z gone=file -gone/a hard=b secret=s shut/in/t=t\n" {
+	got := changesOf(ws, r.Changes)
+	if got != "b=b -dir/x -dir/y dir/z=z gone=file -gone/a hard=b secret=s shut/in/t=t\n" {
 		t.Errorf("changes: %s\n%s", got, r.Output)
 	}
 	kept := fmt.Sprint(r.Kept)
@@ -177,8 +184,10 @@ func TestLeftovers(t *testing.T) {
 func TestKept(t *testing.T) {
 	cache := t.TempDir()
 	write(t, filepath.Join(cache, "host"), "host")
-	b, ws := open(t, map[string]string{"node_modules/x": "x"}, ignoreModules, func(o *Options) { o.Caches = []Cache{{Path: cache}} })
-	script := fmt.Sprintf(`rm node_modules/x; echo y > node_modules/y; echo h > ~/h; cat %[1]s/host; echo c > %[1]s/c; echo t > /tmp/t`, cache)
+	b, ws := open(t, map[string]string{"node_modules/x": "x"}, ignoreModules,
+		func(o *Options) { o.Caches = []Cache{{Path: cache}} })
+	script := fmt.Sprintf(`rm node_modules/x; echo y > node_modules/y; echo h > ~/h; cat %[1]s/host; echo c > %[1]s/c; echo t > /tmp/t`,
+		cache)
 	if r := sh(t, b, script); len(r.Changes) > 0 || string(r.Output) != "host" {
 		t.Errorf("%s %v", r.Output, r.Changes)
 	}
@@ -187,7 +196,9 @@ func TestKept(t *testing.T) {
 	if r := sh(t, b, see); string(r.Output) != want {
 		t.Errorf("the next command: %q", r.Output)
 	}
-	p, err := b.Start(t.Context(), Command{Script: see + "; cat new", Overlay: map[string]Text{filepath.Join(ws, "new"): {Content: []byte("shown")}}})
+	p, err := b.Start(t.Context(), Command{
+		Script: see + "; cat new", Overlay: map[string]Text{filepath.Join(ws, "new"): {Content: []byte("shown")}},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,11 +229,13 @@ func TestLimits(t *testing.T) {
 			}
 		})
 	}
-	if r := sh(t, b, `head -c 2000000 /dev/zero > big; stat -c %s big`); !strings.Contains(string(r.Output), "1048576") {
+	r := sh(t, b, `head -c 2000000 /dev/zero > big; stat -c %s big`)
+	if !strings.Contains(string(r.Output), "1048576") {
 		t.Errorf("a file grew above its limit: %s", r.Output)
 	}
-	r := sh(t, b, `seq 100000`)
-	if len(r.Output) > 1100 || r.OutputSize != 588895 || !strings.HasPrefix(string(r.Output), "1\n2\n") || !strings.HasSuffix(string(r.Output), "100000\n") {
+	r = sh(t, b, `seq 100000`)
+	if len(r.Output) > 1100 || r.OutputSize != 588895 || !strings.HasPrefix(string(r.Output), "1\n2\n") ||
+		!strings.HasSuffix(string(r.Output), "100000\n") {
 		t.Errorf("%d bytes of %d", len(r.Output), r.OutputSize)
 	}
 	if whole, err := os.ReadFile(r.OutputFile); err != nil || len(whole) != 5000 {
@@ -261,7 +274,8 @@ func TestInheritedDescriptors(t *testing.T) {
 		defer unix.Close(fd)
 		b, _ := open(t, nil, walls)
 		for range 2 { // the second may have been waited for
-			r := sh(t, b, fmt.Sprintf(`(echo out >/proc/self/fd/%d) 2>/dev/null || (echo out >&%d) 2>/dev/null || echo refused`, fd, fd))
+			r := sh(t, b,
+				fmt.Sprintf(`(echo out >/proc/self/fd/%d) 2>/dev/null || (echo out >&%d) 2>/dev/null || echo refused`, fd, fd))
 			if text, err := os.ReadFile(path); err != nil || len(text) > 0 || string(r.Output) != "refused\n" {
 				t.Errorf("the file has %q, %v; output %q", text, err, r.Output)
 			}

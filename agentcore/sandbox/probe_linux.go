@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// probeWrapped tries what bwrap leaves to us, and whether it did its part.
+// probeWrapped tries the steps that bwrap leaves to us, and checks the walls that it has built.
 func (in *inner) probeWrapped() []Check {
 	var r Report
 	err := os.WriteFile(filepath.Join("/usr", ".agentls-probe"), nil, 0o600)
@@ -36,7 +36,7 @@ func (in *inner) probeWrapped() []Check {
 	return r.Checks
 }
 
-// probeRights tries what both kinds of walls need.
+// probeRights tries the steps that both kinds of walls need.
 func (in *inner) probeRights(r *Report) {
 	r.note(checkLimits, in.limit(), "memory is counted for all processes together, ten times a second")
 	r.note(checkRights, dropCapabilities(), "no capabilities, no new privileges")
@@ -83,10 +83,10 @@ func probe(ctx context.Context, stateDir string, tell func(Level)) Report {
 	return r
 }
 
-// attempts are what is to be cleared away behind them.
+// attempts clear away what the checks leave.
 type attempts []func() error
 
-// clear clears all of it away.
+// clear runs all of them.
 func (a attempts) clear() (err error) {
 	for _, clear := range a {
 		err = errors.Join(err, clear())
@@ -121,7 +121,7 @@ func probeLevel(ctx context.Context, stateDir string, tried *attempts) Report {
 	return r
 }
 
-// judge tells whether the checks are enough for walls. The overlay and Landlock are not needed.
+// judge reports whether the checks are good enough for walls. The overlay and Landlock are not needed.
 func judge(checks []Check, overlay *bool) bool {
 	fine := true
 	for _, c := range checks {
@@ -136,7 +136,7 @@ func judge(checks []Check, overlay *bool) bool {
 	return fine
 }
 
-// tryNamespaces runs the checks in namespaces of our own making. An error means that there is no inside.
+// tryNamespaces runs the checks in namespaces of our own making. The error says why there is no sandbox to run them in.
 func tryNamespaces(ctx context.Context, stateDir string, tried *attempts) ([]Check, error) {
 	return try(ctx, stateDir, tried, func(dir string) (spec, []string, *counted, error) {
 		l := layer{
@@ -153,7 +153,7 @@ func tryNamespaces(ctx context.Context, stateDir string, tried *attempts) ([]Che
 	})
 }
 
-// tryBwrap runs the checks inside of bwrap, with one thing of each kind that its command line can have.
+// tryBwrap runs the checks inside of bwrap, with one option of each kind that its command line can have.
 func tryBwrap(ctx context.Context, stateDir string, tried *attempts) ([]Check, error) {
 	bwrap, err := findBwrap()
 	if err != nil {
@@ -192,15 +192,15 @@ func tryCgroup(ctx context.Context, stateDir string, tried *attempts) (checks []
 	})
 }
 
-// try runs the checks in a sandbox that prepare describes; it gets a folder for what the sandbox needs, which is left
-// to be cleared away.
+// try runs the checks in a sandbox that prepare describes. prepare gets a folder for what the sandbox needs, which
+// tried will delete.
 func try(ctx context.Context, stateDir string, tried *attempts,
 	prepare func(dir string) (spec, []string, *counted, error),
 ) (checks []Check, err error) {
 	if err := os.MkdirAll(stateDir, 0o700); err != nil {
 		return nil, err
 	}
-	// It is a box as others are, so that the next one clears it away where this process is killed.
+	// It is an ordinary box, so that the next one deletes it if this process is killed.
 	dir, unlock, err := makeBoxDir(stateDir)
 	if err != nil {
 		return nil, err

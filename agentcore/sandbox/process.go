@@ -19,10 +19,10 @@ type Process struct {
 	err    error
 }
 
-// Start starts a command and does not wait for it. It runs on a synced copy of the workspace, made now, since a mounted
-// overlay would not notice what changes below it, or on the folder itself, read-only, where c.Live is set; what it
-// writes stays in that copy, and Result has no changes. The process ends with the box at the latest, or after
-// c.Timeout, if that is set. ctx only bounds the start.
+// Start starts a command and does not wait for it. The command runs on a synced copy of the workspace that is made now,
+// since a mounted overlay would not notice changes below it. Where c.Live is set, it runs on the folder itself,
+// read-only. What it writes stays in the copy, and Result has no changes. The process ends with the box at the latest,
+// or after c.Timeout, if that is set. ctx bounds only the start.
 func (b *Box) Start(ctx context.Context, c Command) (*Process, error) {
 	if err := b.use(); err != nil {
 		return nil, err
@@ -73,8 +73,8 @@ func (b *Box) background(ctx context.Context, c Command) (p *Process, err error)
 	return p, nil
 }
 
-// backgroundRoots makes the workspace folders that a command in the background sees; those that were made are returned
-// with an error, too.
+// backgroundRoots makes the workspace folders for a command in the background. On an error, it still returns those that
+// were made.
 func (b *Box) backgroundRoots(c Command, dir string) (roots []folder, err error) {
 	for i, texts := range b.split(c.Overlay) {
 		f := b.roots[i]
@@ -106,8 +106,7 @@ func (b *Box) backgroundRoots(c Command, dir string) (roots []folder, err error)
 	return roots, nil
 }
 
-// attend waits for the end of a process that was started, which comes with the box's end or the time limit at the
-// latest.
+// attend waits for the end of a started process, which ends with the box or at the time limit at the latest.
 func (b *Box) attend(p *Process, c Command, started time.Time, clean func() error) {
 	stop := context.AfterFunc(b.ctx, p.child.kill)
 	var timer *time.Timer
@@ -125,7 +124,7 @@ func (b *Box) attend(p *Process, c Command, started time.Time, clean func() erro
 			p.result.TimedOut, err = true, nil
 		}
 		if !s.Done && s.Step == "" && s.Limit == "" {
-			// Kill, the box's end or the time limit.
+			// The process was ended by Kill, the end of the box or the time limit.
 			p.result.Exit, p.result.Signal, err = 128+9, "SIGKILL", nil
 		}
 		if !c.Live {
@@ -135,8 +134,8 @@ func (b *Box) attend(p *Process, c Command, started time.Time, clean func() erro
 	}()
 }
 
-// Output returns what came after the first since bytes, and the length so far, to be passed next time. What no longer
-// is in memory is left out, and said.
+// Output returns the output behind the first since bytes, and the length so far, to be passed next time. Output that is
+// no longer in memory is left out, and a line says so.
 func (p *Process) Output(since int64) (output []byte, size int64) { return p.output.since(since) }
 
 // Kill ends the command and all that it started. It does not wait.
@@ -155,7 +154,7 @@ func (p *Process) Wait(ctx context.Context) (Result, error) {
 	}
 }
 
-// layOver puts what earlier commands left in this copy over another one.
+// layOver copies what earlier commands left in this copy onto another one.
 func (v *copyView) layOver(to *copyView) error {
 	return v.layFolder(".", to)
 }

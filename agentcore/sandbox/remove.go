@@ -26,7 +26,7 @@ func removeTree(dir string) error {
 	return os.RemoveAll(dir)
 }
 
-// openUp gives the owner every right on a folder and on those below it.
+// openUp gives the owner all rights on a folder and on those below it.
 func openUp(root *os.Root, name string) error {
 	info, err := root.Lstat(name)
 	if err != nil || !info.IsDir() {

@@ -8,11 +8,11 @@ import (
 // Report is which level can be had on this machine, and what every check found.
 type Report struct {
 	Level Level
-	// Overlay tells that the workspace is mounted copy-on-write; else commands get a synced copy of it.
+	// Overlay says that the workspace is mounted copy-on-write; otherwise commands get a synced copy of it.
 	Overlay bool
-	// Cgroup tells that the kernel counts the memory and the processes of a command together, in a cgroup (v2). Else
-	// its memory is measured ten times a second, but for commands on copies, and its processes are bounded where it has
-	// namespaces.
+	// Cgroup says that the kernel counts the memory and the processes of a command together, in a cgroup (v2).
+	// Otherwise memory is measured ten times a second, except for commands on copies, and processes are limited where
+	// there are namespaces.
 	Cgroup bool
 	Checks []Check
 }

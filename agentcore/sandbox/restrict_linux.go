@@ -30,13 +30,13 @@ func raiseLoopback() error {
 	return nil
 }
 
-// dropCapabilities gives up every capability of this thread and its children, for good.
+// dropCapabilities drops every capability of this thread and its children, for good.
 func dropCapabilities() error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("forbid new privileges: %w", err)
 	}
 	for c := range unix.CAP_LAST_CAP + 1 {
-		// Without CAP_SETPCAP, inside another sandbox, nothing can be dropped, but nothing can be won either.
+		// Without CAP_SETPCAP, as inside another sandbox, no capability can be dropped, but none can be gained either.
 		if err := unix.Prctl(unix.PR_CAPBSET_DROP, uintptr(c), 0, 0, 0); err != nil && err != unix.EINVAL &&
 			err != unix.EPERM {
 			return fmt.Errorf("drop capability %d: %w", c, err)
@@ -50,11 +50,11 @@ func dropCapabilities() error {
 	if err := unix.Capset(&header, &none[0]); err != nil {
 		return fmt.Errorf("drop the capabilities: %w", err)
 	}
-	// Nobody inside may look into this process, which still holds the pipes to the outside.
+	// No process inside may look into this process, which still holds the pipes to the outside.
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("close this process: %w", err)
 	}
-	// A change of rights may have taken it back.
+	// The change of rights may have reset the signal.
 	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
 		return fmt.Errorf("end with the starting process: %w", err)
 	}
@@ -79,8 +79,8 @@ func restrictFiles(writable []string) error {
 	if landlockABI() < minLandlock {
 		return nil
 	}
-	// Files, signals and abstract sockets at once, since each call goes through every thread; the network has its
-	// namespace.
+	// Files, signals and abstract sockets are restricted in one call, since each call is made on every thread. The
+	// network has its namespace.
 	config := landlock.V6.BestEffort()
 	config.HandledAccessNet = 0
 	return config.Restrict(
@@ -97,7 +97,7 @@ const (
 	offsetArg1 = 24
 )
 
-// denied are calls that fail with EPERM: they reach other processes, mounts, namespaces or the kernel itself.
+// denied are calls that fail with EPERM, since they reach other processes, mounts, namespaces or the kernel itself.
 var denied = append([]uint32{
 	unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PROCESS_MADVISE,
 	unix.SYS_PIDFD_GETFD, unix.SYS_KCMP,
@@ -114,14 +114,14 @@ var denied = append([]uint32{
 	unix.SYS_LOOKUP_DCOOKIE, unix.SYS_VHANGUP, unix.SYS_NFSSERVCTL,
 }, deniedHere...)
 
-// missing are calls that fail with ENOSYS, so that programs use an older way that can be judged.
+// missing are calls that fail with ENOSYS, so that programs use an older call that the filter can judge.
 var missing = []uint32{unix.SYS_CLONE3, unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER}
 
 // newNamespaces are the flags of clone(2) that make a namespace.
 const newNamespaces = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET |
 	unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWTIME
 
-// callFilter is the program that judges each system call.
+// callFilter is the BPF program that judges each system call.
 func callFilter() []unix.SockFilter {
 	statement := func(code uint16, k uint32) unix.SockFilter { return unix.SockFilter{Code: code, K: k} }
 	jump := func(kind uint16, k uint32, yes, no uint8) unix.SockFilter {
@@ -134,7 +134,7 @@ func callFilter() []unix.SockFilter {
 	}
 	allow := statement(verdict, unix.SECCOMP_RET_ALLOW)
 
-	// A program for another instruction set has other numbers, which nobody has judged.
+	// A program for another instruction set has other numbers of calls, which the filter does not judge.
 	program := []unix.SockFilter{
 		statement(load, offsetArch),
 		jump(unix.BPF_JEQ, auditArch, 1, 0),

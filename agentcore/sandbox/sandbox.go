@@ -28,8 +28,8 @@ const (
 type Network struct {
 	// Open gives commands the network of the machine.
 	Open bool
-	// Gate makes the way to single hosts for a command that has a network of its own; nil is none. The package proxy
-	// has one.
+	// Gate makes the way to single hosts for a command that has a network of its own; nil means none. Package proxy has
+	// one.
 	Gate func() Gate
 }
 
@@ -37,14 +37,14 @@ type Network struct {
 // sends them out, as one message with SCM_RIGHTS (unix(7)), in which a byte for each socket is the index of its
 // address.
 type Gate struct {
-	// Listen are the addresses, as "127.0.0.1:port", at most 250. The first one must be had; others that cannot, such
-	// as those of IPv6 where there is none, are left out.
+	// Listen are the addresses, as "127.0.0.1:port", at most 250. Without the first one, the command fails; others that
+	// cannot be had, such as those of IPv6 where there is none, are left out.
 	Listen []string
 	// Env are variables for the command, as KEY=value.
 	Env []string `json:"-"`
-	// Serve is called before the command starts, takes over the socket (SOCK_SEQPACKET) at which the message arrives,
-	// if the sandbox comes so far, and does not wait. stop ends all of it, when the command has ended, and returns
-	// what is to be told of it.
+	// Serve is called before the command starts, and does not wait. It takes over the socket (SOCK_SEQPACKET) at which
+	// the message arrives if the sandbox gets that far. stop is called when the command has ended; it ends everything
+	// that Serve began, and returns notes about it.
 	Serve func(socket *os.File) (stop func() []string, err error) `json:"-"`
 }
 
@@ -109,15 +109,15 @@ type Command struct {
 	Offline bool
 	// Stdin is the standard input; nil is an empty one.
 	Stdin []byte
-	// Input and Output are the ends of pipes for the standard input and output of a command that the caller speaks
-	// with, for Start alone. The caller closes them once Start has returned. What [Process.Output] returns is then
+	// Input and Output are the ends of pipes for the standard input and output of a command with which the caller
+	// exchanges messages; only for Start. The caller closes them once Start has returned. [Process.Output] then returns
 	// standard error.
 	Input, Output *os.File
-	// Env are variables that this command gets beside those of the box, as KEY=value.
+	// Env are further variables of this command, as KEY=value.
 	Env []string
-	// Live shows the folders of the workspace as they are on the disk, read-only and without a copy, also what changes
-	// while the command runs; for Start alone. A box without walls makes a copy all the same. Files that may hold
-	// secrets are hidden if they are there at the start.
+	// Live shows the workspace folders as they are on the disk, read-only and without a copy, with changes that are
+	// made while the command runs; only for Start. A box without walls still makes a copy. Files that may hold secrets
+	// are hidden if they exist at the start.
 	Live bool
 	// Timeout ends the command; zero is that of the limits.
 	Timeout time.Duration
@@ -145,29 +145,30 @@ type Change struct {
 	Before  Hash
 }
 
-// Kept is a file that a command left in the workspace and that is no Change. It stays in the box, where the next
-// commands of the run find it.
+// Kept is a file that a command left in the workspace and that is not reported as a Change. It stays in the box, where
+// the run's next commands find it.
 type Kept struct {
 	Path   string
 	Reason string
 }
 
-// Result is what came of a command.
+// Result is the outcome of a command.
 type Result struct {
 	// Level is the level it ran on.
 	Level Level
-	// Output is standard output and standard error as they came, cut in the middle where they were too long.
+	// Output is standard output and standard error in the order in which they came, cut in the middle if they were too
+	// long.
 	Output []byte
-	// Errors is standard error where the command splits it, cut like Output, of which it then is no part.
+	// Errors is standard error of a command with SplitErrors, cut like Output, which then does not contain it.
 	Errors []byte
-	// OutputSize is the length of the whole, in bytes, and OutputFile has it, if anything was cut.
+	// OutputSize is the length of the whole output, in bytes. If it was cut, the file OutputFile has all of it.
 	OutputSize int64
 	OutputFile string
 	// Exit is the exit code; 128 and the signal's number where a signal ended the command.
 	Exit int
 	// Signal is the name of that signal, such as "SIGKILL"; empty where the command ended by itself.
 	Signal string
-	// TimedOut tells that the time limit ended it.
+	// TimedOut says that the time limit ended the command.
 	TimedOut bool
 	// Changes are in the order of their paths.
 	Changes []Change
@@ -185,8 +186,8 @@ var ErrClosed = errors.New("the sandbox is closed")
 // ErrNone is returned by Open where there is no sandbox of any level.
 var ErrNone = errors.New("there is no sandbox on this machine")
 
-// marker is the name by which a process of ours knows that it is to set up a sandbox. No file has it.
+// marker is the program name by which a process of ours knows that it is to set up a sandbox. No file has this name.
 const marker = "agentls: sandbox"
 
-// dispatched tells that this program calls Dispatch, so that starting itself again is no endless chain.
+// dispatched says that this program calls Dispatch, so that starting itself again cannot go on for ever.
 var dispatched atomic.Bool

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// adopt copies what belongs to unknown owners into the upper layer: overlayfs could not copy it when a command writes,
-// and would answer EOVERFLOW. What the command does not change is taken out again afterwards.
+// adopt copies files of unknown owners into the upper layer, since overlayfs could not copy them up when a command
+// writes, and would answer EOVERFLOW. Those that the command does not change are removed afterwards.
 func (v *overlayView) adopt(foreign []string, limit int64) error {
 	var size int64
 	for _, rel := range foreign {
@@ -39,7 +39,7 @@ func (v *overlayView) adopt(foreign []string, limit int64) error {
 				err = copyRegular(v.disk, rel, v.upper, rel, info)
 			}
 		}
-		// What cannot be read cannot be written by a command either.
+		// A command cannot write a file either that cannot be read.
 		if err != nil && !gone(err) && !errors.Is(err, fs.ErrPermission) {
 			return err
 		}
@@ -47,7 +47,7 @@ func (v *overlayView) adopt(foreign []string, limit int64) error {
 	return nil
 }
 
-// movers are programs that rename folders and give up where that fails.
+// movers are programs that rename folders, and fail where they cannot.
 var movers = []string{"npm", "npx", "yarn", "pnpm", "bun"}
 
 // renames tells whether a command names a program that renames folders of packages.
@@ -57,8 +57,8 @@ func (c Command) renames() bool {
 	return slices.ContainsFunc(words, func(word string) bool { return slices.Contains(movers, word) })
 }
 
-// copyUp puts the folders node_modules whole into the upper layer. A folder that has a part below cannot be renamed on
-// an overlay (EXDEV), and npm renames folders of packages.
+// copyUp copies the folders node_modules as a whole into the upper layer. On an overlay, a folder that has a part below
+// cannot be renamed (EXDEV), and npm renames folders of packages.
 func (v *overlayView) copyUp(limit int64) error {
 	var found []string
 	var walk func(rel string, depth int) error
@@ -86,7 +86,7 @@ func (v *overlayView) copyUp(limit int64) error {
 	}
 	for _, rel := range found {
 		if _, err := lstat(v.upper, rel); err == nil || !v.isIgnored(rel, true) {
-			continue // a command has changed it already, or it belongs to the project's texts
+			continue // a command has changed the file already, or it belongs to the project's texts
 		}
 		if size := v.sizeBelow(rel, limit); size > limit {
 			return fmt.Errorf("%w: %s has more than %d MiB, so that renaming folders in it fails", errTooLarge,
@@ -110,7 +110,7 @@ func (v *overlayView) copyUp(limit int64) error {
 	return nil
 }
 
-// sizeBelow is the size of the files in a folder, in bytes; it stops counting above the limit.
+// sizeBelow is the size of the files in a folder, in bytes. It stops counting above the limit.
 func (v *overlayView) sizeBelow(rel string, limit int64) (size int64) {
 	err := fs.WalkDir(v.disk.FS(), filepath.ToSlash(rel), func(_ string, e fs.DirEntry, err error) error {
 		if err != nil {
@@ -124,7 +124,7 @@ func (v *overlayView) sizeBelow(rel string, limit int64) (size int64) {
 		return nil
 	})
 	if err != nil {
-		return limit + 1 // what cannot be counted is not copied
+		return limit + 1 // a folder that cannot be measured is not copied
 	}
 	return size
 }

@@ -33,7 +33,9 @@ func TestSetuid(t *testing.T) {
 		t.Fatalf("the program has no power outside, so that this test shows nothing: %q %v", out, err)
 	}
 	for _, level := range levels {
-		out, err := asNobody(t, dir, []string{playVariable + "=powerless", "DIR=" + dir, "LEVEL=" + string(level)}).CombinedOutput()
+		out, err := asNobody(t, dir, []string{
+			playVariable + "=powerless", "DIR=" + dir, "LEVEL=" + string(level),
+		}).CombinedOutput()
 		if want := fmt.Sprintf("%d %d true", nobody, nobody); err != nil || string(out) != want {
 			t.Errorf("level %q: the programs say %q, %v; want %q", level, out, err, want)
 		}
@@ -48,8 +50,10 @@ func init() {
 	plays["powerless"] = func() int {
 		dir := os.Getenv("DIR")
 		o := Options{
-			Roots: []string{filepath.Join(dir, "work")}, StateDir: filepath.Join(dir, "state"), Env: []string{"PATH=" + os.Getenv("PATH")},
-			Tools: []string{filepath.Join(dir, "tools")},
+			Roots:    []string{filepath.Join(dir, "work")},
+			StateDir: filepath.Join(dir, "state"),
+			Env:      []string{"PATH=" + os.Getenv("PATH")},
+			Tools:    []string{filepath.Join(dir, "tools")},
 		}
 		if level := os.Getenv("LEVEL"); level != "" {
 			o.Report = &Report{Level: Level(level)}
@@ -59,7 +63,9 @@ func init() {
 			fmt.Println(err)
 			return 1
 		}
-		r, err := b.Run(context.Background(), Command{Script: fmt.Sprintf("export %s=who; ./power; %s/tools/power", playVariable, dir)})
+		r, err := b.Run(context.Background(), Command{
+			Script: fmt.Sprintf("export %s=who; ./power; %s/tools/power", playVariable, dir),
+		})
 		fmt.Printf("%s%v", r.Output, err == nil && r.Exit == 0)
 		if err := b.Close(); err != nil {
 			fmt.Println(err)

@@ -15,20 +15,19 @@ import (
 // one that comes later, Ahead starts another spare.
 const sparePatience = 10 * time.Second
 
-// spare is the attendant of the next command of a box. It was started ahead, in namespaces of its own, and waits to be
-// told what to do: to start a process with namespaces takes as long as all the rest. It has mounted nothing yet, and
-// knows of no command. Its goroutine owns it until a command takes it, it has waited for too long, or the box is
-// closed.
+// spare is the attendant of a box's next command. It is started ahead, in namespaces of its own, and waits to be told
+// what to do, since starting a process with namespaces takes as long as all the rest. It has mounted nothing yet, and
+// knows of no command. Its goroutine owns it until a command takes it, it has waited too long, or the box is closed.
 type spare struct {
-	hand  chan waiting  // has no buffer: what was received is the receiver's
-	ended chan struct{} // is closed when nobody can take it any more
+	hand  chan waiting  // unbuffered, so that the receiver owns the spare
+	ended chan struct{} // closed when the spare cannot be taken any more
 }
 
-// waiting is a spare that runs.
+// waiting is a running spare.
 type waiting struct {
 	*confined
 	output *relay
-	mounts int // a descriptor that tells of changes of the mounts since before the start
+	mounts int // a descriptor that reports changes of the mounts since before the spare's start
 }
 
 // wait starts an attendant that has no command yet.
@@ -76,8 +75,8 @@ func (s *spare) waits() bool {
 	}
 }
 
-// hears waits until a spare has read what it was told, and reports false where it does not: somebody may have killed it
-// while it waited, or is about to.
+// hears waits until a spare has read what it was told. It reports false where the spare does not: it may have been
+// killed while it waited.
 func (c *confined) hears() bool {
 	timer := time.NewTimer(waitDelay)
 	defer timer.Stop()
@@ -101,7 +100,7 @@ func mountsChanged(fd int) bool {
 	return n != 0 || err != nil
 }
 
-// relay writes to a spool that is not known from the beginning. Before that, nothing is worth keeping.
+// relay writes to a spool that is set later. Output before that is dropped, since it is of no use.
 type relay struct{ to atomic.Pointer[spool] }
 
 func (r *relay) Write(p []byte) (int, error) {

@@ -108,12 +108,14 @@ func checkIdle(t *testing.T, pid int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); fd > statusFD && err == nil && flags&unix.FD_CLOEXEC == 0 {
+		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); fd > statusFD &&
+			err == nil && flags&unix.FD_CLOEXEC == 0 {
 			continue // whoever started the tests has left it open for every process
 		}
 		to, err := os.Readlink(link)
 		switch {
-		case err != nil, to == "/dev/null", strings.HasPrefix(to, "anon_inode:"), strings.HasPrefix(to, "/sys/fs/cgroup/"):
+		case err != nil, to == "/dev/null",
+			strings.HasPrefix(to, "anon_inode:"), strings.HasPrefix(to, "/sys/fs/cgroup/"):
 		case strings.HasPrefix(to, "pipe:"):
 			pipes++
 		default:
@@ -133,7 +135,8 @@ func TestSpareFits(t *testing.T) {
 		"errors":  func(c *Command) { c.SplitErrors = true },
 		"offline": func(c *Command) { c.Offline = true },
 	} {
-		if r := sh(t, b, "cat; echo out", change); !strings.HasSuffix(string(r.Output), "out\n") || b.machine.spare != nil {
+		if r := sh(t, b, "cat; echo out", change); !strings.HasSuffix(string(r.Output), "out\n") ||
+			b.machine.spare != nil {
 			t.Errorf("%s: output %q, a spare: %v", name, r.Output, b.machine.spare != nil)
 		}
 	}
@@ -274,7 +277,9 @@ func TestSpareEnds(t *testing.T) {
 
 // openPlay opens a box for a play.
 func openPlay() *Box {
-	o := Options{Roots: []string{os.Getenv("WORK")}, StateDir: os.Getenv("STATE"), Env: []string{"PATH=" + os.Getenv("PATH")}}
+	o := Options{
+		Roots: []string{os.Getenv("WORK")}, StateDir: os.Getenv("STATE"), Env: []string{"PATH=" + os.Getenv("PATH")},
+	}
 	b, err := Open(context.Background(), o)
 	if err != nil {
 		panic(err)

@@ -4,15 +4,15 @@ package sandbox
 
 import "slices"
 
-// spec is what the process that sets up a sandbox is told by the one that starts it, as JSON on the control pipe.
+// spec tells the process that sets up a sandbox what to do. It is sent as JSON on the control pipe.
 type spec struct {
-	// Probe only looks what works: every step is tried and reported, no command runs.
+	// Probe has every step tried and reported, and no command run.
 	Probe bool
 	// Mount is false where another program has built the walls already.
 	Mount bool
-	// Bare is no walls at all: the process only makes sure that nothing of the command outlives it.
+	// Bare builds no walls: the process only makes sure that no process of the command outlives the command.
 	Bare bool
-	// Counted tells that the kernel counts memory and processes together.
+	// Counted says that the kernel counts memory and processes together.
 	Counted bool
 	// Users and Net are the namespaces of the starting side, as /proc/self/ns/user and /proc/self/ns/net name them.
 	Users, Net string
@@ -63,9 +63,9 @@ type bind struct {
 const (
 	controlFD = 3
 	statusFD  = 4
-	// programFD is our own program, where another one starts it.
+	// programFD is our own program's file, where bwrap starts the program.
 	programFD = 5
-	// offerFD is the socket for those of a gate.
+	// offerFD is the socket through which the sockets of a gate are sent.
 	offerFD = 6
 )
 
@@ -75,7 +75,7 @@ const (
 	stepCommand = "command"
 )
 
-// mask is a file and a folder, both empty, that nobody may open. They are shown in the place of what is hidden.
+// mask is a file and a folder, both empty, that nobody may open. They are shown in the place of hidden ones.
 type mask struct{ File, Dir string }
 
 // stepError is an error with the step that failed.

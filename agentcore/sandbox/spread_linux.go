@@ -10,13 +10,13 @@ import (
 const topFolder = 0x20000
 
 // spread tells ext4 that the folders in dir have nothing to do with each other, as `chattr +T` does, so that each gets
-// a part of the disk of its own. In one where files have been deleted lately, as those of every box and every build
-// are, it looks at each of them before it makes another one, for minutes after; and each command makes some. Where the
-// file system knows no such hint nothing is lost.
+// its own part of the disk. In a part where files were deleted lately, as happens with every box and every build, ext4
+// looks at each deleted one before it makes a new file, for minutes; and each command makes some. On file systems
+// without this hint, spread changes nothing.
 func spread(dir string) {
 	f, err := os.Open(dir)
 	if err != nil {
-		return // whoever makes a folder there will tell
+		return // making a folder there will report the error
 	}
 	defer f.Close()
 	flags, err := unix.IoctlGetUint32(int(f.Fd()), unix.FS_IOC_GETFLAGS)

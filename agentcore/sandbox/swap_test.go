@@ -48,7 +48,8 @@ func TestSwappedLinks(t *testing.T) {
 		}
 		changes += len(f.changes)
 		for _, c := range f.changes {
-			if strings.Contains(string(c.Content), "outside") || !strings.HasPrefix(c.Path, v.root+string(filepath.Separator)) {
+			if strings.Contains(string(c.Content), "outside") ||
+				!strings.HasPrefix(c.Path, v.root+string(filepath.Separator)) {
 				t.Errorf("%s is taken for changed to %q", c.Path, c.Content)
 			}
 		}
@@ -91,7 +92,8 @@ func swap(dir, outside string, stop <-chan struct{}) {
 			return
 		default:
 		}
-		folder, file := filepath.Join(dir, []string{"a", "b", "c", "d"}[i%4]), filepath.Join(dir, []string{"a.txt", "b.txt", "c.txt", "d.txt"}[i%4])
+		folder := filepath.Join(dir, []string{"a", "b", "c", "d"}[i%4])
+		file := filepath.Join(dir, []string{"a.txt", "b.txt", "c.txt", "d.txt"}[i%4])
 		_ = os.Rename(folder, folder+"-aside")
 		_ = os.Symlink(outside, folder)
 		_ = os.Rename(file, file+"-aside")

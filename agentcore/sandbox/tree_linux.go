@@ -18,23 +18,23 @@ import (
 	"github.com/agentls/agentls/agentcore/beside"
 )
 
-// tree is what is known of a workspace folder on the disk: the files that may hold secrets and those of owners that the
-// user namespace does not know. A folder that has not changed since it was read is not read again. One scan after
-// another may be made of it.
+// tree is what is known of a workspace folder on the disk: the files that may hold secrets, and the files of owners
+// that the user namespace does not know. A folder that has not changed since it was read is not read again. Scans are
+// made one after the other.
 type tree struct {
 	root   string // absolute
 	below  *beneath.Root
 	secret func(path string) bool // nil where nobody asks
-	owners bool                   // tells that there are owners that the namespace does not know
-	// uid and gid are the ones that it knows then.
+	owners bool                   // whether there are owners that the namespace does not know
+	// uid and gid are the ones that the namespace knows in that case.
 	uid, gid uint32
 	// settled is how old a change has to be for another one to leave a different time.
 	settled time.Duration
 	top     *node
 
-	folders int          // when they were last counted
+	folders int          // how many folders there were when they were last counted
 	reads   atomic.Int64 // folders that were read
-	// watchFrom is how many folders are watched, watch what watches them, or nil.
+	// watchFrom is from how many folders on the tree is watched. watch watches it, or is nil.
 	watchFrom int
 	watch     atomic.Pointer[watch]
 }
@@ -42,15 +42,17 @@ type tree struct {
 // node is a folder of a tree.
 type node struct {
 	rel string
-	// read is what the folder was when it was read, zero where that does not tell whether it has changed since.
+	// read is the state of the folder when it was read. It is zero where that could not show a later change.
 	read beneath.Look
 	// secrets are its files that may hold secrets, absolute.
 	secrets []string
-	// foreign are its files of unknown owners, relative to the root; stranger tells that it has one itself.
+	// foreign are its files of unknown owners, relative to the root. stranger says that the folder itself has an
+	// unknown owner.
 	foreign  []string
 	stranger bool
 	folders  []*node // by name
-	// watched tells that a change of it will be told: it need not be looked at as long as no folder above it changes.
+	// watched says that a change of the folder will be reported, so that it need not be looked at as long as no folder
+	// above it changes.
 	watched bool
 }
 
@@ -75,8 +77,8 @@ func (t *tree) close() error {
 	return err
 }
 
-// scan brings the tree up to date and returns the files that may hold secrets, absolute, and the paths that have an
-// unknown owner or group, relative. Where ctx ends before, the next scan goes on with what this one did not look at.
+// scan updates the tree. It returns the files that may hold secrets, absolute, and the paths with an unknown owner or
+// group, relative. If ctx ends before it is done, the next scan goes on with the rest.
 func (t *tree) scan(ctx context.Context) (secrets, foreign []string, err error) {
 	if t.secret == nil && !t.owners {
 		return nil, nil, nil
@@ -101,7 +103,7 @@ func (t *tree) scan(ctx context.Context) (secrets, foreign []string, err error) 
 	return secrets, foreign, nil
 }
 
-// heed takes what was told of changes since the last scan, and has them told from now on where that is worth it.
+// heed takes in the changes that were reported since the last scan, and starts watching where that is worth it.
 func (t *tree) heed() {
 	w := t.watch.Load()
 	if w == nil {
@@ -113,8 +115,7 @@ func (t *tree) heed() {
 	if w.changed() {
 		return
 	}
-	// Everything is looked at again, and watched from the next scan on. Whether the descriptor can be closed is of no
-	// matter for that.
+	// Everything is looked at again, and watched from the next scan on, whether or not the descriptor could be closed.
 	_ = w.close()
 	t.watch.Store(nil)
 	var forget func(n *node)
@@ -127,7 +128,7 @@ func (t *tree) heed() {
 	forget(t.top)
 }
 
-// unwatched appends the uppermost folders, from one on, that have to be looked at.
+// unwatched appends the uppermost folders, n or below it, that have to be looked at.
 func unwatched(to []*node, n *node) []*node {
 	if !n.watched {
 		return append(to, n)
@@ -138,7 +139,7 @@ func unwatched(to []*node, n *node) []*node {
 	return to
 }
 
-// update brings folders and those below them up to date, on all processors.
+// update reads folders and those below them again, on all processors.
 func (t *tree) update(ctx context.Context, nodes []*node) error {
 	v := visit{ctx: ctx, tree: t, shared: nodes, workers: runtime.GOMAXPROCS(0)}
 	v.more = sync.NewCond(&v.mu)
@@ -153,8 +154,8 @@ func (t *tree) update(ctx context.Context, nodes []*node) error {
 	return v.err
 }
 
-// visit is a call of update at work. Each of its workers has a stack of its own, and shares it with those that have
-// nothing to do.
+// visit is a running call of update. Each of its workers has a stack of its own, and gives work to those that have
+// none.
 type visit struct {
 	ctx     context.Context
 	tree    *tree
@@ -196,7 +197,7 @@ func (v *visit) work() {
 	}
 }
 
-// give lets others work on nodes.
+// give hands nodes to other workers.
 func (v *visit) give(nodes []*node) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -90,7 +90,9 @@ func scanned(t *testing.T, tr *tree) (string, beneath.Calls) {
 		secrets[i] = strings.TrimPrefix(s, tr.root+"/")
 	}
 	after := tr.below.Calls()
-	return strings.Join(secrets, " "), beneath.Calls{Folders: after.Folders - before.Folders, Looks: after.Looks - before.Looks}
+	return strings.Join(secrets, " "), beneath.Calls{
+		Folders: after.Folders - before.Folders, Looks: after.Looks - before.Looks,
+	}
 }
 
 // TestScanCalls: a folder is opened once, whatever its depth, and then looked at with one call until it changes.
@@ -111,7 +113,8 @@ func TestScanCalls(t *testing.T) {
 		}
 	}
 	touch(t, filepath.Join(dir, "src/p00/internal/m03"), "b.key")
-	if got, calls := scanned(t, tr); got != "src/p00/internal/m03/b.key "+key || calls != (beneath.Calls{Folders: 1, Looks: folders}) {
+	if got, calls := scanned(t, tr); got != "src/p00/internal/m03/b.key "+key ||
+		calls != (beneath.Calls{Folders: 1, Looks: folders}) {
 		t.Errorf("one more: %s with %+v", got, calls)
 	}
 	touch(t, filepath.Join(dir, "src/p00/internal"), "new/deep/c.key")
@@ -315,7 +318,9 @@ func TestScanWatchedRandomly(t *testing.T) {
 				if at != dir && at != outside && random.IntN(3) == 0 {
 					did = append(did, fmt.Sprint("all ", at, os.RemoveAll(at)))
 				} else if at != dir && at != outside && other != dir && other != outside {
-					did = append(did, fmt.Sprint("swap ", at, other, unix.Renameat2(unix.AT_FDCWD, at, unix.AT_FDCWD, other, unix.RENAME_EXCHANGE)))
+					did = append(did,
+						fmt.Sprint("swap ", at, other,
+							unix.Renameat2(unix.AT_FDCWD, at, unix.AT_FDCWD, other, unix.RENAME_EXCHANGE)))
 				}
 			}
 		}

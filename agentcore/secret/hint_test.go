@@ -7,7 +7,8 @@ import (
 
 var plainTexts = map[string]string{
 	"short": "Read the lines 1-5 of a.go",
-	"code":  strings.Repeat("// A line of a file that is read again and again, sketchy github gloss hf.\nfunc ask(x int) {}\n", 50),
+	"code": strings.Repeat("// A line of a file that is read again and again, sketchy github gloss hf.\nfunc ask(x int) {}\n",
+		50),
 }
 
 // Every beginning of a token is found wherever it stands, and none where there is none.

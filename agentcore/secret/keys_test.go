@@ -19,7 +19,9 @@ func TestKeys(t *testing.T) {
 	if err := os.WriteFile(file, []byte("# mine\nexport A=\"from the file\"\nB=other\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	k := Keys{File: file, Getenv: func(name string) string { return map[string]string{"B": " from the environment\n"}[name] }}
+	k := Keys{
+		File: file, Getenv: func(name string) string { return map[string]string{"B": " from the environment\n"}[name] },
+	}
 	for name, want := range map[string]string{
 		"A": "from the file", "B": "from the environment", "C": "", "keyring:work": "from the ring", "keyring:none": "",
 	} {

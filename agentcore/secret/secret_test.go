@@ -59,10 +59,13 @@ func TestTokensAreKnownByTheirForm(t *testing.T) {
 	if want := "a [secret github-token-1] b\n[secret private-key-1]\nc"; got != want {
 		t.Fatalf("got %q, want %q", got, want)
 	}
-	if got := r.Text(base64.StdEncoding.EncodeToString([]byte("x" + token36))); !strings.Contains(got, "[secret github-token-1]") {
+	got = r.Text(base64.StdEncoding.EncodeToString([]byte("x" + token36)))
+	if !strings.Contains(got, "[secret github-token-1]") {
 		t.Errorf("a token that was seen is not known in base64: %s", got)
 	}
-	for _, harmless := range []string{"sk-learn is a library", "ghp_short", "risk-free", "AIza", "npm_config_cache", "xoxo"} {
+	for _, harmless := range []string{
+		"sk-learn is a library", "ghp_short", "risk-free", "AIza", "npm_config_cache", "xoxo",
+	} {
 		if got := r.Text(harmless); got != harmless {
 			t.Errorf("%q became %q", harmless, got)
 		}
@@ -88,10 +91,12 @@ func TestStream(t *testing.T) {
 		var r Redactor
 		r.Add("OWN_KEY", key)
 		piece := rapid.SampledFrom([]string{
-			key, base64.StdEncoding.EncodeToString([]byte("xy" + key)), url.QueryEscape(key), token36, token36 + "tail_of_a_longer-one",
-			key[:12], "gh", "sk-", " ", "\n", "plain words", "-----BEGIN ", "-----BEGIN PRIVATE KEY-----\nAAAAAAAAAAAAAAAAAAAAAAAAAAAA\n-----END PRIVATE KEY-----", "漢字", "[secret ",
+			key, base64.StdEncoding.EncodeToString([]byte("xy" + key)), url.QueryEscape(key), token36,
+			token36 + "tail_of_a_longer-one", key[:12], "gh", "sk-", " ", "\n", "plain words", "-----BEGIN ",
+			"-----BEGIN PRIVATE KEY-----\nAAAAAAAAAAAAAAAAAAAAAAAAAAAA\n-----END PRIVATE KEY-----", "漢字", "[secret ",
 		})
-		text := strings.Join(rapid.SliceOfN(piece, 0, 8).Draw(t, "pieces"), rapid.SampledFrom([]string{"", " "}).Draw(t, "between"))
+		text := strings.Join(rapid.SliceOfN(piece, 0, 8).Draw(t, "pieces"),
+			rapid.SampledFrom([]string{"", " "}).Draw(t, "between"))
 		s := r.Stream()
 		var out strings.Builder
 		for rest := text; rest != ""; {
@@ -133,8 +138,8 @@ func TestWriter(t *testing.T) {
 func TestEnviron(t *testing.T) {
 	var r Redactor
 	r.AddEnviron([]string{
-		"MY_SERVICE_TOKEN=0123456789abcdef", "SSH_AUTH_SOCK=/tmp/agent", "TOKEN_FILE=/run/token", "AUTH_MODE=enterprise-wide",
-		"DATABASE_URL=postgres://me:correcthorse@db/x",
+		"MY_SERVICE_TOKEN=0123456789abcdef", "SSH_AUTH_SOCK=/tmp/agent", "TOKEN_FILE=/run/token",
+		"AUTH_MODE=enterprise-wide", "DATABASE_URL=postgres://me:correcthorse@db/x",
 	})
 	got := r.Environ([]string{
 		"PATH=/bin", "LC_ALL=C", "LD_PRELOAD=/tmp/evil.so", "AWS_SECRET_ACCESS_KEY=abc", "TERM=0123456789abcdef",

@@ -28,7 +28,8 @@ var samples = []struct{ issuer, token string }{
 	{"aws-access-key", "AKIA" + strings.ToUpper(letters(16))},
 	{"sendgrid-key", "SG." + letters(22) + "." + letters(43)},
 	{"private-key", "-----BEGIN PRIVATE " + "KEY-----\n" + letters(64) + "\n-----END PRIVATE " + "KEY-----"},
-	{"private-key", "-----BEGIN RSA PRIVATE " + "KEY-----\n" + letters(64) + "\n" + letters(64)}, // cut off, as a file that is read in parts
+	// cut off, as a file that is read in parts
+	{"private-key", "-----BEGIN RSA PRIVATE " + "KEY-----\n" + letters(64) + "\n" + letters(64)},
 }
 
 // TestIssuers has a token of each form redacted: in a text, and in a stream that is cut anywhere.

@@ -69,7 +69,8 @@ func TestCalled(t *testing.T) {
 			t.Errorf("%s: %s, %v", raw, got, err)
 		}
 	}
-	if _, _, err := Called(call, json.RawMessage(`{"name":"x"}`)); err == nil || !strings.Contains(err.Error(), "tool") {
+	if _, _, err := Called(call, json.RawMessage(`{"name":"x"}`)); err == nil ||
+		!strings.Contains(err.Error(), "tool") {
 		t.Errorf("the error is %v", err)
 	}
 }

@@ -11,8 +11,8 @@ import (
 
 // Adopted is what a session took over from sessions whose process has ended.
 type Adopted struct {
-	// Hunks wait for the user (open, conflict) or can be undone (accepted), in the order in which they were settled or
-	// changed.
+	// Hunks are those that wait for the user (open, conflict) or can be undone (accepted), in the order of their last
+	// change.
 	Hunks []Hunk
 	// LayerFiles are the layers of runs that had not ended.
 	LayerFiles []LayerFile
@@ -20,13 +20,14 @@ type Adopted struct {
 	Runs []Run
 }
 
-// unsettled are the states of hunks that outlive their session.
+// unsettled is the condition for the states in which hunks outlive their session.
 const unsettled = "h.state IN ('open', 'conflict', 'accepted')"
 
-// Adopt makes what earlier sessions left below any of the folders that of a proposal's session, in one transaction, so
-// that no two sessions take the same and nothing is lost where the process ends meanwhile. Sessions that are open in a
-// living process, this one too, are left alone. At most keep accepted hunks come along, those accepted last. The
-// session is stored; the proposal is stored by this. With runs, only what they and those below them left is taken.
+// Adopt gives what earlier sessions left below any of the folders to the session of a proposal, in one transaction, so
+// that no two sessions take the same and nothing is lost if the process ends meanwhile. It leaves alone sessions that
+// are open in a living process, this one included. At most keep accepted hunks are taken, those accepted last. The
+// session must be stored; Adopt stores the proposal. If runs is not empty, only what these runs and those below them
+// left is taken.
 func (s *Store) Adopt(ctx context.Context, into Proposal, roots []string, keep int,
 	runs ...event.RunID,
 ) (Adopted, error) {
@@ -72,14 +73,14 @@ func (s *Store) Left(ctx context.Context, roots []string) (bool, error) {
 		return nil, err
 	}
 	if err := s.submitOwn(look, nil).Wait(ctx); err != nil {
-		return false, err // the writer may still be at it
+		return false, err // the writer may still be at work
 	}
 	return left, nil
 }
 
 func (a *Adopted) empty() bool { return len(a.Hunks)+len(a.LayerFiles) == 0 }
 
-// leftBehind reads what ended sessions left below folders.
+// leftBehind reads what ended sessions have left below the folders.
 func (w *writer) leftBehind(but event.SessionID, roots []string, keep int, runs []event.RunID) (Adopted, error) {
 	var left Adopted
 	if len(roots) == 0 {
@@ -164,7 +165,7 @@ func (w *writer) deadSessions(but event.SessionID, below string, args []any) ([]
 	return dead, rows.Err()
 }
 
-// lineage reads the runs of layers and all above them, parents first.
+// lineage reads the runs of layers and all runs above them, parents first.
 func (w *writer) lineage(files []LayerFile) ([]Run, error) {
 	known := map[event.RunID]bool{}
 	var ids []any
@@ -188,17 +189,18 @@ func (w *writer) lineage(files []LayerFile) ([]Run, error) {
 	return runs, nil
 }
 
-// belowPath is the condition that a path is that of a folder or lies in it.
+// belowPath is the SQL condition that a path is that of a folder or lies in it.
 func belowPath(root string) (string, []any) {
 	root = strings.TrimSuffix(root, string(filepath.Separator))
-	// The character behind the separator ends the range of what starts with root and a separator.
+	// The range ends at the character that follows the separator: all that starts with root and a separator is below
+	// it.
 	return "(path = ? OR (path > ? AND path < ?))", []any{
 		root, root + string(filepath.Separator),
 		root + string(filepath.Separator+1),
 	}
 }
 
-// belowRuns is the condition that a row is one of these runs, or of one below them.
+// belowRuns is the SQL condition that a row is one of these runs or below one of them.
 func belowRuns(runs []event.RunID) (string, []any) {
 	var args []any
 	for _, run := range runs {

@@ -10,12 +10,11 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 )
 
-// Batch is what is committed together: all of it or nothing. Rows are inserted, or replace the row of
-// the same id but for its Created, in the order of the fields below. The caller does not change a batch
-// after Submit.
+// Batch is committed as a whole or not at all. Its rows are inserted in the order of the fields below. A row replaces
+// the stored row of the same id, except for its Created. The caller must not change a batch after Submit.
 type Batch struct {
 	Sessions []Session
-	// Prompts belong to runs that are stored, or are in the batch: other prompts would stay for ever.
+	// Prompts must belong to runs that are stored or in the batch, since other prompts would never be deleted.
 	Prompts []Prompt
 	Runs    []Run
 	// Usages change rows of runs that are stored, or are in the batch.
@@ -30,19 +29,19 @@ type Batch struct {
 	FindingsCleared   []ClearedFinding
 	Proposals         []Proposal
 	Hunks             []Hunk
-	// HunksBounded remove what is older of the settled hunks.
+	// HunksBounded remove the oldest settled hunks.
 	HunksBounded []HunkBound
 	// Todos replace the whole lists of their runs.
 	Todos  []TodoList
 	Asks   []Ask
 	Grants []Grant
-	// TrustRemoved are folders; what is stored of them goes before Trusted is stored.
+	// TrustRemoved are folders whose trust is deleted before Trusted is stored.
 	TrustRemoved []string
 	Trusted      []Trusted
 	// AgentsRemoved are slugs.
 	AgentsRemoved []string
 	Agents        []Agent
-	// Events get their numbers at the commit. Their sessions must be stored, or be in the batch.
+	// Events are numbered at the commit. Their sessions must be stored or in the batch.
 	Events []NewEvent
 	// Committed, if it is set, is called when the batch is on disk, before its events are published. It runs on the
 	// writer's goroutine and must not block.
@@ -59,14 +58,15 @@ type NewEvent struct {
 	Body event.Body
 }
 
-// Commit is the fate of one batch. Its methods may be called from any goroutine.
+// Commit tells what becomes of one batch. Its methods may be called from any goroutine.
 type Commit struct {
 	done  chan struct{}
 	err   error // set before done is closed
 	queue *queue
 }
 
-// Done is closed when the batch is on disk or has failed. Who asks for it is taken to wait.
+// Done is closed when the batch is on disk or has failed. A caller of Done counts as waiting, so that the batch is
+// committed at once.
 func (c *Commit) Done() <-chan struct{} {
 	c.hurry()
 	return c.done
@@ -155,8 +155,8 @@ func (b *Batch) empty(bodies []json.RawMessage) bool {
 	return rows == 0 && !slices.ContainsFunc(bodies, func(body json.RawMessage) bool { return body != nil })
 }
 
-// patient reports whether a batch holds nothing but what comes in each turn of a run, or that one works, so that it may
-// wait a moment for what shares its transaction. Whoever waits for the commit ends that.
+// patient reports whether a batch holds only what each turn of a run stores, or the sign that a run works. Such a batch
+// may wait a moment for others to share its transaction, until somebody waits for its commit.
 func (b *Batch) patient() bool {
 	rest := *b
 	rest.Messages, rest.ToolCalls, rest.Usages, rest.Prompts, rest.Runs, rest.Events = nil, nil, nil, nil, nil, nil

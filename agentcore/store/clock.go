@@ -11,17 +11,16 @@ import (
 )
 
 const (
-	// clockGap is how far the clock may go between two looks without being taken for one that jumped: somebody may be
-	// away for a weekend.
+	// clockGap is how far the clock may go on between two looks before it counts as having jumped: a machine may be off
+	// for a weekend.
 	clockGap = 4 * 24 * time.Hour
-	// clockTrial is how long a clock that jumped has to go evenly before it is believed. Who was away for long waits
-	// that much longer for the deletion of what is old, and nobody loses anything by a clock that was wrong for an
-	// hour.
+	// clockTrial is how long a clock that has jumped must run evenly before it is believed. After a long absence, old
+	// data is deleted that much later; but a clock that was wrong for an hour costs nobody any data.
 	clockTrial = 24 * time.Hour
 )
 
-// ClockSteady notes what the clock says, and reports whether it is to be believed where something is deleted by its
-// age: it is not for a day after it was seen to have jumped, in whatever direction and in whatever process.
+// ClockSteady notes the time, and reports whether the clock is to be believed where something is deleted by its age. It
+// is not for a day after a jump was noticed, in either direction and by any process.
 func (s *Store) ClockSteady(ctx context.Context, now time.Time) (bool, error) {
 	var steady bool
 	look := func(w *writer) ([]event.Event, error) {
@@ -32,7 +31,7 @@ func (s *Store) ClockSteady(ctx context.Context, now time.Time) (bool, error) {
 		}
 		switch gap := now.Sub(seen); {
 		case errors.Is(err, sql.ErrNoRows):
-			since = now.Add(-clockTrial) // nothing speaks against it
+			since = now.Add(-clockTrial) // no jump is known
 		case err != nil:
 			return nil, fmt.Errorf("read what the clock said before: %w", err)
 		case gap < -time.Minute || gap > clockGap:

@@ -15,7 +15,7 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 )
 
-// connection is the one connection of a database that is never used by two goroutines.
+// connection is a database's only connection, which two goroutines never use at the same time.
 type connection struct {
 	db *sql.DB
 	*sql.Conn
@@ -43,8 +43,8 @@ type access int
 const (
 	writing access = iota
 	reading
-	// salvaging reads a damaged file: with the schema writable SQLite opens one that is shorter than its
-	// header says, and goes on where a definition makes no sense (btree.c, lockBtree). Nothing is written.
+	// salvaging reads a damaged file. With a writable schema, SQLite opens a file that is shorter than its header says,
+	// and goes on where a definition makes no sense (btree.c, lockBtree). Nothing is written.
 	salvaging
 )
 
@@ -63,8 +63,8 @@ func openDatabase(path string, busy time.Duration, use access) (*sql.DB, error) 
 			"journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "secure_delete(1)", "trusted_schema(0)",
 		}
 		if info, err := os.Stat(path); err == nil && info.Size() == 0 {
-			// A file with tables keeps the mode that it has (sqlite.org/pragma.html, auto_vacuum), and would only be
-			// written to.
+			// In a file with tables this has no effect (sqlite.org/pragma.html, auto_vacuum), but would write to the
+			// file.
 			query["_pragma"] = append([]string{"auto_vacuum(incremental)"}, query["_pragma"]...)
 		}
 	case reading:
@@ -86,7 +86,7 @@ func openDatabase(path string, busy time.Duration, use access) (*sql.DB, error) 
 	return db, nil
 }
 
-// makeFile makes an empty file if there is none, so that the file is never readable to others.
+// makeFile makes an empty file if there is none, so that others can never read the file.
 func makeFile(path string) error {
 	if err := finishRecovery(path); err != nil {
 		return err

@@ -17,13 +17,13 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 )
 
-// Beside the file may lie copies of it: backups, from before its schema was changed (see backUp), and damaged files
-// that were moved aside (see Recovery). What a deleted session said must not stay in them.
+// Copies may lie beside the file: backups from before its schema was changed (see backUp), and damaged files that were
+// moved aside (see Recovery). The texts of a deleted session must not stay in them.
 
-// keptCopies is how long a copy of a former database is kept. By then the user has seen whether the new one works.
+// keptCopies is how long a copy of a former database is kept. By then the user knows whether the new one works.
 const keptCopies = 14 * 24 * time.Hour
 
-// copies lists the copies beside a file, without the logs that belong to them.
+// copies lists the copies beside a file, without their logs.
 func copies(path string) (backups, damaged []string, err error) {
 	backups, err = filepath.Glob(globbed(path) + ".v*.backup")
 	if err != nil {
@@ -34,9 +34,9 @@ func copies(path string) (backups, damaged []string, err error) {
 	return backups, damaged, err
 }
 
-// ForgetInCopies removes a session from the copies beside the file: its rows from backups, and damaged files that hold
-// its id, since nobody can take a part out of those. It is for what the user wants to be deleted; what is deleted by
-// age stays in copies for as long as they are kept. It waits for the disk.
+// ForgetInCopies removes a session from the copies beside the file. It deletes the session's rows from backups, and
+// removes damaged files that contain its id, since no part can be cut out of those. It is for sessions that the user
+// deletes; those deleted by age stay in the copies. It waits for the disk.
 func (s *Store) ForgetInCopies(ctx context.Context, id event.SessionID) error {
 	backups, damaged, err := copies(s.path)
 	if err != nil {
@@ -66,7 +66,8 @@ func (s *Store) ForgetInCopies(ctx context.Context, id event.SessionID) error {
 	return errors.Join(problems...)
 }
 
-// forgetInBackup deletes a session's rows and overwrites them. A copy that cannot be read is of no use, and is removed.
+// forgetInBackup deletes and overwrites a session's rows. It removes a copy that cannot be read, since that is of no
+// use.
 func forgetInBackup(ctx context.Context, name string, id event.SessionID) error {
 	info, err := os.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
@@ -114,8 +115,8 @@ func contains(name string, wanted []byte) (bool, error) {
 	}
 }
 
-// ForgetCopies removes the copies beside the file that are older than two weeks by their own times, which a clock that
-// jumped ahead makes look old. It waits for the disk.
+// ForgetCopies removes the copies beside the file that are older than two weeks by their own times. A clock that has
+// jumped ahead makes copies look old. It waits for the disk.
 func (s *Store) ForgetCopies(now time.Time) error {
 	backups, damaged, err := copies(s.path)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// The errors that a caller may want to tell apart. What is returned wraps them with what was tried.
+// The errors that a caller may want to tell apart. Returned errors wrap them, and say what was tried.
 var (
 	// ErrClosed: the store was closed before the batch was committed.
 	ErrClosed = errors.New("the store is closed")
@@ -49,7 +49,7 @@ func (r *reader) explain(what string, err error) error {
 	}
 	code := sqliteCode(err)
 	if code == 0 && isDamage(err) {
-		code = sqlite3.SQLITE_CORRUPT // what a check found
+		code = sqlite3.SQLITE_CORRUPT // the damage was found by a check
 	}
 	if code == sqlite3.SQLITE_CORRUPT || code == sqlite3.SQLITE_NOTADB {
 		return fmt.Errorf("%s: %w (%s): start agentls again, it repairs the file then: %w", what,
@@ -58,7 +58,7 @@ func (r *reader) explain(what string, err error) error {
 	return refused(what, r.path, err)
 }
 
-// refused says what the system or another process refused, and what to do.
+// refused says what the system or another process has refused, and what to do.
 func refused(what, path string, err error) error {
 	dir := filepath.Dir(path)
 	switch code := sqliteCode(err); {

@@ -14,21 +14,20 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 )
 
-// field joins a column with the place of its value in a row type. The place is a pointer, or a codec
-// that wraps one; database/sql reads and writes through both, so one list serves INSERT and SELECT.
+// field joins a column with the place of its value in a row type. The place is a pointer, or a codec around one.
+// database/sql reads and writes through both, so that one list serves INSERT and SELECT.
 type field struct {
 	column string
 	place  any
 }
 
-// row is what a pointer to a row type offers.
+// row is implemented by pointers to row types.
 type row[T any] interface {
 	*T
 	fields() []field
 }
 
-// table is how one row type lies in the database. Its statements are written when one is first needed: most runs use
-// few tables.
+// table holds the statements for one row type. They are written when first needed, since most runs use few tables.
 type table func() statements
 
 type statements struct {
@@ -106,8 +105,8 @@ func places(fields []field) []any {
 	return all
 }
 
-// values are what the fields hold, as the driver takes it: database/sql would look twice at each text that has a type
-// of its own, and keep a copy of both.
+// values are the fields' values in the types of the driver. database/sql would look twice at each text whose type has a
+// name of its own, and copy it each time.
 func values(fields []field) []any {
 	all := make([]any, len(fields))
 	for i, f := range fields {
@@ -152,7 +151,7 @@ func (m micros) Scan(source any) error {
 	return nil
 }
 
-// fix keeps the hunks of a finding: one as it is, several as a JSON list, none as NULL.
+// fix stores the hunks of a finding: one as it is, several as a JSON list, none as NULL.
 type fix struct{ of *Finding }
 
 func (f fix) Value() (driver.Value, error) {
@@ -179,17 +178,17 @@ func (f fix) Scan(source any) error {
 	return nil
 }
 
-// creation is a time that a row keeps from its insertion on, whatever a later batch says.
+// creation is a time that a row keeps from its insertion on, whatever a later batch has.
 type creation struct{ micros }
 
 func (creation) keeps() {}
 
-// unread is what a run is inserted with, and what [Batch.Unreads] alone changes.
+// unread is a column that is set when a run is inserted, and that only [Batch.Unreads] changes.
 type unread struct{ jsonText }
 
 func (unread) keeps() {}
 
-// kept is a column that a row keeps from its insertion on, if that set it.
+// kept is a column that, once set at a row's insertion, is not changed.
 type kept interface{ keeps() }
 
 // millis keeps a duration as milliseconds.
@@ -257,7 +256,7 @@ func (a textArray) Scan(source any) error {
 // nullText keeps an empty string as NULL.
 type nullText[S ~string] struct{ text *S }
 
-// optional marks a link that may be empty.
+// optional marks a reference that may be empty.
 func optional[S ~string](text *S) nullText[S] { return nullText[S]{text} }
 
 func (n nullText[S]) Value() (driver.Value, error) {

@@ -9,10 +9,9 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 )
 
-// TakeInterrupted returns the runs at the top that were cut off with their process in sessions on any of the folders,
-// oldest first, once: whoever gets them tells the user, and no other process, nor a later one, gets them again. Those
-// that were resumed since are not among them. Sessions of living processes are left alone, and such as MarkInterrupted
-// has not seen yet.
+// TakeInterrupted returns the root runs that were cut off with their process in sessions on any of the folders, oldest
+// first. Each run is returned once, to one process, which has to tell the user. Runs that were resumed since are left
+// out. Sessions of living processes are left alone, and so are those that MarkInterrupted has not seen yet.
 func (s *Store) TakeInterrupted(ctx context.Context, roots []string) ([]Run, error) {
 	var taken []Run
 	take := func(w *writer) ([]event.Event, error) {
@@ -21,12 +20,12 @@ func (s *Store) TakeInterrupted(ctx context.Context, roots []string) ([]Run, err
 		return nil, err
 	}
 	if err := s.submitOwn(take, nil).Wait(ctx); err != nil {
-		return nil, err // the writer may still be at it
+		return nil, err // the writer may still be at work
 	}
 	return taken, nil
 }
 
-// takeInterrupted closes the sessions that are open although their process has ended: that they are is what says that
+// takeInterrupted closes the sessions that are open although their process has ended. That they are open means that
 // nobody was told.
 func (w *writer) takeInterrupted(roots []string) ([]Run, error) {
 	ctx := context.Background() // as in every statement of the writer
@@ -67,9 +66,9 @@ func (w *writer) takeInterrupted(roots []string) ([]Run, error) {
 	return runs, nil
 }
 
-// MarkInterrupted gives the status interrupted to the runs whose process has ended while they were
-// alive, and stores and publishes a RunStatusChanged for each in the same transaction. It returns them as
-// they are now, parents before children. Runs of this process and of other living ones are left alone.
+// MarkInterrupted sets the status interrupted for runs that were alive when their process ended. In the same
+// transaction, it stores a RunStatusChanged for each, which is then published. It returns the runs as they are now,
+// parents before children. Runs of this process and of other living ones are left alone.
 func (s *Store) MarkInterrupted(ctx context.Context) ([]Run, error) {
 	var interrupted []Run
 	mark := func(w *writer) ([]event.Event, error) {
@@ -84,8 +83,8 @@ func (s *Store) MarkInterrupted(ctx context.Context) ([]Run, error) {
 	return interrupted, nil
 }
 
-// Deserted reports whether a session has runs that count as alive although their process has ended, for
-// MarkInterrupted.
+// Deserted reports whether a session has runs that are stored as alive although their process has ended, so that
+// MarkInterrupted is needed.
 func (r *reader) Deserted(ctx context.Context, session event.SessionID) (bool, error) {
 	deserted, err := r.deserted(ctx, session)
 	return deserted, r.explain(fmt.Sprintf("look whether the runs of session %s are alive", session), err)
@@ -164,8 +163,8 @@ func (w *writer) markInterrupted() ([]Run, []event.Event, error) {
 	return all, events, numbers.save()
 }
 
-// noteChanged has a run that could not say so itself name the files of its layer, which whoever takes that over
-// forgets.
+// noteChanged stores the names of the files in an interrupted run's layer with the run, which could not do so itself.
+// When another session takes the layer over, these names would be lost.
 func (w *writer) noteChanged(run *Run) error {
 	files, err := selectRows[LayerFile](context.Background(), w.conn, layerFileTable,
 		"WHERE run = ? ORDER BY path", run.ID)
@@ -183,7 +182,7 @@ func (w *writer) noteChanged(run *Run) error {
 	return err
 }
 
-// aliveOwners returns the processes that the file says to have runs.
+// aliveOwners returns the processes that have runs which are stored as alive.
 func (w *writer) aliveOwners() ([]string, error) {
 	rows, err := w.conn.QueryContext(context.Background(),
 		"SELECT DISTINCT ifnull(owner, '') FROM run WHERE status IN ('pending', 'running', 'waiting')")
@@ -202,7 +201,7 @@ func (w *writer) aliveOwners() ([]string, error) {
 	return owners, rows.Err()
 }
 
-// expireAsks denies what a run, whose process is gone, still asks, and returns what is to be told.
+// expireAsks denies the open asks of a run whose process is gone, and returns the events that tell so.
 func (w *writer) expireAsks(run event.RunID, now time.Time) ([]event.Body, error) {
 	open, err := selectRows[Ask](context.Background(), w.conn, askTable,
 		"WHERE run = ? AND state = 'open' ORDER BY opened, id", run)

@@ -4,24 +4,25 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 )
 
-// latest is what the rows of one transaction come to, where several of its batches write the same one: a call that has
-// its outcome by then, what a run with many children has used. Such a row is written once. A transaction is committed
-// as a whole, so that nobody sees the difference.
+// latest joins the rows of one transaction where several of its batches write the same row, such as a call that has its
+// outcome by then, or what a run with many children has used. Such a row is written once. Nobody sees the difference,
+// since the transaction is committed as a whole.
 type latest struct {
 	runs   map[event.RunID]*Run
 	calls  map[event.CallID]*ToolCall
 	usages map[event.RunID]*laterUsage
 }
 
-// laterUsage is the most that a run has used, and how many batches have yet to say so. It is void where the whole row
-// of the run comes after that.
+// laterUsage is the most that a run has used, and how many batches are still to report it. It is void where the whole
+// row of the run follows.
 type laterUsage struct {
 	RunUsage
 	left int
 	void bool
 }
 
-// latestOf looks through the jobs of a transaction. It changes none, since each may get a transaction of its own yet.
+// latestOf looks through the jobs of a transaction. It does not change them, since each may still get a transaction of
+// its own.
 func latestOf(jobs []*job) latest {
 	l := latest{
 		runs: map[event.RunID]*Run{}, calls: map[event.CallID]*ToolCall{}, usages: map[event.RunID]*laterUsage{},
@@ -30,7 +31,7 @@ func latestOf(jobs []*job) latest {
 		for i := range j.batch.Runs {
 			r := j.batch.Runs[i]
 			if former := l.runs[r.ID]; former != nil && former.Unread != nil {
-				r.Unread = former.Unread // a run keeps what it was inserted with
+				r.Unread = former.Unread // a run keeps the value from its insertion
 			}
 			if former := l.runs[r.ID]; former != nil && !former.Created.IsZero() {
 				r.Created = former.Created
@@ -59,7 +60,7 @@ func latestOf(jobs []*job) latest {
 	return l
 }
 
-// most is what two reports of the same run come to, as the statement for one would add them.
+// most joins two reports of the same run, as the statement for one would.
 func most(a, b RunUsage) RunUsage {
 	a.Turns = max(a.Turns, b.Turns)
 	a.Usage, a.Own = mostOf(a.Usage, b.Usage), mostOf(a.Own, b.Own)
@@ -77,8 +78,9 @@ func mostOf(a, b event.Usage) event.Usage {
 	return a
 }
 
-// run returns the row to write in the place of a row, nil where it is written already. It stands where the first of
-// them stood: what refers to it follows, and rows are read in the order of their insertion. So does call.
+// run returns the row to write instead of r, nil where it was written already. It is written at the place of the first
+// of the joined rows: rows that refer to it follow, and rows are read in the order of their insertion. The same holds
+// for call.
 func (l *latest) run(r *Run) *Run {
 	row := l.runs[r.ID]
 	delete(l.runs, r.ID)
@@ -91,7 +93,7 @@ func (l *latest) call(c *ToolCall) *ToolCall {
 	return row
 }
 
-// usage returns what to write in the place of a report, nil where a later one is still to come, or the row has it.
+// usage returns the report to write instead of u, nil where a later report or the run's row follows.
 func (l *latest) usage(u *RunUsage) *RunUsage {
 	later := l.usages[u.Run]
 	if later.left--; later.left > 0 || later.void {

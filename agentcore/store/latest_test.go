@@ -142,7 +142,9 @@ func TestRowCostsFewAllocations(t *testing.T) {
 		var err error
 		each = testing.AllocsPerRun(100, func() {
 			seq++
-			m := Message{ID: "m-again", Run: "s1-r", Parent: "m-before", Seq: seq, Role: "user", Model: "p/m", Tokens: 1}
+			m := Message{
+				ID: "m-again", Run: "s1-r", Parent: "m-before", Seq: seq, Role: "user", Model: "p/m", Tokens: 1,
+			}
 			err = errors.Join(err, w.insert(messageTable, "message", string(m.ID), m.fields()))
 		})
 		return nil, err

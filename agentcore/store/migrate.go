@@ -17,8 +17,8 @@ import (
 //go:embed migrations
 var migrationFiles embed.FS
 
-// migration is one step of the schema. Steps are only added, never changed; the schema's version
-// (PRAGMA user_version) is the number of steps taken.
+// migration is one step of the schema. Steps are added, never changed. The schema's version (PRAGMA user_version) is
+// the number of steps taken.
 type migration struct {
 	name, script string
 }
@@ -28,7 +28,7 @@ var embedded = mustReadMigrations()
 func mustReadMigrations() []migration {
 	entries, err := migrationFiles.ReadDir("migrations")
 	if err != nil {
-		panic(err) // the files are part of the program
+		panic(err) // the files are compiled into the program
 	}
 	var steps []migration
 	for _, entry := range entries { // sorted by name
@@ -41,8 +41,8 @@ func mustReadMigrations() []migration {
 	return steps
 }
 
-// migrate brings the schema up to date. All steps are one transaction; before it, a copy of a file that
-// is not new is put beside it.
+// migrate brings the schema up to date, with all steps in one transaction. Before that, it puts a copy of a file that
+// is not new beside the file.
 func migrate(ctx context.Context, conn *connection, path string, steps []migration, hook crash.Hook) error {
 	version, err := schemaVersion(ctx, conn)
 	if err != nil || version == len(steps) {
@@ -100,8 +100,8 @@ func schemaVersion(ctx context.Context, conn *connection) (int, error) {
 	return version, nil
 }
 
-// backUp copies the database to path.v<version>-<time>.backup and returns the copy's name. It takes the place of former
-// copies of that version, since a migration that fails at each start would fill the disk.
+// backUp copies the database to path.v<version>-<time>.backup and returns the copy's name. The copy replaces earlier
+// copies of that version, since a migration that fails at each start would otherwise fill the disk.
 func backUp(ctx context.Context, conn *connection, path string, version int) (string, error) {
 	name := fmt.Sprintf("%s.v%d-%s.backup", path, version, fileTime())
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
@@ -123,10 +123,10 @@ func backUp(ctx context.Context, conn *connection, path string, version int) (st
 	return name, removeAll(former...)
 }
 
-// globbed is a path as a pattern for it alone.
+// globbed is a glob pattern that matches only this path.
 func globbed(path string) string {
 	if filepath.Separator == '\\' {
-		return path // there the backslash quotes nothing (filepath.Match)
+		return path // on Windows the backslash quotes nothing (filepath.Match)
 	}
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
 }

@@ -18,9 +18,9 @@ import (
 	"github.com/agentls/agentls/agentcore/filelock"
 )
 
-// owners is the folder that tells which processes have a store open. Each has a file in it, locked
-// as long as the process lives and removed by a clean Close: a file that is not locked is the trace of a
-// process that was killed. The system drops the lock with the process, so no process id is trusted.
+// owners is the folder that tells which processes have a store open. Each process has a file in it, which is locked as
+// long as the process lives, and removed by a clean Close. So a file that is not locked is the trace of a killed
+// process. The system drops the lock with the process, so that no process id has to be trusted.
 type owners string
 
 func ownerFolder(path string) owners { return owners(path + "-owners") }
@@ -33,8 +33,8 @@ type owner struct {
 
 const openingLock = "opening"
 
-// damageMark is the name of a file that says that somebody found the store damaged: it is checked before it is used
-// again.
+// damageMark is the name of a file that says that a process found the store damaged, so that it is checked before its
+// next use.
 const damageMark = "damaged"
 
 func (o owners) markDamage() error {
@@ -98,9 +98,9 @@ func (o owners) scan() (living int, dead []string, err error) {
 	return living, dead, nil
 }
 
-// lives is alive, but for what a process that was killed has left in the middle of starting another: a copy of it that
-// holds its files until it notices. Where there is no process of that number its lock is waited for, though not for
-// long: the process may be one of another container.
+// lives is alive, but allows for a process that was killed while it started another one: a copy of it holds its files
+// for a moment. If there is no process with the number in the id, lives waits for the lock, though not for long, since
+// the process may belong to another container.
 func (o owners) lives(id string) (bool, error) {
 	retry := time.NewTicker(2 * time.Millisecond)
 	defer retry.Stop()
@@ -112,10 +112,11 @@ func (o owners) lives(id string) (bool, error) {
 	}
 }
 
-// ghostTime bounds the wait for the lock of a process that is not there.
+// ghostTime bounds the wait for the lock of a process that does not exist.
 const ghostTime = 500 * time.Millisecond
 
-// runs reports whether there is a process with the number that an id begins with, or nobody can tell.
+// runs reports whether there is a process with the number that an id begins with. It reports true where that cannot be
+// told.
 func runs(id string) bool {
 	number, _, _ := strings.Cut(id, "-")
 	pid, err := strconv.Atoi(number)
@@ -124,7 +125,7 @@ func runs(id string) bool {
 	}
 	process, err := os.FindProcess(pid)
 	if err != nil {
-		return false // as Windows says it
+		return false // Windows says so for a process that does not exist
 	}
 	return !errors.Is(process.Signal(syscall.Signal(0)), os.ErrProcessDone)
 }
@@ -152,7 +153,7 @@ func (o owners) alive(id string) (bool, error) {
 // maxName bounds the name of a process, in bytes.
 const maxName = 200
 
-// name is what a process says that it is, "" where it says nothing or its file cannot be read.
+// name is what a process calls itself, "" where it gave no name or its file cannot be read.
 func (o owners) name(id string) string {
 	f, err := os.Open(filepath.Join(string(o), id))
 	if err != nil {
@@ -170,9 +171,9 @@ func (o owners) name(id string) string {
 type Owner struct {
 	// PID is its process id, 0 where no process has the session.
 	PID int
-	// Name is what it says that it is (Options.Name); it may be empty.
+	// Name is what the process calls itself (Options.Name); it may be empty.
 	Name string
-	// Alive says that the process lives; Own, that it is this one.
+	// Alive says that the process lives, and Own that it is this process.
 	Alive, Own bool
 }
 
@@ -227,7 +228,7 @@ func (r *reader) SessionOf(ctx context.Context, id string) (event.SessionID, err
 	return session, r.explain("find the session of "+id, err)
 }
 
-// register makes this process's file, which tells others its name.
+// register makes this process's file, with the name for other processes to read.
 func (o owners) register(name string) (*owner, error) {
 	f, err := os.CreateTemp(string(o), fmt.Sprintf("%d-*", os.Getpid()))
 	if err != nil {
@@ -240,15 +241,15 @@ func (o owners) register(name string) (*owner, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("lock %s: %w", f.Name(), err), f.Close(), os.Remove(f.Name()))
 	}
-	// The name helps people alone: a process without one is as good.
+	// The name is only for people, so that an error does not matter.
 	_, _ = f.WriteString(name[:min(len(name), maxName)])
 	return &owner{filepath.Base(f.Name()), f}, nil
 }
 
-// forget removes what killed processes left behind, once the file was found sound.
+// forget removes the traces of killed processes, once the file was found sound.
 func (o owners) forget(dead []string) {
 	for _, id := range dead {
-		// What stays costs a check at the next start, nothing else.
+		// A trace that stays only costs a check at the next start.
 		_ = os.Remove(filepath.Join(string(o), id))
 	}
 }

@@ -22,7 +22,7 @@ func (r *runReader) MessagesBetween(ctx context.Context, run event.RunID, from, 
 		"WHERE run = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?", run, from, to, orAll(limit))
 }
 
-// maxNamed bounds how many ids are in one statement, which SQLite does as well (sqlite.org/limits.html, 9).
+// maxNamed bounds how many ids one statement has, since SQLite bounds them, too (sqlite.org/limits.html, 9).
 const maxNamed = 500
 
 // CallsOf returns the calls that messages made, those of each message in the order of their intents.
@@ -55,7 +55,7 @@ func (r *runReader) UnlinkedCalls(ctx context.Context, run event.RunID) (bool, e
 	return err == nil, r.explain(fmt.Sprintf("read the tool calls of run %s", run), err)
 }
 
-// StartedBy returns the runs that the calls of a run started, by the calls, but for those of a role.
+// StartedBy returns the runs that the calls of a run started, by call, without those of one role.
 func (r *runReader) StartedBy(ctx context.Context, run event.RunID, but string) (map[event.CallID]event.RunID, error) {
 	started := map[event.CallID]event.RunID{}
 	err := r.each(ctx, func(rows *sql.Rows) error {
@@ -68,8 +68,8 @@ func (r *runReader) StartedBy(ctx context.Context, run event.RunID, but string) 
 	return started, r.explain(fmt.Sprintf("read the children of run %s", run), err)
 }
 
-// Resumed returns of the runs of a session that go on with another one which that is, where it is still there: the run
-// of the message behind which their first one stands.
+// Resumed returns, for the runs of a session that go on with another run, which run that is, if it is still stored. It
+// is the run of the message that precedes their first one.
 func (r *runReader) Resumed(ctx context.Context, session event.SessionID) (map[event.RunID]event.RunID, error) {
 	resumed := map[event.RunID]event.RunID{}
 	err := r.each(ctx, func(rows *sql.Rows) error {
@@ -88,11 +88,11 @@ func (r *runReader) Resumed(ctx context.Context, session event.SessionID) (map[e
 type Resumption struct {
 	Run     event.RunID
 	Session event.SessionID
-	// Root says that the user started it, and not another run.
+	// Root says that the user started the run.
 	Root bool
 }
 
-// Resumptions returns what goes on with the runs of a session, in whatever session, in the order of its creation.
+// Resumptions returns the runs, of any session, that go on with runs of this session, in the order of their creation.
 func (r *runReader) Resumptions(ctx context.Context, session event.SessionID) (map[event.RunID][]Resumption, error) {
 	found := map[event.RunID][]Resumption{}
 	err := r.each(ctx, func(rows *sql.Rows) error {
@@ -109,8 +109,8 @@ func (r *runReader) Resumptions(ctx context.Context, session event.SessionID) (m
 	return found, r.explain(fmt.Sprintf("read what goes on with session %s", session), err)
 }
 
-// CopiedTurns returns of the copies among the runs of a session how many answers of models are in their conversations.
-// They have asked for none themselves, and their rows count none.
+// CopiedTurns returns, for each copied run of a session, how many answers of models its conversation holds. A copied
+// run has made no requests, so that its row counts no turns.
 func (r *runReader) CopiedTurns(ctx context.Context, session event.SessionID) (map[event.RunID]int, error) {
 	turns := map[event.RunID]int{}
 	err := r.each(ctx, func(rows *sql.Rows) error {
@@ -124,7 +124,7 @@ func (r *runReader) CopiedTurns(ctx context.Context, session event.SessionID) (m
 	return turns, r.explain(fmt.Sprintf("count the answers in the copies of session %s", session), err)
 }
 
-// Overview is what a list says of the runs of a session.
+// Overview is what a list of sessions says about a session's runs.
 type Overview struct {
 	// Runs counts all runs. Status is the status of the latest root run.
 	Runs   int
@@ -135,7 +135,8 @@ type Overview struct {
 	OpenHunks int
 }
 
-// Overviews returns those of the sessions that have runs of another role than the given one, which is not counted.
+// Overviews returns the overviews of these sessions. Runs of the role but are not counted, and a session without other
+// runs has no overview.
 func (r *reader) Overviews(ctx context.Context, sessions []event.SessionID,
 	but string,
 ) (map[event.SessionID]Overview, error) {
@@ -147,7 +148,7 @@ func (r *reader) Overviews(ctx context.Context, sessions []event.SessionID,
 	for i, id := range sessions {
 		ids[i] = string(id)
 	}
-	// A list as one value keeps the text of the query the same.
+	// With the list as one value, the text of the query is always the same.
 	const named = "IN (SELECT value FROM json_each(?1))"
 	err := eachOf(ctx, &r.fixed, func(rows *sql.Rows) error {
 		var id event.SessionID
@@ -162,7 +163,7 @@ func (r *reader) Overviews(ctx context.Context, sessions []event.SessionID,
 		if !known {
 			o.Status, o.Usage = event.StatusPending, event.NoUsage()
 		}
-		if o.Runs++; root { // a child's usage is counted in its parent's
+		if o.Runs++; root { // a child's usage is counted in that of its parent
 			o.Status, o.Usage = status, o.Usage.Add(used)
 		}
 		all[id] = o

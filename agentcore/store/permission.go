@@ -38,8 +38,8 @@ func (w *writer) applyPermissions(b *Batch) error {
 	return nil
 }
 
-// ProjectGrants returns what was granted for all projects, the oldest first, also what was taken back or has expired: a
-// process that read it before learns so. Grants of sessions and runs are of no use to another process.
+// ProjectGrants returns the grants for projects, the oldest first, also those that were taken back or have expired, so
+// that a process that has read them before notices. Grants for sessions and runs do not concern other processes.
 func (r *reader) ProjectGrants(ctx context.Context) ([]Grant, error) {
 	return many[Grant](ctx, r, grantTable, "the grants", "WHERE scope = 'project' ORDER BY created, id")
 }
@@ -50,7 +50,7 @@ func (r *runReader) Asks(ctx context.Context, session event.SessionID) ([]Ask, e
 		"WHERE session = ? ORDER BY opened, id", session)
 }
 
-// Trust returns what is stored of the trust in a folder: the decision on the folder first, then its files by path.
+// Trust returns the stored trust in a folder: first the decision on the folder, then its files by path.
 func (r *reader) Trust(ctx context.Context, root string) ([]Trusted, error) {
 	return many[Trusted](ctx, r, trustTable, "the trust in "+root, "WHERE root = ? ORDER BY path", root)
 }

@@ -23,10 +23,10 @@ type queue struct {
 	jobs   []*job
 	bytes  int
 	closed bool
-	// since is when the first of the jobs came, and hasty says that they are not to wait for more.
+	// since is when the first of the jobs came. hasty says that the jobs must not wait for more.
 	since time.Time
 	hasty bool
-	// ready has room for one token, which says that there are jobs or that the queue was closed.
+	// ready has room for one token, which says that there are jobs or that the queue is closed.
 	ready chan struct{}
 }
 
@@ -36,17 +36,17 @@ func newQueue() *queue {
 	return q
 }
 
-// linger is how long patient jobs wait for others, so that the turns of many runs, or several of one, share a
-// transaction: what a transaction costs beside its rows is more than a turn's rows do. Nobody sees so short a time.
+// linger is how long patient jobs wait for others, so that turns of several runs, or several turns of one, share a
+// transaction: a transaction costs more than the rows of a turn. Nobody notices so short a time.
 const linger = 10 * time.Millisecond
 
-// Jobs that are as many, or as large, do not wait for more.
+// When there are this many jobs, or they are this large, they do not wait for more.
 const (
 	maxLingering      = 1024
 	maxLingeringBytes = 1 << 20
 )
 
-// push appends a job; if it may wait, not before there is room. On a closed queue the job fails with ErrClosed.
+// push appends a job. If wait is set, it waits until there is room. On a closed queue, the job fails with ErrClosed.
 func (q *queue) push(j *job, wait bool) {
 	q.mu.Lock()
 	for wait && !q.closed && len(q.jobs) > 0 && (len(q.jobs) >= maxQueued || q.bytes+j.size > maxQueuedBytes) {
@@ -72,7 +72,7 @@ func (q *queue) push(j *job, wait bool) {
 	}
 }
 
-// hurry has no job wait for more.
+// hurry lets no job wait for more.
 func (q *queue) hurry() {
 	q.mu.Lock()
 	news := !q.hasty && len(q.jobs) > 0
@@ -83,8 +83,8 @@ func (q *queue) hurry() {
 	}
 }
 
-// take returns all that is queued, in order. It waits for the first job, and where all are patient, a moment for more;
-// nil means that the queue is closed and empty. Only the writer calls it.
+// take returns all queued jobs, in order. It waits for the first job and, if all jobs are patient, a moment for more.
+// It returns nil when the queue is closed and empty. Only the writer calls it.
 func (q *queue) take() []*job {
 	for {
 		q.mu.Lock()
@@ -110,7 +110,7 @@ func (q *queue) take() []*job {
 	}
 }
 
-// close lets no more jobs in; those inside may still be taken.
+// close lets no more jobs in. Jobs that are queued may still be taken.
 func (q *queue) close() {
 	q.mu.Lock()
 	q.closed = true
@@ -148,9 +148,10 @@ func cutMiddle(text string, limit int) string {
 type job struct {
 	commit *Commit
 	batch  Batch
-	// bodies are the encoded events; empty for a transient one.
+	// bodies are the encoded events; the body of a transient event is empty.
 	bodies []json.RawMessage
-	// own is the store's own transaction; it runs alone. What it returns is published like a batch's.
+	// own is a transaction of the store itself, which runs alone. The events that it returns are published like those
+	// of a batch.
 	own func(*writer) ([]event.Event, error)
 	// after runs when own is committed.
 	after func(*writer)

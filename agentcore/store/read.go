@@ -40,7 +40,7 @@ func (r *runReader) Run(ctx context.Context, id event.RunID) (Run, error) {
 // Runs returns the runs of a session, in the order of their creation.
 func (r *runReader) Runs(ctx context.Context, session event.SessionID) ([]Run, error) {
 	return many[Run](ctx, r.reader, runTable, fmt.Sprintf("the runs of session %s", session),
-		"WHERE session = ? ORDER BY rowid", session) // the clock may jump
+		"WHERE session = ? ORDER BY rowid", session) // not ordered by time, since the clock may jump
 }
 
 // Prompt returns the text of a system prompt, or ErrNotFound.
@@ -48,7 +48,7 @@ func (r *reader) Prompt(ctx context.Context, id PromptID) (Prompt, error) {
 	return one[Prompt](ctx, r, promptTable, fmt.Sprintf("prompt %s", id), "WHERE id = ?", id)
 }
 
-// Children returns the runs that a run made, in the order of their creation.
+// Children returns the runs that a run started, in the order of their creation.
 func (r *runReader) Children(ctx context.Context, run event.RunID) ([]Run, error) {
 	return many[Run](ctx, r.reader, runTable, fmt.Sprintf("the children of run %s", run),
 		"WHERE parent_run = ? ORDER BY rowid", run)
@@ -78,12 +78,12 @@ func (r *reader) LayerFiles(ctx context.Context, session event.SessionID) ([]Lay
 		"WHERE session = ? ORDER BY ifnull(run, ''), path", session)
 }
 
-// FindingFilter narrows Findings; each empty field lets all through.
+// FindingFilter narrows Findings. An empty field does not filter.
 type FindingFilter struct {
 	Session event.SessionID
 	Run     event.RunID
 	State   FindingState
-	// Root is the absolute path of a folder, or of a file: only what lies there.
+	// Root is the absolute path of a folder or a file: only findings there are returned.
 	Root string
 }
 
@@ -217,8 +217,8 @@ func (r *reader) LastSeq(ctx context.Context, session event.SessionID) (uint64, 
 	return last, r.explain(fmt.Sprintf("read the last event number of session %s", session), err)
 }
 
-// SeqRange returns the number of the oldest stored event of a session, which is one above the newest where none is
-// stored, and that of the newest event, stored or trimmed. The error is ErrNotFound where there is no such session.
+// SeqRange returns the numbers of a session's oldest stored event and of its newest event, stored or trimmed. If none
+// is stored, first is one above last. The error is ErrNotFound where there is no such session.
 func (r *reader) SeqRange(ctx context.Context, session event.SessionID) (first, last uint64, err error) {
 	err = r.readers.QueryRowContext(ctx, `SELECT ifnull((SELECT min(seq) FROM event WHERE session = ?1), last_seq + 1), last_seq
 		FROM session WHERE id = ?1`, session).Scan(&first, &last)
@@ -228,11 +228,11 @@ func (r *reader) SeqRange(ctx context.Context, session event.SessionID) (first, 
 	return first, last, r.explain(fmt.Sprintf("read the event numbers of session %s", session), err)
 }
 
-// trimStep is how many events are removed in one transaction, which holds up other commits for a moment only.
+// trimStep is how many events are removed in one transaction, so that other commits wait only a moment.
 const trimStep = 250
 
-// TrimEvents removes the events of a session but for the newest keep and those with a number above read, after what was
-// submitted before. It does so in short transactions, between which others commit, and stops where ctx ends.
+// TrimEvents removes events of a session, except for the newest keep and those with a number above read. It begins
+// after what was submitted before, works in short transactions between which others commit, and stops when ctx ends.
 func (s *Store) TrimEvents(ctx context.Context, session event.SessionID, keep int, read uint64) error {
 	for {
 		if err := ctx.Err(); err != nil {

@@ -13,13 +13,13 @@ import (
 type reader struct {
 	path    string
 	readers *sql.DB
-	fixed   preparedQueries // of readers
+	fixed   preparedQueries // the readers' prepared queries
 	owner   *owner
-	// suspect is set when SQLite reported damage: the next Open then checks the file.
+	// suspect is set when SQLite reported damage, so that the next Open checks the file.
 	suspect atomic.Bool
 }
 
-// runReader reads what is stored of runs: they, their messages and calls, and what they used.
+// runReader reads what is stored of runs: the runs, their messages and calls, and what they used.
 type runReader struct{ *reader }
 
 // one reads one row by a query with a fixed text; the error is ErrNotFound where there is none.
@@ -41,7 +41,7 @@ func many[T any, P row[T]](ctx context.Context, r *reader, t table, what, rest s
 	return found, r.explain("read "+what, err)
 }
 
-// orAll is a LIMIT; SQLite takes a negative one for none.
+// orAll is a LIMIT for SQLite, for which a negative one means none.
 func orAll(limit int) int {
 	if limit <= 0 {
 		return -1
@@ -49,9 +49,9 @@ func orAll(limit int) int {
 	return limit
 }
 
-// below is the condition that a URI is that of a path or lies under it.
+// below is the SQL condition that a URI is that of a path or lies below it.
 func below(path string) (string, []any) {
 	uri := strings.TrimSuffix(event.FileURI(path), "/")
-	// '0' follows '/', so that the range is what starts with uri and a slash.
+	// '0' follows '/' in ASCII, so that the range holds all that starts with uri and a slash.
 	return "(uri = ? OR (uri > ? AND uri < ?))", []any{uri, uri + "/", uri + "0"}
 }

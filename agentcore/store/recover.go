@@ -14,13 +14,13 @@ import (
 	"github.com/agentls/agentls/agentcore/crash"
 )
 
-// Recovery says what Open did with a damaged file. Tell the user.
+// Recovery says what Open did with a damaged file. The user must be told.
 type Recovery struct {
 	// MovedTo is where the damaged file lies now.
 	MovedTo string
-	// Saved is the number of rows that the new file got from it.
+	// Saved is how many rows the new file got from the damaged one.
 	Saved int
-	// Detail is what SQLite found, and what of which table could not be read, in words for a person.
+	// Detail says, in words for a person, what SQLite found, and what could not be read of which table.
 	Detail string
 }
 
@@ -41,8 +41,8 @@ func isLarge(path string) bool {
 	return err == nil && info.Size() > checkedAtOnce
 }
 
-// checkLater checks a large file that was not closed by the given processes, whose traces go when it is found sound.
-// Where it is damaged the next Open repairs it; where the check is cut short the next Open begins it again.
+// checkLater checks a large file that the given processes did not close. If the file is sound, their traces are
+// removed; if it is damaged, the next Open repairs it. If the check is cut short, the next Open begins it again.
 func (s *Store) checkLater(ctx context.Context, dead []string) {
 	conn, err := dial(ctx, s.path, s.options.BusyTimeout, reading)
 	if err == nil {
@@ -88,11 +88,11 @@ func quickCheck(ctx context.Context, conn *connection) error {
 	return fmt.Errorf("%w: %s", ErrDamaged, strings.Join(problems, "; "))
 }
 
-// salvageName is the new file while it is being filled. It takes the damaged one's place when it is
-// complete, so that a recovery that is cut short starts again.
+// salvageName is the name of the new file while it is being filled. When it is complete, it replaces the damaged file,
+// so that a recovery that is cut short starts again.
 func salvageName(path string) string { return path + ".salvage" }
 
-// finishRecovery carries out the last step of recoverFile if a recovery was cut short before it.
+// finishRecovery carries out the last step of recoverFile, if a recovery was cut short before it.
 func finishRecovery(path string) error {
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -102,7 +102,7 @@ func finishRecovery(path string) error {
 	} else if err != nil {
 		return err
 	}
-	// The damaged file's log, if it is still there, was copied.
+	// The damaged file's log, if it still exists, was copied.
 	if err := removeAll(path+"-wal", path+"-shm"); err != nil {
 		return err
 	}
@@ -160,7 +160,7 @@ func (r *Recovery) salvage(ctx context.Context, path string, steps []migration) 
 	if err != nil {
 		return r.unreadable(ctx, "the file", err)
 	}
-	// Closing writes to the damaged file at most what its log holds; that it fails changes nothing.
+	// Closing writes at most what the log holds to the damaged file, so that its error does not matter.
 	defer func() { _ = source.close() }()
 	version, err := schemaVersion(ctx, source)
 	if err != nil {
@@ -182,7 +182,7 @@ func (r *Recovery) salvage(ctx context.Context, path string, steps []migration) 
 	return r.removeOrphans(ctx, target)
 }
 
-// unreadable notes what could not be read. Only the end of ctx is an error.
+// unreadable notes what could not be read. It returns an error only when ctx has ended.
 func (r *Recovery) unreadable(ctx context.Context, what string, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -225,7 +225,7 @@ func (r *Recovery) salvageTable(ctx context.Context, source, target *connection,
 		if err := r.unreadable(ctx, "table "+name, read); err != nil {
 			return err
 		}
-		// The same damage is met from the other side.
+		// Now the damage is reached from the other side.
 		_, write = r.copyRows(ctx, source, tx, name, columns, "DESC")
 	}
 	if write != nil {
@@ -234,7 +234,7 @@ func (r *Recovery) salvageTable(ctx context.Context, source, target *connection,
 	return tx.Commit()
 }
 
-// copyRows copies the rows of a table in an order, up to the first that cannot be read.
+// copyRows copies the rows of a table in this order, up to the first that cannot be read.
 func (r *Recovery) copyRows(ctx context.Context, source *connection, tx *sql.Tx, name string, columns []string,
 	order string,
 ) (read, write error) {
@@ -268,7 +268,7 @@ func (r *Recovery) copyRows(ctx context.Context, source *connection, tx *sql.Tx,
 	return rows.Err(), nil
 }
 
-// removeOrphans deletes rows whose owner was lost, and makes the event numbers go on where they ended.
+// removeOrphans deletes rows whose owner was lost, and sets the numbers of events so that they go on where they ended.
 func (r *Recovery) removeOrphans(ctx context.Context, target *connection) error {
 	tx, err := target.BeginTx(ctx, nil)
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 )
 
-// redact has every text of a batch seen by redact: the fields of type string and JSON, of all rows and event bodies.
-// Ids and states have types of their own and stay. It goes by the types, so that a new field cannot be forgotten. Rows
-// are the caller's and are copied before they are changed.
+// redact applies the function to every text of a batch: to the fields of type string and JSON of all rows and event
+// bodies. Ids and states have types of their own and are left alone. It finds texts by their types, so that no new
+// field can be forgotten. Rows belong to the caller, and are copied before they are changed.
 func (b *Batch) redact(redact func(string) string) {
 	if redact == nil {
 		return
@@ -21,7 +21,7 @@ func (b *Batch) redact(redact func(string) string) {
 	}
 }
 
-// redactValue returns the value with its texts redacted, and whether that is another one.
+// redactValue returns the value with its texts redacted, and whether anything has changed.
 func redactValue(v reflect.Value, redact func(string) string) (reflect.Value, bool) {
 	switch v.Kind() {
 	case reflect.String:
@@ -102,8 +102,8 @@ func redactStruct(v reflect.Value, redact func(string) string) (reflect.Value, b
 	return v, false
 }
 
-// textFields are the results of fieldsWithTexts by type: to ask the types anew for each batch costs as much as to look
-// at the texts.
+// textFields holds the results of fieldsWithTexts by type: looking through the types for each batch would cost as much
+// as looking at the texts.
 var textFields sync.Map
 
 // fieldsWithTexts returns the indices of the fields of a struct type that may hold a text.
@@ -121,10 +121,10 @@ func fieldsWithTexts(t reflect.Type) []int {
 	return fields
 }
 
-// mayHoldTexts reports whether redactValue could find a text in a value of a type. Above are the types that it is in.
+// mayHoldTexts reports whether redactValue could find a text in a value of a type. above are the types that contain it.
 func mayHoldTexts(t reflect.Type, above []reflect.Type) bool {
 	if slices.Contains(above, t) {
-		return false // what is in it is looked at already
+		return false // this type is being looked through already
 	}
 	above = append(above, t)
 	switch t.Kind() {

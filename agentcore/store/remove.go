@@ -10,10 +10,10 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 )
 
-// DeleteSession removes a session and all that belongs to it, after what was submitted before. The text
-// is overwritten in the file, and the write-ahead log is emptied; while a reader holds the log, that is
-// done later and the Logger told. A session that does not exist is ErrNotFound; one that is open in another living
-// process is ErrInUse. The caller sees to it that this process has ended with the session.
+// DeleteSession removes a session and everything that belongs to it, after what was submitted before. It overwrites the
+// text in the file and empties the write-ahead log; while a reader holds the log, that is done later and the Logger is
+// told. The error is ErrNotFound for a session that does not exist, and ErrInUse for one that is open in another living
+// process. The caller must make sure that this process no longer uses the session.
 func (s *Store) DeleteSession(ctx context.Context, id event.SessionID) error {
 	remove := func(w *writer) ([]event.Event, error) {
 		row, err := w.queryRow("DELETE FROM session WHERE id = ? RETURNING ifnull(owner, '')", id)
@@ -28,7 +28,7 @@ func (s *Store) DeleteSession(ctx context.Context, id event.SessionID) error {
 		if err == nil && owner != w.store.owner.id {
 			var alive bool
 			if alive, err = ownerFolder(w.store.path).alive(owner); alive {
-				err = ErrInUse // which takes the deletion back
+				err = ErrInUse // the error rolls the deletion back
 			}
 		}
 		if err != nil {
@@ -41,7 +41,7 @@ func (s *Store) DeleteSession(ctx context.Context, id event.SessionID) error {
 }
 
 // Finished returns the sessions that are open in no living process and were last updated before a time, the oldest
-// first; a zero time means all. Those of this process count as open until they are stored as closed.
+// first. With a zero time, it returns all. Sessions of this process count as open until they are stored as closed.
 func (r *runReader) Finished(ctx context.Context, before time.Time) ([]Session, error) {
 	finished, err := r.finished(ctx, before)
 	return finished, r.explain("look for finished sessions", err)
@@ -70,7 +70,7 @@ func (r *runReader) finished(ctx context.Context, before time.Time) ([]Session, 
 	return finished, nil
 }
 
-// Size returns how many bytes of the file are in use; what was deleted does not count.
+// Size returns how many bytes of the file are in use, without the space of deleted rows.
 func (r *reader) Size(ctx context.Context) (int64, error) {
 	var size int64
 	err := r.readers.QueryRowContext(ctx,
@@ -79,13 +79,13 @@ func (r *reader) Size(ctx context.Context) (int64, error) {
 	return size, r.explain("read the size", err)
 }
 
-// vacuumStep is how many pages are given back in one transaction: about a megabyte, which holds up other commits for
+// vacuumStep is how many pages are given back in one transaction: about a megabyte, so that other commits wait only a
 // few milliseconds.
 const vacuumStep = 256
 
-// Vacuum gives the pages that deleted rows have left back to the disk, in short transactions between which others
-// commit, and returns when there are none left or ctx ends. Only files that were made with auto_vacuum can shrink; in
-// an older one the pages are used again.
+// Vacuum gives the pages of deleted rows back to the disk, in short transactions between which others commit. It
+// returns when none are left or ctx ends. Only files that were made with auto_vacuum can shrink; an older file uses
+// these pages again.
 func (s *Store) Vacuum(ctx context.Context) error {
 	for {
 		if err := ctx.Err(); err != nil {

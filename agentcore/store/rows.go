@@ -43,19 +43,19 @@ const (
 type Run struct {
 	ID      event.RunID
 	Session event.SessionID
-	// Parent, ParentMessage and ParentCall are where a child was made: the run, its message and the
-	// call of `task` in it. Only Parent must be stored before its child.
+	// Parent, ParentMessage and ParentCall say where a child was started: the run, its message and the call of `task`
+	// in it. Only Parent must be stored before the child.
 	Parent        event.RunID
 	ParentMessage event.MessageID
 	ParentCall    event.CallID
-	// Chain is shared by the runs of one prompt and what resumed them; it is the root's id.
+	// Chain is shared by the runs of one prompt and the runs that went on with them. It is the root's id.
 	Chain event.RunID
 	Agent string
 	Role  string
 	// Depth is 0 for the root.
 	Depth int
 	Title string
-	// URI is the document that the run was launched on, where there was one.
+	// URI is the document that the run was launched on, empty where there was none.
 	URI   string
 	Model string
 	// Prompt is the system prompt that the run was started with; empty where no model was asked. Of runs that former
@@ -64,16 +64,16 @@ type Run struct {
 	// RequestType is "prompt", "delegation" or "continuation".
 	RequestType string
 	Request     string
-	// ContextMode is what a child got of its parent's conversation; ContextTokens is about the size of that, or of what
-	// the run goes on with.
+	// ContextMode is how much of its parent's conversation a child got. ContextTokens is about the size of that, or of
+	// the conversation that the run goes on with.
 	ContextMode   string
 	ContextTokens int64
-	// Response is the final text, Summary what a parent or a list shows of it.
+	// Response is the final text. Summary is what a parent or a list shows of it.
 	Response, Summary string
-	// Result is B10's report of a child.
+	// Result is a child's report to its parent, as event.ChildResult.
 	Result json.RawMessage
 	Status event.Status
-	// Reason says why the run ended, where it did not simply complete: the bail-out, or the error.
+	// Reason says why the run ended if it did not simply complete: a limit, or the error.
 	Reason string
 	// Failure is an event.Failure where the run failed.
 	Failure json.RawMessage
@@ -100,10 +100,9 @@ type Run struct {
 	Background bool
 	// BudgetUsed is the largest used share of any of its limits, in percent.
 	BudgetUsed int
-	// Copied says that the run was never made: a fork or an import has copied it. Sums of usage leave it out.
+	// Copied says that the run is a copy that a fork or an import has made. Sums of usage leave it out.
 	Copied bool
-	// Unread is a JSON array of what the run was told and has not read. Of a run that is stored, [Batch.Unreads]
-	// changes it.
+	// Unread is a JSON array of what the run was told and has not read. For a stored run, [Batch.Unreads] changes it.
 	Unread json.RawMessage
 }
 
@@ -120,19 +119,18 @@ type Message struct {
 	Run event.RunID
 	// Parent is the message that this one follows; in a fork it may be another run's.
 	Parent event.MessageID
-	// Seq orders the messages of a run. It is unique in the run.
+	// Seq orders the messages of a run, and is unique in the run.
 	Seq int
 	// Role is "user", "assistant" or "tool".
 	Role string
 	// Parts is the message as model.Message encodes it.
 	Parts json.RawMessage
-	// Tokens is its size: of an answer what the provider counted, of others a guess.
+	// Tokens is the message's size: for an answer as counted by the provider, otherwise guessed.
 	Tokens int64
-	// Duration is how long the model took for an answer, with all attempts, kept in milliseconds; 0 for what no model
-	// said.
+	// Duration is how long the model took for an answer, with all attempts, kept in milliseconds; 0 for other messages.
 	Duration time.Duration
-	// Model is who answered, as provider/model, and Usage what that request used alone; empty for what no model said,
-	// and for answers that former versions stored.
+	// Model is the model that answered, as provider/model, and Usage what that request alone used. Both are empty for
+	// other messages, and for answers that former versions stored.
 	Model string
 	Usage event.Usage
 	Time  time.Time
@@ -148,13 +146,14 @@ type Prompt struct {
 	Text string
 }
 
-// PromptOf is a text with its id. Secrets are taken out of it before, so that the text which is stored has that id.
+// PromptOf returns a text as a prompt with its id. Secrets must be removed from the text first, so that the stored text
+// has this id.
 func PromptOf(text string) Prompt {
 	return Prompt{PromptID(fmt.Sprintf("%x", sha256.Sum256([]byte(text)))), text}
 }
 
-// ToolCall is the intent of a call, stored before it starts, and its outcome, stored afterwards. A
-// call without Finished in a run that is not alive has an unknown outcome: report it, never repeat it.
+// ToolCall is the intent of a call, stored before the call starts, and its outcome, stored afterwards. A call without
+// Finished, in a run that is not alive, has an unknown outcome: it is reported and never repeated.
 type ToolCall struct {
 	ID  event.CallID
 	Run event.RunID
@@ -220,7 +219,7 @@ const (
 // Finding is one remark of a run on a place in a file.
 type Finding struct {
 	event.Finding
-	// More are the hunks of its fix beside Hunk.
+	// More are further hunks of the finding's fix, beside Hunk.
 	More    []event.HunkID
 	Session event.SessionID
 	Run     event.RunID
@@ -248,7 +247,7 @@ type ClearedFinding struct {
 	Time   time.Time
 }
 
-// Proposal is the open edits of a session.
+// Proposal holds the open edits of a session.
 type Proposal struct {
 	ID      event.ProposalID
 	Session event.SessionID
@@ -295,7 +294,7 @@ type HunkBound struct {
 	Keep int
 }
 
-// TodoList is a run's list of what is to be done, whole.
+// TodoList is a run's whole list of todos.
 type TodoList struct {
 	Run   event.RunID
 	Items []event.Todo
@@ -337,7 +336,7 @@ func (s *Session) fields() []field {
 	}
 }
 
-// ownedSession is a session as it is written: with the process that it is open in, none once it is closed.
+// ownedSession is a session as it is written, with the process that has it open; none once it is closed.
 type ownedSession struct {
 	Session
 	owner string
@@ -399,11 +398,11 @@ func (r *Run) fields() []field {
 	}
 }
 
-// ownedRun is a run as it is written: with the process that it is alive in, none after its end.
+// ownedRun is a run as it is written, with the process in which it is alive; none after its end.
 type ownedRun struct {
 	Run
 	owner     string
-	succeeded bool // for sums, which read no result
+	succeeded bool // for sums, which do not read Result
 }
 
 func (r *ownedRun) fields() []field {
@@ -420,7 +419,7 @@ func (r *Run) Handed() *event.ChildResult {
 	return handed
 }
 
-// Outcome is how far the task of a run is done that has ended, as [event.Outcome] says it.
+// Outcome is how far the task of an ended run is done, as [event.Outcome] says.
 func (r *Run) Outcome() event.ChildStatus { return event.Outcome(r.Status, r.Reason, r.Handed()) }
 
 func (m *Message) fields() []field {
@@ -546,8 +545,8 @@ func (h *Hunk) fields() []field {
 // InterruptedReason is the reason of a run that MarkInterrupted found.
 const InterruptedReason = "the agentls process that it ran in has ended"
 
-// RunUsage is what a stored run has used by now. Counts are stored only where they are larger, since several children
-// may report what their parent has used.
+// RunUsage is what a stored run has used so far. A count replaces the stored one only if it is larger, since several
+// children may report what their parent has used.
 type RunUsage struct {
 	Run   event.RunID
 	Turns int
@@ -555,7 +554,7 @@ type RunUsage struct {
 	Usage, Own event.Usage
 }
 
-// AskState is what became of a question for permission.
+// AskState is the state of a question for permission.
 type AskState string
 
 // The states of an ask.

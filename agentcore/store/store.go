@@ -25,15 +25,16 @@ type Options struct {
 	// Failed gets the events of each batch that could not be stored, which may be none, and why. It is called
 	// under the same conditions as Committed.
 	Failed func([]NewEvent, error)
-	// Damaged is called where a large file that was not closed turns out to be damaged while it is in use, with an
-	// error that says what to do, on a goroutine of the store. The next Open repairs it.
+	// Damaged is called on a goroutine of the store when a large file that was not closed turns out to be damaged while
+	// it is in use. The error says what to do. The next Open repairs the file.
 	Damaged func(error)
-	// Redact takes secrets out of a text. Every text of a batch goes through it before it is queued: what is stored,
-	// and what is published. It is called on the goroutine of Submit; nil leaves the texts as they are.
+	// Redact removes secrets from a text. Every text of a batch, whether stored or published, goes through it before
+	// the batch is queued. It is called on the goroutine of Submit; nil leaves the texts as they are.
 	Redact func(string) string
-	// Name is what this process tells others that it is, such as the editor's name; see [Store.Owner]. It may be empty.
+	// Name is what this process calls itself for other processes, such as the editor's name; see [Store.Owner]. It may
+	// be empty.
 	Name string
-	// Logger gets what concerns no single caller: a recovery, deleted text that could not be wiped yet.
+	// Logger gets what concerns no single caller: a recovery, or deleted text that could not be wiped yet.
 	Logger *slog.Logger
 	// Crash is called at the points of the journal, for tests that end the process there.
 	Crash crash.Hook
@@ -49,9 +50,9 @@ type Store struct {
 	queue    *queue
 	writer   *writer
 	recovery *Recovery
-	// opened is the file as it was opened.
+	// opened identifies the file that was opened.
 	opened os.FileInfo
-	// checking is the check of a large file beside the work; stopCheck ends it, and checked is closed at its end.
+	// checking is the check of a large file while it is in use. stopCheck ends it, and checked is closed at its end.
 	stopCheck context.CancelFunc
 	checked   chan struct{}
 
@@ -86,7 +87,8 @@ func open(ctx context.Context, path string, options Options, steps []migration) 
 	}
 	r := &reader{path: path}
 	s := &Store{reader: r, runReader: runReader{r}, options: options, queue: newQueue()}
-	// From here to the end other processes wait: what is checked, moved and migrated is ours alone.
+	// From here to the end other processes wait, so that no other one uses the file while it is checked, moved and
+	// migrated.
 	owners := ownerFolder(path)
 	release, err := owners.lockOpening(ctx)
 	if err != nil {
@@ -105,7 +107,7 @@ func open(ctx context.Context, path string, options Options, steps []migration) 
 	}
 	defer func() {
 		if err != nil {
-			// What is damaged is checked next time; any other failure changed nothing.
+			// A damaged file is checked next time; any other failure has changed nothing.
 			s.owner.release(!isDamage(err))
 		}
 	}()

@@ -232,7 +232,8 @@ func TestLayerFileIsFoundByItsPath(t *testing.T) {
 	} {
 		key := LayerKey{Session: "s1", Run: "r1", Path: path}
 		query, of := key.removal()
-		if got := queryPlan(t, s, query, of...); !strings.Contains(got, "USING INDEX") || !strings.HasSuffix(got, want) {
+		if got := queryPlan(t, s, query, of...); !strings.Contains(got, "USING INDEX") ||
+			!strings.HasSuffix(got, want) {
 			t.Errorf("%q: %s", path, got)
 		}
 	}

@@ -39,7 +39,8 @@ func TestParse(t *testing.T) {
 			walk(fmt.Sprintf("%s %d", name, i), item)
 		}
 		for _, p := range n.Pairs {
-			got = append(got, fmt.Sprintf("%s%s: %q at %d", name, text[p.Start:p.End], text[p.Value.Start:p.Value.End], p.At))
+			got = append(got,
+				fmt.Sprintf("%s%s: %q at %d", name, text[p.Start:p.End], text[p.Value.Start:p.Value.End], p.At))
 			walk(name+p.Key+"/", p.Value)
 		}
 	}
@@ -91,7 +92,8 @@ func TestLimits(t *testing.T) {
 }
 
 func TestKeys(t *testing.T) {
-	if keys, ok := Keys(`presets."gpt-4.1".'a b'.model`, 32); !ok || !slices.Equal(keys, []string{"presets", "gpt-4.1", "a b", "model"}) {
+	if keys, ok := Keys(`presets."gpt-4.1".'a b'.model`, 32); !ok ||
+		!slices.Equal(keys, []string{"presets", "gpt-4.1", "a b", "model"}) {
 		t.Errorf("the keys are %q", keys)
 	}
 	for _, text := range []string{"", "a.", "a b", "a=", `"a`, "a.b.c.d"} {

@@ -2,16 +2,16 @@ package tool
 
 import "strings"
 
-// Access is what a call reaches for, as its arguments name it; permissions are decided on it.
+// Access is what a call reaches for, as its arguments name it. Permissions are decided on it.
 type Access struct {
 	// Paths of files and folders, as the model wrote them.
 	Paths []string
-	// Whole says that after the call the conversation has the whole text of the files.
+	// Whole says that the conversation has the whole text of the files after the call.
 	Whole bool
-	// Search says that the paths are where the call looks, not what it is about.
+	// Search says that the call looks for something below the paths, and is not about the paths themselves.
 	Search bool
-	// Sections are the parts of the arguments' text that are about some of the files alone; none where all of it is
-	// about all.
+	// Sections are the parts of the arguments' text that concern only some of the files; none where all of the text
+	// concerns all files.
 	Sections []PatchSection
 	// Command line.
 	Command string
@@ -19,7 +19,7 @@ type Access struct {
 	Hosts []string
 	// Network says that the call reaches the network, even where it names no host.
 	Network bool
-	// Call is what else names the call: a subagent's type, a skill's name.
+	// Call names the call in another way: a subagent's type, a skill's name.
 	Call string
 }
 
@@ -34,14 +34,14 @@ func onPath(path string) Access {
 	return Access{Paths: []string{path}}
 }
 
-// lookingIn is the Access of a call that looks for something below a folder, which may be left out.
+// lookingIn is the Access of a call that searches a folder, which may be left out.
 func lookingIn(path string) Access {
 	access := onPath(path)
 	access.Search = true
 	return access
 }
 
-// Subject is what rules speak of where they speak of a tool's calls.
+// Subject is the part of a tool's calls that rules are about.
 type Subject int
 
 // The subjects.
@@ -51,11 +51,11 @@ const (
 	ByPath
 	ByCommand
 	ByAddress
-	// ByName is that of calls that name an agent or a skill.
+	// ByName is the subject of calls that name an agent or a skill.
 	ByName
 )
 
-// Access is that of a call which has the text for its subject.
+// Access is the Access of a call whose subject is the text.
 func (s Subject) Access(text string) Access {
 	switch s {
 	case ByPath:
@@ -73,7 +73,7 @@ func (s Subject) Access(text string) Access {
 	return Access{}
 }
 
-// onAddress is the Access of a call that fetches an address; of one that names no host, it reaches for nothing.
+// onAddress is the Access of a call that fetches an address. It is empty for an address without a host.
 func onAddress(address string) Access {
 	if host := hostOf(address); host != "" {
 		return Access{Hosts: []string{host}}

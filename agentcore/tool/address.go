@@ -11,8 +11,8 @@ import (
 	"github.com/agentls/agentls/agentcore/network"
 )
 
-// addressOf reads an address that a model or a page gives. The error says what is wrong, without repeating what may be
-// a password.
+// addressOf reads an address that a model or a page gives. The error says what is wrong, and does not repeat parts that
+// may be a password.
 func addressOf(text string) (*url.URL, error) {
 	text = strings.TrimSpace(text)
 	u, err := url.Parse(text)
@@ -40,7 +40,7 @@ func addressOf(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// endpoint is host:port of an address.
+// endpoint returns host:port of an address.
 func endpoint(u *url.URL) string {
 	port := "443"
 	if u.Scheme == "http" {
@@ -49,14 +49,13 @@ func endpoint(u *url.URL) string {
 	return net.JoinHostPort(network.Canonical(u.Hostname()), cmp.Or(u.Port(), port))
 }
 
-// sameHost reports whether what may be fetched from one address may be fetched from another without a question: only
-// the scheme differs, or the path.
+// sameHost reports whether permission to fetch one address covers another: only the scheme or the path differs.
 func sameHost(a, b *url.URL) bool {
 	return network.Canonical(a.Hostname()) == network.Canonical(b.Hostname()) &&
 		(a.Port() == b.Port() || endpoint(a) == endpoint(b))
 }
 
-// hostOf is the host of an address with its port, and "" of what cannot be fetched.
+// hostOf is the host of an address with its port, "" for an address that cannot be fetched.
 func hostOf(text string) string {
 	u, err := addressOf(text)
 	if err != nil {

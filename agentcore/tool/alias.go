@@ -96,7 +96,7 @@ func Spellings(name string) []string {
 	return []string{name}
 }
 
-// Nearest returns the known canonical name or alias that an unknown name is most like, or "".
+// Nearest returns the known canonical name or alias that is most similar to an unknown name, or "".
 func Nearest(name string) string {
 	near := spelling.Nearest(name, slices.Sorted(maps.Keys(aliases())))
 	return aliases()[near]

@@ -11,20 +11,20 @@ import (
 )
 
 const (
-	// commandTime is how long a command may take that names no time, commandTimeMax how long any may.
+	// commandTime is the time limit of a command that names none, commandTimeMax the longest that any may name.
 	commandTime    = 2 * time.Minute
 	commandTimeMax = 10 * time.Minute
 	// waitMax bounds how long bash_output waits.
 	waitMax = 5 * time.Minute
-	// namedMax is how many changed files the result names one by one. toldMax is how many files with a
-	// problem, a conflict or a note are told of.
+	// namedMax is how many changed files the result names. toldMax is how many files with a problem, a conflict or a
+	// note it tells about.
 	namedMax = 100
 	toldMax  = 20
-	// conflictLimit is in bytes of each side of a conflict that is shown.
+	// conflictLimit is how much of each side of a conflict is shown, in bytes.
 	conflictLimit = 2000
 )
 
-// shell is what commands need of a host: their changes are told by the names of the workspace.
+// shell is what commands need of a host: to run, and to name changed files.
 type shell interface {
 	Workspace
 	Commands
@@ -121,7 +121,7 @@ func (r CommandResult) ending() string {
 	return fmt.Sprintf("exit code %d", r.Exit)
 }
 
-// report is all that the model hears of a result but for its output.
+// report is what the model is told of a result, except for the output.
 func (r CommandResult) report(view *workspace.View) string {
 	var b strings.Builder
 	fmt.Fprintln(&b, r.ending())
@@ -189,7 +189,7 @@ func (r CommandResult) changed(view *workspace.View) []string {
 	return changed
 }
 
-// problemOf says why a file was left out, by the name that models know.
+// problemOf says why a file was left out, under the name that models know.
 func problemOf(name string, err error) string {
 	if problem, ok := errors.AsType[*workspace.FileError](err); ok {
 		told := *problem
@@ -261,7 +261,7 @@ func bashKillTool() Tool {
 	})
 }
 
-// result is how far a command is, for the model.
+// result tells the model how far a command is.
 func (c BackgroundCommand) result(host Workspace) Result {
 	text, summary := c.Output, "still running"
 	if text == "" {

@@ -18,12 +18,11 @@ import (
 	"github.com/agentls/agentls/agentcore/spelling"
 )
 
-// Check judges a call's arguments by the tool's schema and returns them in the form that Run takes.
-// Where only one reading is possible it mends what models get wrong: numbers and booleans as
-// strings, whole numbers with a point, null for an absent optional, camelCase or a usual other name for a
-// known member, JSON inside a string where an object or array belongs, and one text where a list of them does. The
-// error, for the model, lists every fault with its place, what is expected, and a right call. Check keeps nothing and
-// may be called from any goroutine.
+// Check judges a call's arguments by the tool's schema, and returns them in the form that Run takes. It corrects usual
+// mistakes of models where only one reading is possible: numbers and booleans as strings, whole numbers with a point,
+// null for an optional member, camelCase or a usual other name for a known member, JSON inside a string where an object
+// or array belongs, and one text where a list belongs. The error, for the model, lists every fault with its place, what
+// is expected, and a right call. Check keeps nothing and may be called from any goroutine.
 func Check(tool Tool, raw json.RawMessage) (json.RawMessage, error) { return check(tool, raw, nil) }
 
 func check(tool Tool, raw, defaults json.RawMessage) (json.RawMessage, error) {
@@ -51,7 +50,7 @@ func check(tool Tool, raw, defaults json.RawMessage) (json.RawMessage, error) {
 	if len(m.faults) > 0 {
 		return nil, m.err(name, s)
 	}
-	// The walk above covers what our own schemas use; the library judges the rest, for foreign ones.
+	// The walk above covers what our own schemas use; the library judges the rest, for schemas of others.
 	if err := s.resolved.Validate(plain(value)); err != nil {
 		m.fault("", trimValidation(err))
 		return nil, m.err(name, s)
@@ -98,7 +97,7 @@ func shapeOf(tool Tool) (string, *shape, error) {
 	return spec.Name, s, nil
 }
 
-// decode reads exactly one JSON value; nothing at all is nil.
+// decode reads exactly one JSON value; an empty text is nil.
 func decode(raw []byte) (any, error) {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return nil, nil
@@ -122,7 +121,7 @@ func decode(raw []byte) (any, error) {
 	return value, nil
 }
 
-// before returns the end of what stands in front of a byte, so that a model finds the place.
+// before returns the end of the text in front of a byte, so that a model finds the place.
 func before(raw []byte, at int) string {
 	at = min(max(at, 0), len(raw))
 	from, dots := max(0, at-40), ""
@@ -132,8 +131,8 @@ func before(raw []byte, at int) string {
 	return dots + strings.ToValidUTF8(string(raw[from:at]), "")
 }
 
-// plain returns a copy of a value whose numbers are Go's: the library takes a json.Number for a string. A number
-// beyond a float64 stays one, and so fits no type of number.
+// plain returns a copy of a value with Go's numbers, since the library takes a json.Number for a string. A number
+// beyond a float64 stays a json.Number, and so fits no type of number.
 func plain(value any) any {
 	switch value := value.(type) {
 	case json.Number:
@@ -159,7 +158,7 @@ func plain(value any) any {
 	return value
 }
 
-// mender walks over one call's arguments.
+// mender checks and corrects one call's arguments.
 type mender struct {
 	spellings map[*jsonschema.Schema]map[string]string
 	faults    []string
@@ -271,7 +270,7 @@ func (m *mender) mendObject(path string, schema *jsonschema.Schema, object jsonO
 	return out
 }
 
-// knownName finds the one member that key is another spelling of, or "".
+// knownName finds the one member of which key is another spelling, or "".
 func knownName(schema *jsonschema.Schema, key string, aliases map[string]string) string {
 	if name, ok := aliases[key]; ok {
 		return name
@@ -295,7 +294,7 @@ func knownName(schema *jsonschema.Schema, key string, aliases map[string]string)
 	return found
 }
 
-// separators are what the spellings of a name differ by. It is costly to make.
+// separators removes the characters in which the spellings of a name differ. It is costly to make.
 var separators = strings.NewReplacer("_", "", "-", "")
 
 // fold makes oldString, old-string and old_string the same.
@@ -362,7 +361,7 @@ func (m *mender) mendEnum(path string, schema *jsonschema.Schema, text string) a
 	return text
 }
 
-// unwrap replaces a string that holds JSON of the wanted kind by what it holds.
+// unwrap replaces a string that holds JSON of the wanted kind by the decoded JSON.
 func (m *mender) unwrap(value any, wanted func(any) bool) any {
 	text, ok := value.(string)
 	if !ok {
@@ -388,7 +387,7 @@ func (m *mender) wrongType(path string, schema *jsonschema.Schema, value any) {
 }
 
 func allowsNull(schema *jsonschema.Schema) bool {
-	// A schema that says nothing of types accepts null; ours always say.
+	// A schema without types accepts null; our own always name types.
 	return schema.Type == "" && (len(schema.Types) == 0 || slices.Contains(schema.Types, "null")) ||
 		schema.Type == "null"
 }
@@ -480,9 +479,9 @@ func trimValidation(err error) string {
 	return text
 }
 
-// Parse judges a model's arguments as [Check] does and decodes them. A call gets those members of defaults, a JSON
-// object or nothing, which it does not set itself under any of their names, or sets to null; the defaults are judged as
-// if the call had them.
+// Parse judges a model's arguments as [Check] does, and decodes them. defaults is a JSON object or empty: the call gets
+// those of its members that the call does not set under any of their names, or sets to null. The defaults are judged as
+// a part of the call.
 func Parse(t Tool, raw, defaults json.RawMessage) (Call, error) {
 	arguments, err := check(t, raw, defaults)
 	if err != nil {

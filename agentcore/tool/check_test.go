@@ -67,7 +67,8 @@ func TestCheckMends(t *testing.T) {
 		},
 		{
 			"an object inside, in a string", "report_finding",
-			`{"path":"a","line":"1","message":"m","severity":"Error","fix":"{\"old_string\":\"x\",\"new_string\":\"y\"}"}`, `{"fix":{"new_string":"y","old_string":"x"},"line":1,"message":"m","path":"a","severity":"error"}`,
+			`{"path":"a","line":"1","message":"m","severity":"Error","fix":"{\"old_string\":\"x\",\"new_string\":\"y\"}"}`,
+			`{"fix":{"new_string":"y","old_string":"x"},"line":1,"message":"m","path":"a","severity":"error"}`,
 		},
 		{
 			"a text that is JSON stays text", "write", `{"path":"a.json","content":"{\"a\":1}"}`,

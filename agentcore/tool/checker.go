@@ -18,15 +18,15 @@ import (
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
-// checker is a program, or a parser of ours, that judges a text. Outside of the sandbox it executes nothing of the
-// project and loads no configuration that lies in the workspace.
+// checker is a program, or a parser of ours, that judges a text. Outside of the sandbox, it runs no code of the project
+// and loads no configuration from the workspace.
 type checker struct {
 	// name is the Source of its diagnostics.
 	name string
 	// files are doublestar patterns of base names.
 	files []string
-	// programs are the names of which the first on PATH is used; empty if it runs in this process, or finds its program
-	// by itself.
+	// programs are names of programs; the first that is on PATH is used. They are empty for a checker that runs in this
+	// process, or that finds its program by itself.
 	programs []string
 	limit    time.Duration
 	run      func(context.Context, *subject) ([]Diagnostic, error)
@@ -67,22 +67,22 @@ type subject struct {
 	limit   time.Duration
 }
 
-// errNotApplicable is returned by a checker that finds that the file is none of its business.
+// errNotApplicable is returned by a checker that does not judge this file after all.
 var errNotApplicable = errors.New("not applicable")
 
 // Diagnosis is what the editor and the checkers say about a file.
 type Diagnosis struct {
-	// Diagnostics are sorted by place; nothing is in it twice.
+	// Diagnostics are sorted by place, without duplicates.
 	Diagnostics []Diagnostic
 	// Used names the checkers that judged the file, Missing those whose program is not on this machine.
 	Used, Missing []string
-	// Failed says, one clause each, which checkers could not do their work and why; Withheld, which were not run.
+	// Failed says in a clause for each which checkers failed, and why; Withheld, which were not run.
 	Failed, Withheld []string
 }
 
-// Diagnose asks the editor and every checker that knows the kind of file about its text as the run sees
-// it, unsaved and proposed changes included. Of the project it executes nothing but what [Checks.RunChecker] does. An
-// error is only that of ctx.
+// Diagnose asks the editor, and every checker for this kind of file, about the file's text as the run sees it, with
+// unsaved and proposed changes. It runs code of the project only through [Checks.RunChecker]. The only error is that of
+// ctx.
 func Diagnose(ctx context.Context, host CheckedWorkspace, file workspace.File) (Diagnosis, error) {
 	type outcome struct {
 		checker     checker
@@ -135,8 +135,8 @@ func Diagnose(ctx context.Context, host CheckedWorkspace, file workspace.File) (
 	return d, nil
 }
 
-// withinLines moves diagnostics behind the last line, where parsers put what is missing at the end of a file, to that
-// line's end: nobody counts the empty line after the last ending, and report_finding has no such line.
+// withinLines moves diagnostics behind the last line to that line's end. Parsers report something missing at the end of
+// a file there, but people do not count the empty line after the last ending, and report_finding has no such line.
 func withinLines(list []Diagnostic, text string) {
 	lines := shownLines(text)
 	last := len(lines) - 1
@@ -157,8 +157,8 @@ func withheld(err error) string {
 	return ""
 }
 
-// editorDiagnostics moves what the editor says about the text that it shows to the lines of the run's text,
-// and leaves out what is about lines that the run has changed.
+// editorDiagnostics translates what the editor says about the text that it shows to the lines of the run's text. It
+// leaves out diagnostics on lines that the run has changed.
 func editorDiagnostics(ctx context.Context, host CheckedWorkspace, file workspace.File) []Diagnostic {
 	list := slices.Clone(host.EditorDiagnostics(ctx, file.Path))
 	if len(list) == 0 {
@@ -166,7 +166,7 @@ func editorDiagnostics(ctx context.Context, host CheckedWorkspace, file workspac
 	}
 	shown, err := host.Files().View().Read(file.Path)
 	if err != nil || shown.Stamp == file.Stamp {
-		// An editor that speaks of a file which it does not show means the one that the run sees.
+		// The editor's diagnostics of a file that it does not show are about the file as the run sees it.
 		return list
 	}
 	lines := workspace.MapLines(shown.Text, file.Text)
@@ -200,7 +200,7 @@ func (c checker) knows(file workspace.File) bool {
 	return false
 }
 
-// interpreterOf returns the program of a script's first line, such as "sh" or "python3", or "".
+// interpreterOf returns the program that a script's first line names, such as "sh" or "python3", or "".
 func interpreterOf(text string) string {
 	first, ok := strings.CutPrefix(text[:min(len(text), 200)], "#!")
 	if !ok {
@@ -228,7 +228,7 @@ func (s *subject) find(programs, roots []string) bool {
 	return false
 }
 
-// filter runs the program with the text on its standard input, far from any project.
+// filter runs the program with the text on its standard input, in a folder outside of any project.
 func (s *subject) filter(ctx context.Context, args ...string) (output, error) {
 	return program{
 		program: s.program, args: args, dir: neutralDir(), stdin: s.file.Text,
@@ -294,10 +294,10 @@ func (s *subject) diagnostic(source string, severity event.Severity, span event.
 	}
 }
 
-// fixLines is how many lines a fix may take in on each side to be the only one of its kind.
+// fixLines is how many lines on each side a fix may include so that its text occurs only once.
 const fixLines = 4
 
-// fix turns a replacement of the bytes [start, end) into one of a text that occurs once, or nil.
+// fix turns a replacement of the bytes [start, end) into one of a text that occurs only once, or returns nil.
 func (s *subject) fix(start, end int, replacement string) *Fix {
 	text := s.file.Text
 	if start < 0 || end < start || end > len(text) {
@@ -317,7 +317,7 @@ func (s *subject) fix(start, end int, replacement string) *Fix {
 	return nil
 }
 
-// distinct sorts diagnostics by place and leaves out what repeats an earlier one. The editor's come first.
+// distinct sorts diagnostics by place, and leaves out those that repeat an earlier one. The editor's come first.
 func distinct(list []Diagnostic) []Diagnostic {
 	type key struct {
 		line    int

@@ -24,8 +24,9 @@ import (
 	"github.com/agentls/agentls/agentcore/lazyregexp"
 )
 
-// parseGo returns the syntax errors of the file, of each line the first that the parser met, as the compiler does. With
-// AllErrors a brace that is missing at the end would be told as a semicolon, which the parser wants there, too.
+// parseGo returns the syntax errors of the file: for each line, the first that the parser found, as the compiler does.
+// With AllErrors, a brace that is missing at the end would be reported as a missing semicolon, which the parser expects
+// there, too.
 func parseGo(s *subject) (*ast.File, scanner.ErrorList) {
 	file, err := parser.ParseFile(token.NewFileSet(), "", s.file.Text, parser.ParseComments|parser.SkipObjectResolution)
 	var list scanner.ErrorList
@@ -65,9 +66,9 @@ func gofmt(_ context.Context, s *subject) ([]Diagnostic, error) {
 		"the file is not formatted as gofmt does, from this line on")}, nil
 }
 
-// goVet runs `go vet` on the file's package with an overlay of everything that is not on disk as the run sees
-// it. It compiles but runs no code of the project: no cgo, no tool flags from the environment or
-// from `go env -w`, no network, no version control.
+// goVet runs `go vet` on the file's package, with an overlay of all files that the run sees otherwise than the disk. It
+// compiles, but runs no code of the project: no cgo, no tool flags from the environment or from `go env -w`, no
+// network, no version control.
 func goVet(ctx context.Context, s *subject) ([]Diagnostic, error) {
 	parsed, list := parseGo(s)
 	if len(list) > 0 {
@@ -93,7 +94,7 @@ func goVet(ctx context.Context, s *subject) ([]Diagnostic, error) {
 		return nil, errNotApplicable
 	}
 	flags := []string{"-buildvcs=false"}
-	// Without an overlay every file of a package asks the same question, which the go command answers once.
+	// Without an overlay, all files of a package lead to the same question, which the go command answers once.
 	if len(o.Replace) > 0 {
 		flags = append(flags, "-overlay="+o.file())
 	}
@@ -111,10 +112,10 @@ func goVet(ctx context.Context, s *subject) ([]Diagnostic, error) {
 	return v.unloadable(ctx, out.stderr, flags)
 }
 
-// unloadable finds the errors for which the package could not be loaded, of which vet told some.
+// unloadable finds all errors because of which the package could not be loaded; vet has told only some.
 func (v *vet) unloadable(ctx context.Context, told string, flags []string) ([]Diagnostic, error) {
 	if !strings.Contains(told, "\nvet: ") {
-		// Not the package but the module or a dependency is at fault, or build tags exclude the file.
+		// The fault is in the module or a dependency, or build tags exclude the file.
 		if strings.Contains(told, "build constraints exclude all Go files") {
 			return nil, errNotApplicable
 		}
@@ -139,7 +140,7 @@ func (v *vet) unloadable(ctx context.Context, told string, flags []string) ([]Di
 	return nil, fmt.Errorf("it could not load the package: %s", strings.TrimPrefix(v.detail(told), "vet: "))
 }
 
-// cgoVet runs `go vet` with cgo, which runs compilers with flags that the project names, in the sandbox.
+// cgoVet runs `go vet` with cgo in the sandbox, since cgo runs compilers with flags that the project names.
 func cgoVet(ctx context.Context, s *subject) ([]Diagnostic, error) {
 	v := vet{subject: s, overlay: &overlay{Replace: map[string]string{}}}
 	for _, root := range s.host.Files().View().Roots() {
@@ -181,8 +182,8 @@ func (o *overlay) inModule(path string) bool {
 	}
 }
 
-// goFolders returns where the user keeps the go command's caches, which `go env -w` may have moved. It is
-// asked outside the project; nothing else of that file is used.
+// goFolders returns the folders of the go command's caches, which `go env -w` may have moved. The go command is asked
+// outside of the project; nothing else of that configuration is used.
 func goFolders(ctx context.Context, s *subject) ([]string, error) {
 	out, err := program{
 		program: s.program, args: []string{"env", "-json", "GOCACHE", "GOMODCACHE", "GOPATH"}, dir: neutralDir(),
@@ -205,8 +206,8 @@ func goFolders(ctx context.Context, s *subject) ([]string, error) {
 // overlay is the JSON of the go command's -overlay flag, with the temporary files that it names.
 type overlay struct {
 	dir string
-	// original maps the name of a temporary file to the path that it stands for. The folder is left out: the go
-	// command answers from its cache with the paths of an earlier run, and only the names stay the same.
+	// original maps the name of a temporary file to the path that it stands for. The folder is left out, since the go
+	// command may answer from its cache with the folder of an earlier run; only the names stay the same.
 	original map[string]string
 	Replace  map[string]string
 }
@@ -224,7 +225,7 @@ func (o *overlay) add(path, text string) error {
 	return nil
 }
 
-// fill adds the file and all else in the workspace that the run does not see as it lies on disk.
+// fill adds the file, and all other files of the workspace that the run sees otherwise than the disk.
 func (o *overlay) fill(s *subject) error {
 	layer := s.host.Files()
 	for _, root := range layer.View().Roots() {
@@ -246,7 +247,7 @@ func (o *overlay) fill(s *subject) error {
 	return nil
 }
 
-// vet is the go command at work on one package.
+// vet is a run of the go command on one package.
 type vet struct {
 	*subject
 	overlay *overlay
@@ -262,7 +263,7 @@ func (v *vet) run(ctx context.Context, args ...string) (output, error) {
 	}.output(ctx)
 }
 
-// path turns a path as the go command prints it into the one that the run knows.
+// path turns a path that the go command prints into the path that the run knows.
 func (v *vet) path(printed string) string {
 	if !filepath.IsAbs(printed) {
 		printed = filepath.Join(filepath.Dir(v.file.Path), printed)
@@ -368,8 +369,7 @@ func (v *vet) errors(text string) []Diagnostic {
 	return list
 }
 
-// detail is the first line of the go command's errors that is not a package heading, with the names that the
-// run knows.
+// detail is the first line of the go command's errors that is no package heading, with the names that the run knows.
 func (v *vet) detail(text string) string {
 	for l := range strings.Lines(text) {
 		if l = strings.TrimSpace(l); l == "" || strings.HasPrefix(l, "#") {
@@ -383,5 +383,5 @@ func (v *vet) detail(text string) string {
 	return "it said nothing"
 }
 
-// vetLimit is the longest that go vet may take, its compilation of dependencies included.
+// vetLimit is how long go vet may take, with its compilation of dependencies.
 const vetLimit = 20 * time.Second

@@ -63,8 +63,8 @@ func shellcheck(ctx context.Context, s *subject) ([]Diagnostic, error) {
 	return list, nil
 }
 
-// ruff reads the json output format of `ruff check`. Where the project's configuration may not be loaded, it runs with
-// none.
+// ruff reads the json output of `ruff check`. It runs without configuration where that of the project may not be
+// loaded.
 func ruff(ctx context.Context, s *subject) ([]Diagnostic, error) {
 	out, ok, err := s.configured(ctx, []string{"ruff.toml", ".ruff.toml"}, func(name, text string) bool {
 		return name == "pyproject.toml" && strings.Contains(text, "[tool.ruff")

@@ -12,11 +12,11 @@ import (
 	"github.com/agentls/agentls/agentcore/process"
 )
 
-// processOutput bounds what is kept of each stream, in bytes; the rest is read and dropped.
+// processOutput bounds how much of each output is kept, in bytes; the rest is read and dropped.
 const processOutput = 1 << 20
 
-// program is one run of a checker's program. It executes nothing but the named file, gets an environment
-// from an allow-list and, unless stdin is set, an empty standard input. It ends with its whole process group.
+// program is one run of a checker's program. It runs only the named file, with an environment from an allow-list and,
+// unless stdin is set, an empty standard input. It ends with its whole process group.
 type program struct {
 	program string // absolute
 	args    []string
@@ -27,13 +27,13 @@ type program struct {
 	run     event.RunID
 }
 
-// output is what a process left behind. A status other than 0 is no error: checkers use it.
+// output is the output of a process. A status other than 0 is no error, since checkers use it.
 type output struct {
 	stdout, stderr string
 	status         int
 }
 
-// passedOn are the variables that a checker's process inherits, and no others: no key or token is in them.
+// passedOn are the only variables that a checker's process inherits: no keys or tokens are in them.
 var passedOn = []string{
 	"PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "TMP", "TEMP",
 	"GOCACHE", "GOMODCACHE", "GOPATH", "GOROOT", "XDG_CACHE_HOME",

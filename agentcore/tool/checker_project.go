@@ -16,15 +16,15 @@ import (
 	"github.com/agentls/agentls/agentcore/process"
 )
 
-// projectLimit is the longest that a checker may take that loads the project's configuration.
+// projectLimit is how long a checker may take that loads the project's configuration.
 const projectLimit = 60 * time.Second
 
 // errNoProgram is returned by a checker that finds that its program is not there.
 var errNoProgram = errors.New("the program is not on this machine")
 
-// configuration finds the configuration of a checker for the file: the nearest folder, from the file's own up to the
-// workspace folder, in which a file has one of the names, or one that holds many configurations is told by holds. ok is
-// false where there is none.
+// configuration finds the nearest folder, from the file's own up to the workspace folder, that configures a checker: by
+// a file with one of the names, or by a package.json or pyproject.toml for which holds reports true. ok is false where
+// there is none.
 func (s *subject) configuration(names []string, holds func(name, text string) bool) (dir string, ok bool) {
 	root := s.root()
 	if root == "" {
@@ -34,7 +34,7 @@ func (s *subject) configuration(names []string, holds func(name, text string) bo
 	for dir := filepath.Dir(s.file.Path); within(root, dir); dir = filepath.Dir(dir) {
 		entries, err := layer.List(dir)
 		if err != nil {
-			continue // a folder that is only proposed
+			continue // the folder is only proposed
 		}
 		for _, e := range entries {
 			name := filepath.Base(e.Path)
@@ -84,7 +84,7 @@ func (s *subject) installed(dir string, name ...string) (path string, ok bool) {
 	return "", false
 }
 
-// project runs a program that loads the project's configuration, or is the project's own.
+// project runs a program that loads the project's configuration or belongs to the project.
 func (s *subject) project(ctx context.Context, dir, program string, args ...string) (CheckerOutput, error) {
 	return s.host.RunChecker(ctx, CheckerCommand{
 		Argv: append([]string{program}, args...), Dir: dir,
@@ -99,7 +99,7 @@ var eslintNames = []string{
 	".eslintrc", ".eslintrc.js", ".eslintrc.cjs", ".eslintrc.json", ".eslintrc.yaml", ".eslintrc.yml",
 }
 
-// eslint runs the project's own eslint, or else the one on PATH. Its configuration is code.
+// eslint runs the project's own eslint, or else the one on PATH. Its configuration is code of the project.
 func eslint(ctx context.Context, s *subject) ([]Diagnostic, error) {
 	dir, ok := s.configuration(eslintNames, func(name, text string) bool {
 		var p struct {
@@ -185,13 +185,13 @@ func unitOffset(text string, units int) int {
 		if units <= 0 {
 			return i
 		}
-		units -= max(1, utf16.RuneLen(r)) // what is no character becomes one
+		units -= max(1, utf16.RuneLen(r)) // an invalid character counts as one
 	}
 	return len(text)
 }
 
-// configured runs a checker that runs without the project's configuration elsewhere, with it. ok is false where there
-// is none or where it may not be loaded.
+// configured runs a checker with the project's configuration. ok is false where there is none, or where it may not be
+// loaded.
 func (s *subject) configured(ctx context.Context, names []string, holds func(name, text string) bool,
 	args ...string,
 ) (out output, ok bool, err error) {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// command carries out what models trained on one tool for everything about files send to it: a command to create,
-// or to insert below a line. The others have tools of their own, which the error names.
+// command carries out calls of models that were trained on one tool for all work on files: the commands to create a
+// file, and to insert below a line. For other commands there are tools of their own, which the error names.
 func command(ctx context.Context, host Workspace, a editArguments) (Result, error) {
 	switch a.Command {
 	case "create":
@@ -41,7 +41,7 @@ func command(ctx context.Context, host Workspace, a editArguments) (Result, erro
 	}
 }
 
-// insert puts lines behind a 1-based line, 0 for the top. They take the line endings of the place.
+// insert inserts lines behind a 1-based line, 0 for the top, with the line endings that are used there.
 func insert(text string, line int, lines string) (edited, error) {
 	target := newPatchedText(text)
 	if line < 0 || line > len(target.lines) {

@@ -7,7 +7,7 @@ import (
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
-// do carries out a step on a layer whose file is as the step expects it.
+// do carries out a step on a layer whose file is as the step expects.
 func (s step) do(layer *workspace.Layer, author workspace.Author) error {
 	switch {
 	case s.moveTo != "":
@@ -23,7 +23,7 @@ func (s step) do(layer *workspace.Layer, author workspace.Author) error {
 	return err
 }
 
-// undone is the step that takes this one back.
+// undone is the step that undoes this one.
 func (s step) undone() step {
 	if s.moveTo != "" {
 		return step{path: s.moveTo, before: s.before, moveTo: s.path}
@@ -31,8 +31,8 @@ func (s step) undone() step {
 	return step{path: s.path, before: s.after, after: s.before}
 }
 
-// commit carries out steps on the run's layer, all or none: where one fails, since a file changed in that very moment,
-// the ones before it are taken back. The error says what happened, and which files could not be taken back.
+// commit carries out all steps on the run's layer, or none: where one fails, because a file changed in that very
+// moment, the steps before it are undone. The error says what happened, and which files could not be put back.
 func commit(host Workspace, steps []step) error {
 	layer, author := host.Files(), host.Author("")
 	for i, s := range steps {

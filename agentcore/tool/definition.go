@@ -31,7 +31,7 @@ type Definition[A, F any] struct {
 	Name        string
 	Description string
 	Effect      Effect
-	// Example is a right call, shown to a model whose call was wrong.
+	// Example is a valid call, which is shown to a model whose call was wrong.
 	Example A
 	// With, Needs, Subject, User, Plan and Private become the fields of the Spec with the same names.
 	With    string
@@ -40,18 +40,18 @@ type Definition[A, F any] struct {
 	User    bool
 	Plan    bool
 	Private bool
-	// Prepare derives once from the decoded arguments what the functions below share; nil for nothing.
+	// Prepare computes, once, what the functions below need from the decoded arguments; nil for nothing.
 	Prepare func(*A)
-	// Access is what a call reaches for. It is never left out: where it is, every call is denied.
+	// Access is what a call reaches for. It must be set: without it, every call is denied.
 	Access func(A) Access
-	// Title describes a call to people; the members that could not be read are zero.
+	// Title describes a call to people. Members that could not be read are zero.
 	Title func(A) string
 	// Run is Call.Run.
 	Run func(ctx context.Context, host F, arguments A) (Result, error)
 }
 
-// New returns the tool. The schema is inferred on its first use, not here, so that starting the program
-// costs nothing; a type that no schema can be inferred from panics then, as a mistake of the programmer.
+// New returns the tool. The schema is inferred when it is first used, not here, so that starting the program costs
+// nothing. If no schema can be inferred from the type, which is a mistake of the programmer, that first use panics.
 func New[A, F any](d Definition[A, F]) Tool {
 	t := &defined[A, F]{Definition: d}
 	t.inferred = sync.OnceValue(t.infer)
@@ -61,23 +61,24 @@ func New[A, F any](d Definition[A, F]) Tool {
 
 type defined[A, F any] struct {
 	Definition[A, F]
-	// inferred is what models are shown, shape what calls are judged by: most runs call few of their tools.
+	// inferred is the schema that models are shown, shape the one that calls are judged by. Both are made when needed,
+	// since most runs call few of their tools.
 	inferred, shape func() *shape
 }
 
-// shape is a schema in the form that Check works with.
+// shape is a schema in the form that Check uses.
 type shape struct {
 	schema *jsonschema.Schema
-	// resolved judges what the walk over schema accepted.
+	// resolved judges what the walk over schema has accepted.
 	resolved *jsonschema.Resolved
 	raw      json.RawMessage
 	example  string
-	// spellings are, for the schema of an object, other names of its members, and for that of an enum,
-	// other words for its values.
+	// spellings are other names of members, for the schema of an object, and other words for values, for that of an
+	// enum.
 	spellings map[*jsonschema.Schema]map[string]string
 }
 
-// infer makes a shape without what only calls need.
+// infer makes a shape without the parts that only calls need.
 func (t *defined[A, F]) infer() *shape {
 	schema, err := jsonschema.For[A](nil)
 	if err != nil {
@@ -104,9 +105,9 @@ func (t *defined[A, F]) ready() *shape {
 	return s
 }
 
-// shown is a schema as models see it: without hidden members, which it takes out of the order of schema's too, and
-// without what goes without saying, which every request would pay for and Check tells who needs it: that nothing else
-// may be in objects, and that counts are not negative.
+// shown is a schema as models see it. It lacks hidden members, also in the order of the schema, and what goes without
+// saying: that objects have no other members, and that counts are not negative. Every request would pay for these, and
+// Check tells them to a model that needs to know.
 func shown(schema *jsonschema.Schema, of reflect.Type) *jsonschema.Schema {
 	for of.Kind() == reflect.Pointer {
 		of = of.Elem()
@@ -135,13 +136,12 @@ func shown(schema *jsonschema.Schema, of reflect.Type) *jsonschema.Schema {
 	return &visible
 }
 
-// refine adds what the inference does not know: enums, minima and other spellings from tags, and that an
-// array is never null.
+// refine adds what cannot be inferred: enums, minima and other spellings from tags, and that an array is never null.
 func (s *shape) refine(schema *jsonschema.Schema, of reflect.Type) {
 	for of.Kind() == reflect.Pointer {
 		of = of.Elem()
 	}
-	// Models get one type for each member: a missing optional is left out, not null.
+	// Models see one type for each member: an optional member is left out, never null.
 	if len(schema.Types) == 2 && schema.Types[0] == "null" {
 		schema.Type, schema.Types = schema.Types[1], nil
 	}
@@ -200,8 +200,8 @@ func (t *defined[A, F]) brief() Spec {
 	}
 }
 
-// Brief is the tool's Spec without the schema, which is inferred on its first use: who only tells tools apart shall not
-// have all of them inferred.
+// Brief is the tool's Spec without the schema, so that code that only tells tools apart does not have all schemas
+// inferred.
 func Brief(t Tool) Spec {
 	if own, ok := t.(interface{ brief() Spec }); ok {
 		return own.brief()
@@ -217,7 +217,7 @@ const titleLimit = 100
 // Title implements Tool.
 func (t *defined[A, F]) Title(arguments json.RawMessage) string {
 	var a A
-	// Broken arguments still have a title: what could be decoded of them.
+	// Broken arguments still get a title, from what could be decoded.
 	_ = json.Unmarshal(arguments, &a)
 	if t.Prepare != nil {
 		t.Prepare(&a)
@@ -262,7 +262,7 @@ func (t *defined[A, F]) Decode(arguments json.RawMessage) (Call, error) {
 
 func (t *defined[A, F]) checked() *shape { return t.shape() }
 
-// encode is json.Marshal without escapes for HTML, which only cost tokens.
+// encode is json.Marshal without escapes for HTML, which would only cost tokens.
 func encode(value any) (string, error) {
 	var buffer bytes.Buffer
 	encoder := json.NewEncoder(&buffer)

@@ -12,7 +12,7 @@ type diagnosticsArguments struct {
 	Path string `json:"path" alias:"file_path,file,filename"`
 }
 
-// diagnosticsShown is how many are listed.
+// diagnosticsShown is how many diagnostics are listed.
 const diagnosticsShown = 200
 
 func diagnosticsTool() Tool {

@@ -16,7 +16,7 @@ type editArguments struct {
 	ReplaceAll bool       `json:"replace_all,omitempty"`
 	Edits      []textEdit `json:"edits,omitempty" jsonschema:"instead: several, made in order, all or none" hidden:"true" alias:"changes,replacements"`
 
-	// What editors with one tool for everything send: see command.
+	// The arguments of a tool that does all work on files: see command.
 	Command    string  `json:"command,omitempty" enum:"str_replace,create,insert,view,undo_edit" hidden:"true"`
 	FileText   *string `json:"file_text,omitempty" hidden:"true"`
 	InsertLine *int    `json:"insert_line,omitempty" hidden:"true"`
@@ -81,18 +81,18 @@ func edit(ctx context.Context, host Workspace, a editArguments) (Result, error) 
 	return result, err
 }
 
-// edited is what edits make of a text.
+// edited is the result of edits of a text.
 type edited struct {
 	text string
-	// lines are the 1-based lines where edits begin, each in the text that the edit found.
+	// lines are the 1-based lines where edits begin, each in the text as the edit found it.
 	lines []int
 	notes []string
-	// size is how many lines the first edit is about; now is how the place is shown, instead of those lines.
+	// size is how many lines the first edit concerns. now, if set, is how the place is shown instead.
 	size int
 	now  string
 }
 
-// replaceAll makes edits one after the other. The error tells of each that does not fit.
+// replaceAll makes edits one after the other. The error names each edit that does not fit.
 func replaceAll(text string, edits []textEdit) (edited, error) {
 	result := edited{text: text, size: len(contents(edits[0].OldString))}
 	var problems []string
@@ -136,8 +136,8 @@ func replaceAll(text string, edits []textEdit) (edited, error) {
 	return result, nil
 }
 
-// change makes edits of one file, by what makes them of its text. A file that the run read and that changed since
-// is not changed; with create a missing file counts as empty.
+// change edits one file by a function of its text. It refuses a file that has changed since the run read it. With
+// create, a missing file counts as empty.
 func change(host Workspace, name string, create bool, edits func(string) (edited, error)) (Result, error) {
 	layer := host.Files()
 	path, err := layer.View().Resolve(name)
@@ -176,8 +176,8 @@ func change(host Workspace, name string, create bool, edits func(string) (edited
 	}, nil
 }
 
-// stale refuses an edit of a text that changed since the run read it, and shows the place as it is now,
-// which it may then edit. It has not seen the rest.
+// stale refuses an edit of a text that has changed since the run read it, and shows the place as it is now. The run may
+// then edit that place; it has not seen the rest.
 func stale(host Workspace, file workspace.File, edits func(string) (edited, error)) error {
 	layer := host.Files()
 	shown := layer.View().Shown(file.Path)
@@ -203,7 +203,7 @@ func stale(host Workspace, file workspace.File, edits func(string) (edited, erro
 // changeSummary counts lines, for people.
 func changeSummary(before, after string) string { return signed(countChanges(before, after)) }
 
-// countChanges counts the lines that come and those that go.
+// countChanges counts the lines that are added and those that are removed.
 func countChanges(before, after string) (added, removed int) {
 	for _, hunk := range workspace.Diff(before, after) {
 		added += hunk.NewEnd - hunk.NewStart

@@ -24,13 +24,13 @@ func readFile(host Workspace, name string) (workspace.File, error) {
 	return file, nil
 }
 
-// peek reads a path without the run counting as having read it: a fork has its own memory of that.
+// peek reads a path on a fork, so that the run does not count as having read it.
 func peek(layer *workspace.Layer, path string) (workspace.File, error) {
 	return layer.Fork().Read(path)
 }
 
-// gone refuses to make a file that the run has read and that is not there any more, once: what it would write is made
-// from the former text, which the user may have moved elsewhere.
+// gone refuses, once, to create a file that the run has read and that no longer exists: the run would write it from the
+// former text, which the user may have moved elsewhere.
 func gone(layer *workspace.Layer, path string) error {
 	layer.Forget(path)
 	return fmt.Errorf(
@@ -39,7 +39,7 @@ func gone(layer *workspace.Layer, path string) error {
 		layer.View().Shown(path))
 }
 
-// explain returns a *workspace.FileError in the words of the tools: the path as models know it, and what to do
+// explain puts a *workspace.FileError into the words of the tools: with the path as models know it, and what to do
 // next. Other errors stay as they are.
 func explain(host Workspace, path string, err error) error {
 	var problem *workspace.FileError
@@ -63,11 +63,11 @@ func explain(host Workspace, path string, err error) error {
 	return &told
 }
 
-// neighbours names files in the folder of a missing one whose names are like its own.
+// neighbours names files in the folder of a missing file whose names are similar.
 func neighbours(host Workspace, path string) string {
 	entries, err := host.Files().List(filepath.Dir(path))
 	if err != nil {
-		// No such folder either: there is nothing near.
+		// The folder does not exist either.
 		return ""
 	}
 	names := make([]string, len(entries))

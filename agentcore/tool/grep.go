@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	// grepLimit is how many matching lines grep shows if the call does not say.
+	// grepLimit is how many matching lines grep shows if the call names no limit.
 	grepLimit = 100
 	// grepContext is the most lines around a match that grep shows.
 	grepContext = 50
-	// grepLine is in characters of a shown line; a longer one is cut around the match.
+	// grepLine is how long a shown line may be, in characters; a longer one is cut around the match.
 	grepLine = 250
 )
 
@@ -42,7 +42,7 @@ func grepTool() Tool {
 	})
 }
 
-// hits are the matches in one file: 0-based lines, and in each the byte column where the match begins.
+// hits are the matches in one file: the 0-based lines, and for each line the byte column where the match begins.
 type hits struct {
 	path    string
 	text    string // "" where there are none
@@ -99,7 +99,7 @@ func grep(ctx context.Context, host Workspace, a grepArguments) (Result, error) 
 		count(page.files, "file", "files"))}, nil
 }
 
-// search is one call of grep at work.
+// search is a running call of grep.
 type search struct {
 	host   Workspace
 	layer  *workspace.Layer
@@ -110,8 +110,8 @@ func newSearch(host Workspace, pattern string, expression *regexp.Regexp) *searc
 	return &search{host: host, layer: host.Files().Fork(), finder: newLineFinder(pattern, expression)}
 }
 
-// files yields the result of each file that include names, in the order of the walk. Several files are searched at
-// once, by goroutines that have all ended when files returns. What may not be read is left out.
+// files yields the result of each file that include names, in the order of the walk. It searches several files at once,
+// by goroutines that have all ended when files returns. Files that may not be read are left out.
 func (s *search) files(ctx context.Context, starts []string, include globPattern) func(yield func(hits) bool) {
 	return func(yield func(hits) bool) {
 		if len(starts) == 1 && isFile(s.layer, starts[0]) {
@@ -129,7 +129,7 @@ func (s *search) files(ctx context.Context, starts []string, include globPattern
 				if problem, ok := errors.AsType[*workspace.FileError](file.Err); ok {
 					h.skipped = problem.Kind
 				}
-				// A file is judged only where it has something to tell, since that takes longer than searching it.
+				// Permission is checked only for files with a result, since that takes longer than searching.
 				if (len(h.matches) > 0 || h.skipped != "") && !s.host.MayRead(h.path) {
 					continue
 				}
@@ -141,7 +141,7 @@ func (s *search) files(ctx context.Context, starts []string, include globPattern
 	}
 }
 
-// named searches a file that was asked for by its name: it is not skipped in silence.
+// named searches a file that the call names. Such a file is never skipped without a word.
 func (s *search) named(path string) hits {
 	if !s.host.MayRead(path) {
 		return hits{err: fmt.Errorf("%s may not be read, so it is not searched", s.host.Files().View().Shown(path))}
@@ -155,7 +155,7 @@ func (s *search) named(path string) hits {
 	return h
 }
 
-// look searches the text of a file, which is borrowed.
+// look searches the text of a file. It must not keep data.
 func (s *search) look(_ string, data []byte) hits {
 	text, matches := s.finder.find(data)
 	return hits{text: text, matches: matches}
@@ -211,7 +211,7 @@ func (p *grepPage) line(h hits, i int, mark string, column int) {
 	fmt.Fprintf(&p.out, "%d%s%s\n", i+1, mark, around(text, column))
 }
 
-// around cuts a long line so that the byte at column stays in sight.
+// around cuts a long line so that the byte at column stays visible.
 func around(text string, column int) string {
 	if len(text) <= grepLine {
 		return text

@@ -11,15 +11,15 @@ import (
 // lineFinder finds the lines that an expression matches. It does not change, and may be used from any goroutine.
 type lineFinder struct {
 	expression *regexp.Regexp
-	// multi says that the expression is matched against whole texts, since it asks for a line ending.
+	// multi says that the expression asks for a line ending, so that it is matched against whole texts.
 	multi bool
-	// needles are texts: every match holds one of them. There are none where the expression does not tell.
+	// needles are texts of which every match holds at least one. There are none where the expression does not allow it.
 	needles []needle
-	// exact says that the expression is its one needle.
+	// exact says that the expression is nothing but its one needle.
 	exact bool
 }
 
-// maxNeedles bounds how many texts are looked for at once: more take longer than the expression.
+// maxNeedles bounds how many texts are looked for at once: looking for more takes longer than the expression does.
 const maxNeedles = 16
 
 func newLineFinder(pattern string, expression *regexp.Regexp) *lineFinder {
@@ -52,7 +52,7 @@ type needles struct {
 	fold  bool
 }
 
-// worth is how rare the texts are likely to be: the length of the shortest, 0 for none.
+// worth estimates how rare the texts are: by the length of the shortest, 0 for none.
 func (n needles) worth() int {
 	if len(n.texts) == 0 {
 		return 0
@@ -67,7 +67,8 @@ func needlesOf(re *syntax.Regexp) needles {
 		if re.Flags&syntax.FoldCase == 0 {
 			return needles{texts: []string{text}}
 		}
-		// Two letters of ASCII fold with others outside of it: k with the Kelvin sign, s with the long s.
+		// Two letters of ASCII are equal to others outside of ASCII when case is ignored: k to the Kelvin sign, s to
+		// the long s.
 		parts := strings.FieldsFunc(text, func(r rune) bool { return r >= 0x80 || strings.ContainsRune("kKsS", r) })
 		if len(parts) == 0 {
 			return needles{}
@@ -99,15 +100,15 @@ func needlesOf(re *syntax.Regexp) needles {
 		if all.fold &&
 			slices.ContainsFunc(all.texts,
 				func(text string) bool { return strings.ContainsFunc(text, func(r rune) bool { return r >= 0x80 }) }) {
-			return needles{} // only ASCII is put into lower case
+			return needles{} // only ASCII is lowered
 		}
 		return all
 	}
 	return needles{}
 }
 
-// find returns the lines that match, and a copy of the text where there are any: with \n as its line endings where
-// whole texts are matched.
+// find returns the lines that match and, where there are any, a copy of the text. Where whole texts are matched, the
+// copy has \n as its line endings.
 func (f *lineFinder) find(data []byte) (text string, matches []hit) {
 	if f.multi {
 		return f.whole(string(data))
@@ -133,7 +134,7 @@ func (f *lineFinder) find(data []byte) (text string, matches []hit) {
 type needle struct {
 	text []byte // in lower case where fold is set
 	fold bool
-	// rare is which byte of the text is looked for first where fold is set.
+	// rare is the byte of the text that is looked for first where fold is set.
 	rare int
 }
 
@@ -154,7 +155,7 @@ func newNeedle(text string, fold bool) needle {
 	return n
 }
 
-// index is where the needle is next, from a place on; -1 for nowhere.
+// index is the next place of the needle, from an offset on; -1 for none.
 func (n *needle) index(data []byte, from int) int {
 	if !n.fold {
 		if i := bytes.Index(data[from:], n.text); i >= 0 {
@@ -187,7 +188,7 @@ func (n *needle) index(data []byte, from int) int {
 	return -1
 }
 
-// folds reports whether a text is another one, which is in lower case, but for the case of the letters of ASCII.
+// folds reports whether a text is equal to one in lower case, ignoring the case of ASCII letters.
 func folds(text, lower []byte) bool {
 	for i, c := range text {
 		if 'A' <= c && c <= 'Z' {
@@ -200,7 +201,7 @@ func folds(text, lower []byte) bool {
 	return true
 }
 
-// candidates looks only at lines that hold a needle. Lines end with \n alone.
+// candidates looks only at lines with a needle. Lines end only with \n here.
 func (f *lineFinder) candidates(data []byte) []hit {
 	var matches []hit
 	next := make([]int, len(f.needles)) // where each needle is next; len(data) for nowhere
@@ -246,7 +247,7 @@ func (f *lineFinder) candidates(data []byte) []hit {
 
 var newline = []byte("\n")
 
-// every looks at all lines, which end with \n alone.
+// every looks at all lines, which end only with \n here.
 func (f *lineFinder) every(data []byte) []hit {
 	var matches []hit
 	for number := 0; len(data) > 0; number++ {

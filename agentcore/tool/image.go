@@ -17,15 +17,14 @@ import (
 )
 
 const (
-	// imageBytes is how large an image may be that is shown to a model, in bytes: what the vendors' limits leave of 5
-	// MB in base64.
+	// imageBytes is how large an image for a model may be, in bytes: the vendors allow 5 MB in base64.
 	imageBytes = 3_750_000
-	// imageSide is how wide and high it may be, in pixels: the vendors refuse, or shrink, what is larger.
+	// imageSide is how wide and high an image may be, in pixels: the vendors refuse or shrink larger ones.
 	imageSide = 8000
 )
 
-// pictureOf finds out what a picture is, by its bytes. The note says that, for models that do not see, too. The error
-// says why it cannot be shown.
+// pictureOf finds out the kind of a picture by its bytes. The note describes it, also for models that see no images.
+// The error says why it cannot be shown.
 func pictureOf(data []byte) (picture Image, note string, err error) {
 	picture = Image{Data: data}
 	if w, h, ok := webpSize(data); ok {
@@ -54,11 +53,10 @@ func pictureOf(data []byte) (picture Image, note string, err error) {
 	return picture, note, nil
 }
 
-// otherBytes is how much of a file that is no text is looked at.
+// otherBytes is how much of a file is looked at that is no text.
 const otherBytes = 16 << 20
 
-// readOther answers what a file is that is no text, where it is an image or a PDF document. ok is false for anything
-// else.
+// readOther says what kind of image or PDF document a file is. ok is false for any other file.
 func readOther(host Workspace, name string) (result Result, ok bool) {
 	view := host.Files().View()
 	path, err := view.Resolve(name)
@@ -94,7 +92,7 @@ func readOther(host Workspace, name string) (result Result, ok bool) {
 	return result, true
 }
 
-// quoteWord is a word as a shell takes it.
+// quoteWord quotes a word for a shell.
 func quoteWord(word string) string {
 	if strings.IndexFunc(word, func(r rune) bool {
 		return !strings.ContainsRune("-_./+,:@%=", r) && (r < '0' || r > '9') && (r < 'a' || r > 'z') &&
@@ -125,7 +123,7 @@ func webpSize(data []byte) (width, height int, ok bool) {
 	return 0, 0, false
 }
 
-// aboutPDF says what can be told of a PDF without reading it.
+// aboutPDF says what can be told about a PDF document without reading it.
 func aboutPDF(data []byte, part bool) string {
 	version := ""
 	if rest, ok := bytes.CutPrefix(data, []byte("%PDF-")); ok && len(rest) >= 3 && utf8.Valid(rest[:3]) {

@@ -44,7 +44,11 @@ func BenchmarkLarge(b *testing.B) {
 			do   func(h readingHost) (Result, error)
 			rg   []string
 		}{
-			{"list", func(h readingHost) (Result, error) { return list(context.Background(), h, listArguments{Depth: 20}) }, []string{"--files"}},
+			{
+				"list",
+				func(h readingHost) (Result, error) { return list(context.Background(), h, listArguments{Depth: 20}) },
+				[]string{"--files"},
+			},
 			{"glob", func(h readingHost) (Result, error) {
 				return globFiles(context.Background(), h, globArguments{Pattern: "f7.g?"})
 			}, []string{"--files", "--glob=f7.g?"}},

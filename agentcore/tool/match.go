@@ -16,9 +16,9 @@ type Replacement struct {
 	Text string
 	// Lines are the 1-based lines of the old text where a match began.
 	Lines []int
-	// Tolerated is what a match that was not exact differed in: "line endings", "trailing spaces", "indentation",
+	// Tolerated says in what a match that was not exact differed: "line endings", "trailing spaces", "indentation",
 	// "punctuation", "final newline", "line numbers", "blank lines around it" or "lines left out"; empty for an exact
-	// one.
+	// match.
 	Tolerated string
 }
 
@@ -79,7 +79,7 @@ func missingEnding(text, old string) string {
 	return "\n"
 }
 
-// replaceAs replaces old as it is first read that matches.
+// replaceAs replaces old in the first reading that matches.
 func (p *place) replaceAs(old, new string, all bool) (Replacement, error) {
 	for _, r := range readings(old, new) {
 		q := *p
@@ -145,7 +145,8 @@ const (
 	Ambiguous MatchErrorKind = "ambiguous"
 	NoChange  MatchErrorKind = "no_change"
 	EmptyOld  MatchErrorKind = "empty_old"
-	// Unadaptable means that the place was found, but new cannot take its indentation, or has line numbers in places.
+	// Unadaptable means that the place was found, but that new cannot get the place's indentation, or has line numbers
+	// in some lines.
 	Unadaptable MatchErrorKind = "unadaptable"
 )
 
@@ -164,9 +165,9 @@ type place struct {
 	text  string
 	lines []line
 	old   []string
-	// open says that the text ends without a line ending, and that one was added to compare it with old.
+	// open says that the text has no line ending at its end, and that one was added to compare it with old.
 	open bool
-	// name is what the model knows old by; empty means old_string.
+	// name is the model's name for old; empty means old_string.
 	name string
 }
 
@@ -176,7 +177,7 @@ type match struct {
 	start, end int
 	// indent turns the indentation of a line of new into that of the place; nil leaves it.
 	indent func(string) (string, bool)
-	// head says that the match begins inside a line, so that indent is not for the first line of new.
+	// head says that the match begins inside a line, so that indent does not apply to the first line of new.
 	head bool
 }
 
@@ -317,8 +318,8 @@ func (p *place) anyIndent(form func(string) string) []match {
 	})
 }
 
-// anyBoundary finds old, of lines with another indentation, whose first line has lost its indentation or begins inside
-// a line of the text, and whose last one may end inside a line.
+// anyBoundary finds old with another indentation, where its first line lacks its indentation or begins inside a line of
+// the text, and its last line may end inside a line.
 func (p *place) anyBoundary() []match {
 	last := len(p.old) - 1
 	if last == 0 || blank(p.old[0]) || indentOf(p.old[0]) != "" || allBlank(p.old[1:]) {
@@ -352,7 +353,7 @@ func (p *place) anyBoundary() []match {
 		if m.indent = uniform(shifts); m.indent == nil {
 			return match{}, false
 		}
-		// Where the other lines lost an indentation too, they lost another one than the first line did.
+		// If the other lines lost an indentation, too, it is not the one that the first line lost.
 		more, _ := m.indent("")
 		return m, more == "" || !blank(first[:len(first)-len(wanted)])
 	})
@@ -417,7 +418,7 @@ func (p *place) adapt(m match, newLines []string, kept []int, at int) (string, e
 	return out.String(), nil
 }
 
-// shared returns for each line of new which line of old it is, -1 for one that comes.
+// shared returns for each line of new the index of the line of old that it repeats, -1 for a line that is added.
 func shared(old, new []string) []int {
 	kept := make([]int, len(new))
 	for k := range kept {
@@ -462,7 +463,7 @@ func (p *place) ambiguous(matches []match, several bool) error {
 	return e
 }
 
-// numbers writes a list of numbers, and shows at most limit of them.
+// numbers writes a list of numbers, at most limit of them.
 func numbers(list []int, limit int) string {
 	var out strings.Builder
 	for i, n := range list {

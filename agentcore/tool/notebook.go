@@ -8,7 +8,8 @@ import (
 )
 
 // A notebook is a JSON file in the format nbformat 4 (nbformat.readthedocs.io, "The Notebook file format"). It is
-// edited by byte offsets, so that all that an edit is not about keeps its bytes: order of keys, indentation, numbers.
+// edited by byte offsets, so that everything outside of an edit keeps its bytes: the order of keys, indentation,
+// numbers.
 
 // span is a value in a JSON text: the bytes [start, end).
 type span struct{ start, end int }
@@ -38,13 +39,13 @@ type cell struct {
 	span
 	members  []member
 	id, kind string
-	// source is the value; lines are its items, or none where it is one string.
+	// source is the value of the member. lines are its items, none where it is one string.
 	source span
 	lines  []span
 	code   string // the source as one text
 }
 
-// errNotebook begins what is wrong with a text as a notebook.
+// errNotebook begins the error of a text that cannot be read as a notebook.
 var errNotebook = errors.New("is no notebook that can be edited by cells")
 
 // isNotebook reports whether a file is a notebook by its name.
@@ -102,7 +103,7 @@ func parseNotebook(text string) (*notebook, error) {
 	return n, nil
 }
 
-// read takes what a cell's members say.
+// read fills in the cell from its members.
 func (c *cell) read(s jsonScanner) error {
 	for _, m := range []struct {
 		name string
@@ -208,7 +209,7 @@ func (s jsonScanner) members(at int) []member {
 		}
 		m := member{key: span{at, s.value(at)}}
 		if json.Unmarshal([]byte(m.key.of(s.text)), &m.name) != nil {
-			m.name = m.key.of(s.text) // cannot be: the text is valid
+			m.name = m.key.of(s.text) // cannot fail, since the text is valid
 		}
 		from := s.space(s.space(m.key.end) + 1)
 		m.value = span{from, s.value(from)}

@@ -86,7 +86,7 @@ func editNotebook(text string, a notebookArguments) (edited, error) {
 	return result, nil
 }
 
-// pick finds the cell that a call names; -1, for an insertion, is the place before the first.
+// pick finds the cell that a call names. For an insertion, -1 means the place in front of the first cell.
 func (n *notebook) pick(a notebookArguments) (int, error) {
 	at := -1
 	if a.CellID != "" {
@@ -119,7 +119,7 @@ func (n *notebook) pick(a notebookArguments) (int, error) {
 	return *a.CellNumber, nil
 }
 
-// outline names the cells, for an error.
+// outline lists the cells, for an error.
 func (n *notebook) outline() string {
 	if len(n.cells) == 0 {
 		return "no cells; put one in with edit_mode insert"
@@ -192,8 +192,8 @@ func (n *notebook) insert(at int, a notebookArguments, id string) string {
 	return n.text[:end] + "," + style.cell + text + n.text[end:]
 }
 
-// freshID makes the id of a new cell: eight hexadecimal digits, as Jupyter has them, since nbformat 4.5; before that
-// cells have none.
+// freshID makes the id of a new cell: eight hexadecimal digits, as Jupyter does since nbformat 4.5. Before that, cells
+// have no id.
 func (n *notebook) freshID() string {
 	if n.minor < 5 {
 		return ""
@@ -208,7 +208,7 @@ func (n *notebook) freshID() string {
 	}
 }
 
-// replaced writes a cell with another source, and perhaps with another type. The outputs of the former source go. A
+// replaced writes a cell with another source and perhaps another type. The outputs of the former source are removed. A
 // cell that is no code has neither outputs nor a count (nbformat 4, "Code cells").
 func (n *notebook) replaced(at int, a notebookArguments) string {
 	c := n.cells[at]

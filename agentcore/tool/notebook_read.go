@@ -11,9 +11,9 @@ import (
 // outputLines is how many lines of each output of a cell are shown.
 const outputLines = 20
 
-// shown is the notebook by cells, each with its number and id. A line of a source has the number of the line of the
-// file that holds it, so that findings and offsets fit the file; numbers never fall, so outputs have that of the source
-// above them.
+// shown is the notebook as it is shown: cell by cell, each with its number and id. A line of a source has the number of
+// the file's line that holds it, so that findings and offsets fit the file. Numbers never decrease, so that outputs
+// have the number of the source above them.
 func (n *notebook) shown() []shownLine {
 	index := splitLines(n.text)
 	title := fmt.Sprintf("notebook of %s; change it with notebook_edit", count(len(n.cells), "cell", "cells"))
@@ -59,7 +59,7 @@ func (n *notebook) show(at int) string {
 // joined is a text that notebooks write as one string or as a list of lines.
 type joined string
 
-// UnmarshalJSON implements json.Unmarshaler. What is neither counts as empty.
+// UnmarshalJSON implements json.Unmarshaler. Any other value counts as empty.
 func (j *joined) UnmarshalJSON(raw []byte) error {
 	var lines []string
 	if json.Unmarshal(raw, &lines) == nil {
@@ -73,7 +73,7 @@ func (j *joined) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// outputTexts returns what a cell put out, as lines that begin with "> ": text as it is, anything else by its kind.
+// outputTexts returns the outputs of a cell as lines that begin with "> ": text as it is, anything else by its kind.
 func outputTexts(raw string) []string {
 	var outputs []struct {
 		Kind  string            `json:"output_type"`

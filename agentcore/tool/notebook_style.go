@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// notebookStyle is the white space of a notebook, each with its line ending: cell stands before a cell and list before
-// the end of the list of cells, open before the first member of a cell, next before the others, shut before its end;
-// item, between and last do the same for the lines of a source.
+// notebookStyle is the white space of a notebook, each part with its line ending. cell stands before a cell, list
+// before the end of the list of cells, open before the first member of a cell, next before the other members, and shut
+// before the cell's end. item, between and last are the same for the lines of a source.
 type notebookStyle struct {
 	cell, list          string
 	open, next, shut    string
@@ -15,9 +15,10 @@ type notebookStyle struct {
 	item, between, last string
 }
 
-// style takes the white space from the first cell that has a source with lines, or else makes it of what there is.
+// style takes the white space from the first cell whose source has lines. Without such a cell, it derives it from what
+// there is.
 func (n *notebook) style() notebookStyle {
-	// The least that can be known: how the members of the whole are indented.
+	// At least the indentation of the top-level members is known.
 	first := n.top[0]
 	open := n.text[strings.IndexByte(n.text, '{')+1 : first.key.start]
 	unit := ""
@@ -72,7 +73,7 @@ func (n *notebook) style() notebookStyle {
 	return s
 }
 
-// of is the style with the white space inside one cell.
+// of is the style with the white space of one cell.
 func (s notebookStyle) of(text string, c cell) notebookStyle {
 	if len(c.members) == 0 {
 		return s
@@ -94,7 +95,7 @@ func (s notebookStyle) object(members []string) string {
 	return "{" + s.open + strings.Join(members, ","+s.next) + s.shut + "}"
 }
 
-// lines writes a source as the list of its lines; known are the JSON of lines that are there already.
+// lines writes a source as the list of its lines. known holds the JSON of the lines that exist already.
 func (s notebookStyle) lines(source string, known map[string]string) string {
 	if source == "" {
 		return "[]"

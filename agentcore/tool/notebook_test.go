@@ -67,7 +67,9 @@ func TestNotebookRead(t *testing.T) {
 	h := tooltest.New(t,
 		map[string]string{
 			"a.ipynb":    jupyter,
-			"mini.ipynb": `{"nbformat":4,"nbformat_minor":4,"cells":[{"cell_type":"raw","metadata":{},"source":"a\nb\n"},{"cell_type":"code","source":["c"],"outputs":[{"output_type":"error","ename":"E","evalue":"bad"}]}]}`, "bad.ipynb": "{\n\"cells\": [}\n", "old.ipynb": `{"nbformat":3}`,
+			"mini.ipynb": `{"nbformat":4,"nbformat_minor":4,"cells":[{"cell_type":"raw","metadata":{},"source":"a\nb\n"},{"cell_type":"code","source":["c"],"outputs":[{"output_type":"error","ename":"E","evalue":"bad"}]}]}`,
+			"bad.ipynb":  "{\n\"cells\": [}\n",
+			"old.ipynb":  `{"nbformat":3}`,
 		})
 	want :=
 		"1\tpython notebook of 3 cells; change it with notebook_edit\n3\t--- Cell 0 (id a1), markdown\n8\t# " +

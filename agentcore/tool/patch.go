@@ -20,7 +20,7 @@ type patchArguments struct {
 type parsedPatch struct {
 	files []*fileSection
 	notes []string
-	// faults are why it cannot be used; the files are then those that could be read.
+	// faults say why the patch cannot be used; files are then those that could be read.
 	faults []string
 }
 
@@ -46,7 +46,7 @@ func patchTool() Tool {
 	})
 }
 
-// access names the files of a patch, which may be broken.
+// access is the Access of a patch, which may be broken.
 func (p parsedPatch) access(text string) Access {
 	access := Access{Sections: p.sections(text)}
 	for _, file := range p.files {
@@ -58,9 +58,9 @@ func (p parsedPatch) access(text string) Access {
 	return access
 }
 
-// sections cuts a patch into parts. Each part is about one file, or about one file that moves, so that a part can be
-// changed alone; joined, the parts are the patch again. The paths of a part are the file's, as the model wrote them.
-// The text in front of the first file is a part without paths, and so is the whole of a broken patch.
+// sections cuts a patch into parts. Each part concerns one file, or one file that moves, so that it can be changed
+// alone; joined, the parts are the patch again. The paths of a part are the file's, as the model wrote them. The text
+// in front of the first file is a part without paths, and so is the whole of a broken patch.
 func (p parsedPatch) sections(text string) []PatchSection {
 	if len(p.faults) > 0 {
 		return []PatchSection{{Text: text}}
@@ -69,7 +69,7 @@ func (p parsedPatch) sections(text string) []PatchSection {
 	list := []PatchSection{{}}
 	from := 0
 	for _, file := range p.files {
-		// A line that is no header was miscounted: nothing is taken for a part of a file that it is not of.
+		// The number does not lead to a header. No text may be taken for a part of a file to which it does not belong.
 		if file.line < 1 || file.line > len(lines) || lines[file.line-1].start < from ||
 			!isHeader(text[lines[file.line-1].start:]) {
 			return []PatchSection{{Text: text}}
@@ -106,14 +106,14 @@ func (p parsedPatch) title() string {
 	return title
 }
 
-// patchProblems is how many problems of one patch are told.
+// patchProblems is how many problems of one patch are listed.
 const patchProblems = 6
 
 func patch(ctx context.Context, host Workspace, a patchArguments) (Result, error) {
 	if len(a.parsed.faults) > 0 {
 		return Result{}, patchError(a.parsed.faults)
 	}
-	// All of it is tried on a layer of its own first, so that what is wrong shows before anything is written.
+	// The whole patch is tried on a layer of its own first, so that faults show before anything is written.
 	plan := &patchPlan{host: host, scratch: host.Files().Fork(), broken: map[string]bool{}, notes: a.parsed.notes}
 	for _, file := range a.parsed.files {
 		if err := ctx.Err(); err != nil {
@@ -132,7 +132,7 @@ func patch(ctx context.Context, host Workspace, a patchArguments) (Result, error
 	return plan.result(), nil
 }
 
-// patchError tells all that is wrong with a patch.
+// patchError lists all that is wrong with a patch.
 func patchError(problems []string) error {
 	more := ""
 	if len(problems) > patchProblems {
@@ -145,12 +145,12 @@ func patchError(problems []string) error {
 		strings.Join(problems, "\n- "), more)
 }
 
-// patchPlan is what a patch does, as far as it was tried.
+// patchPlan is what a patch does, as far as it has been tried.
 type patchPlan struct {
 	host    Workspace
 	scratch *workspace.Layer
 	steps   []step
-	// broken are files with a problem: what follows from it is not told.
+	// broken are the files with a problem. Problems that follow from it are not listed.
 	broken   map[string]bool
 	problems []string
 	notes    []string
@@ -219,7 +219,7 @@ func (p *patchPlan) add(file *fileSection) {
 	}
 }
 
-// overwrite tries a section that adds a file where one is.
+// overwrite tries a section that adds a file where a file exists.
 func (p *patchPlan) overwrite(file *fileSection, current workspace.File) {
 	shown := p.scratch.View().Relative(current.Path)
 	text := workspace.Normalize(file.text, current.Text)
@@ -236,7 +236,7 @@ func (p *patchPlan) overwrite(file *fileSection, current workspace.File) {
 	}
 }
 
-// replaceable refuses to replace a file that the run does not know as it is now, or that this patch has changed.
+// replaceable refuses to replace a file whose present text the run does not know, or that this patch has changed.
 func (p *patchPlan) replaceable(now workspace.File, instead string) error {
 	if slices.ContainsFunc(p.steps, func(s step) bool { return s.path == now.Path || s.moveTo == now.Path }) {
 		return fmt.Errorf("%s is made or changed by the patch above already, so it cannot be replaced by the "+
@@ -245,11 +245,11 @@ func (p *patchPlan) replaceable(now workspace.File, instead string) error {
 	return knowsWhole(p.host.Files(), now, instead)
 }
 
-// clear makes room for a file that moves to where another is, which the run has to know.
+// clear makes room for a file that moves to the path of another one, whose text the run must know.
 func (p *patchPlan) clear(from, to string) bool {
 	there, err := p.scratch.Read(to)
 	if err != nil || strings.EqualFold(from, to) {
-		return true // the move itself tells what is wrong
+		return true // the move itself reports what is wrong
 	}
 	if err := p.replaceable(there, "choose another name"); err != nil {
 		p.broken[from] = true
@@ -319,7 +319,7 @@ func (p *patchPlan) update(file *fileSection, current workspace.File) {
 	p.lines = append(p.lines, line)
 }
 
-// describe names a chunk by its first line that says something.
+// describe names a chunk by the lines above it, or by its first line that is not blank.
 func (c *chunk) describe() string {
 	if len(c.above) > 0 {
 		return fmt.Sprintf("@@ %s", clip(strings.Join(c.above, " / "), 80))
@@ -354,8 +354,8 @@ func (p *patchPlan) try(s step) bool {
 	return false
 }
 
-// stale refuses a file that changed since the run read it, as edit does. The run
-// may then patch what it is shown; it has not seen the rest.
+// stale refuses a file that has changed since the run read it, as edit does. The run may then patch the part that it is
+// shown; it has not seen the rest.
 func (p *patchPlan) stale(path string, file *fileSection) error {
 	layer := p.host.Files()
 	seen, wasRead := layer.Seen(path)

@@ -10,7 +10,7 @@ import (
 type patchedText struct {
 	original string
 	lines    []patchedLine
-	// from and overlap are where the region of the last chunk ends and begins.
+	// from is where the region of the last chunk ends, overlap where it begins.
 	from, overlap int
 	// at are the 1-based lines of the original where chunks were applied; notes say what was tolerated.
 	at    []int
@@ -44,11 +44,11 @@ func (t *patchedText) String() string {
 	return out.String()
 }
 
-// levels are how lines may differ from the file, each allowing more than the one before.
+// levels say in what lines may differ from the file; each allows more than the one before.
 var levels = []struct {
 	differs string
 	form    func(string) string
-	// shifts says that the indentation may differ, by the same in all lines.
+	// shifts says that the indentation may differ, by the same amount in all lines.
 	shifts bool
 }{
 	{"", func(s string) string { return s }, false},
@@ -57,7 +57,7 @@ var levels = []struct {
 	{"punctuation", func(s string) string { return strings.TrimSpace(plainPunctuation.Replace(s)) }, true},
 }
 
-// plainPunctuation turns what word processors and models make of punctuation into ASCII.
+// plainPunctuation turns the punctuation of word processors and models into ASCII.
 var plainPunctuation = strings.NewReplacer(
 	"\u2018", "'", "\u2019", "'", "\u201a", "'", "\u201b", "'", "\u201c", `"`, "\u201d", `"`, "\u201e", `"`,
 	"\u201f", `"`,
@@ -66,7 +66,7 @@ var plainPunctuation = strings.NewReplacer(
 	"", "\u200b", "",
 )
 
-// spot is where the lines of a chunk stand: count lines from start.
+// spot is where the lines of a chunk are: count lines from start.
 type spot struct {
 	start, count int
 	// skip is how many soft lines at the chunk's end were left out.
@@ -76,7 +76,7 @@ type spot struct {
 	note   string
 }
 
-// apply carries out one chunk. The error says what was looked for and what comes near; then nothing changed.
+// apply carries out one chunk. On an error, which says what was looked for and what is similar, nothing has changed.
 func (t *patchedText) apply(c *chunk) error {
 	place, err := t.locate(c)
 	if err != nil {
@@ -97,11 +97,9 @@ func (t *patchedText) apply(c *chunk) error {
 	return nil
 }
 
-// locate finds the lines of a chunk. They are searched below the lines that the chunk names, or where it names none
-// behind the chunk before, then over the lines which that one left, then in the whole file; exactly first, then as
-// levels allow.
-// Where they stand several times, only lines named by the chunk, the end of the file or a line number that fits
-// exactly can decide. Lines that stand only above what the chunk names are not what it means.
+// locate finds the lines of a chunk. It searches below the lines that the chunk names. If the chunk names none, it
+// searches behind the former chunk, then over the lines that this one left, then in the whole file. It searches first
+// for the exact lines, then as levels allow.
 func (t *patchedText) locate(c *chunk) (spot, error) {
 	above, missing := t.above(c, t.from)
 	if missing != "" {
@@ -147,8 +145,8 @@ func (t *patchedText) locate(c *chunk) (spot, error) {
 	return spot{}, t.notFound(c, "")
 }
 
-// anywhere searches the lines of a chunk behind the one before, then over the lines which that one left, then in the
-// whole file, but not above what ends at highest. above is where the lines are that the chunk names, -1 for none.
+// anywhere searches for the lines of a chunk behind the former chunk, then over the lines that this one left, then in
+// the whole file, but not above what ends at highest. above is where the lines are that the chunk names, -1 for none.
 func (t *patchedText) anywhere(c *chunk, skip, above, highest int) (found spot, ok bool, err error) {
 	old := c.old(skip)
 	for level := range levels {
@@ -178,7 +176,7 @@ func (t *patchedText) spotAt(old []string, start, skip, level int, note string) 
 	return spot{start, len(old), skip, level, t.fits(old, start, level), note}
 }
 
-// insertion finds the place of a chunk that has nothing but new lines.
+// insertion finds the place of a chunk that has only new lines.
 func (t *patchedText) insertion(c *chunk, above int) (spot, error) {
 	switch {
 	case above >= 0:
@@ -223,8 +221,8 @@ func (t *patchedText) above(c *chunk, from int) (int, string) {
 	return at, ""
 }
 
-// named finds a line at or behind from that reads so, or else begins so, or else did until the chunks before changed
-// it.
+// named finds a line, from an index on, that is equal to name, or else begins with it, or else did so until the former
+// chunks changed it.
 func (t *patchedText) named(name string, from int) int {
 	wanted := strings.TrimSpace(plainPunctuation.Replace(name))
 	prefix := -1
@@ -269,7 +267,7 @@ func (t *patchedText) search(old []string, from, level int) []int {
 	return starts
 }
 
-// fits returns how the indentation changes if old stands at a line, nil if it does not.
+// fits returns how the indentation changes if old stands at a line, nil if old does not stand there.
 func (t *patchedText) fits(old []string, start, level int) func(string) (string, bool) {
 	if start < 0 || start+len(old) > len(t.lines) || level > 0 && allBlank(old) {
 		return nil
@@ -355,8 +353,8 @@ func (t *patchedText) put(c *chunk, place spot) error {
 	return nil
 }
 
-// comesAsFile reports whether the lines that come are indented as the lines of the file are, which the chunk has with
-// another indentation. Lines that stay show that it has its own for all.
+// comesAsFile reports whether the added lines are indented like the file's lines, although the chunk has these lines
+// with another indentation. If a line that stays shows the chunk's own indentation, all lines have it.
 func (c *chunk) comesAsFile(found []patchedLine) bool {
 	var old, file, coming []string
 	for _, op := range c.ops {
@@ -380,7 +378,7 @@ func (c *chunk) lead() int {
 	return max(slices.IndexFunc(c.ops, func(op patchOp) bool { return op.kind != ' ' }), 0)
 }
 
-// number is the 1-based line of the original that stands at a line, or would.
+// number is the 1-based number, in the original, of a line or of the place where it would be.
 func (t *patchedText) number(i int) int {
 	for ; i < len(t.lines); i++ {
 		if n := t.lines[i].number; n > 0 {
@@ -417,7 +415,7 @@ func (t *patchedText) ambiguous(starts []int, level int) error {
 			"the place behind @@", len(lines), text, numbers(lines, 20))
 }
 
-// notFound says what of a chunk is missing, and what comes near.
+// notFound says which lines of a chunk are missing, and what is similar.
 func (t *patchedText) notFound(c *chunk, missing string) error {
 	var out strings.Builder
 	old := c.old(0)

@@ -10,7 +10,7 @@ import (
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
-// readLines is how many lines read shows if the call does not say.
+// readLines is how many lines read shows if the call names no number.
 const readLines = 2000
 
 type readArguments struct {
@@ -100,7 +100,7 @@ func read(_ context.Context, host Workspace, a readArguments) (Result, error) {
 	return result, nil
 }
 
-// pageEnd says what follows a page of lines, nothing at the end of the file.
+// pageEnd says what follows a page of lines; it is empty at the end of the file.
 func pageEnd(lines listing, first, shown, total int) string {
 	if shown == lines.count {
 		return ""
@@ -127,14 +127,14 @@ type shownLine struct {
 	text   string
 }
 
-// listing is what read can show of a file, in the order of the numbers. A page is a few lines of it, so that it makes
-// each when it is asked for.
+// listing is all that read can show of a file, in the order of the numbers. It makes each line when asked for it, since
+// a page has only a few.
 type listing struct {
 	count int
 	at    func(i int) shownLine
 }
 
-// same reports whether there is a line that stands on the same one of the file as that before it.
+// same reports whether the file's line of a shown line is that of the line before.
 func (l listing) same(i int) bool { return i < l.count && l.at(i).number == l.at(i-1).number }
 
 // numbered returns all lines of a text.

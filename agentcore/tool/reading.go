@@ -14,17 +14,17 @@ import (
 // reading is one way to read old and new.
 type reading struct {
 	old, new string
-	// differs is what was read over; empty for old as it is given.
+	// differs says what was ignored; empty for old as it is given.
 	differs string
-	// lines says that old begins where a line does, but for its indentation.
+	// lines says that old begins at the begin of a line, apart from its indentation.
 	lines bool
-	// number is the 1-based line where old says it stands, and has to; 0 where it says nothing.
+	// number is the 1-based line at which old says it stands, and at which it must; 0 where it says nothing.
 	number int
-	// problem refuses the reading if old matches.
+	// problem is why the reading is refused if old matches.
 	problem string
 }
 
-// allows reports whether a match is one of the reading.
+// allows reports whether the reading permits a match.
 func (r reading) allows(p *place, m match) bool {
 	at := lineAt(p.lines, m.start)
 	return (!r.lines || blank(p.text[p.lines[at].start:m.start])) && (r.number == 0 || r.number == at+1)
@@ -60,8 +60,8 @@ func numberOf(text string) (int, string) {
 	return n, text[len(found[0]):]
 }
 
-// unnumbered reads old without the numbers that read shows, which go up by one from line to line, and new too if it has
-// them. One number alone, or those that grep shows, have to be that of the place.
+// unnumbered reads old without the numbers that read shows, which increase by one from line to line, and also new if it
+// has them. A single number, or numbers as grep shows them, must be those of the place.
 func unnumbered(old, new string) (reading, bool) {
 	lines := contents(old)
 	var bare []string
@@ -173,8 +173,8 @@ func pieces(text string) []string {
 	return append(list, out.String())
 }
 
-// elided replaces the pieces of old between lines "..." by the pieces of new, of which there are as many. Each piece of
-// old stands in the text once, and the pieces follow each other. The result is nil if old has no such lines.
+// elided replaces the pieces of old between lines "..." by as many pieces of new. Each piece of old must occur once in
+// the text, and the pieces must follow each other. The result is nil if old has no such lines.
 func (p *place) elided(old, new string) (*Replacement, error) {
 	from, to := pieces(old), pieces(new)
 	if len(from) == 1 || allBlank(contents(strings.Join(from, ""))) {
@@ -245,7 +245,7 @@ func unescaped(text string) string {
 	return strings.NewReplacer(`\\`, `\`, `\r\n`, "\n", `\n`, "\n", `\t`, "\t", `\"`, `"`, `\'`, "'").Replace(text)
 }
 
-// escapedTwice says that old would be in the text if it were escaped once less; empty if not.
+// escapedTwice says that old would be in the text if it were escaped once less; empty where it would not.
 func (p *place) escapedTwice() string {
 	old := strings.Join(p.old, "\n")
 	for _, e := range escapes {

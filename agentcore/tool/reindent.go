@@ -33,7 +33,7 @@ func uniform(shifts []shift) func(string) (string, bool) {
 	if indent := otherPrefix(shifts[0], every); indent != nil {
 		return indent
 	}
-	// Other units and another depth as well: lines of two depths have to agree about it.
+	// Other units and another depth: only lines of two depths can confirm that.
 	if every(func(s shift) bool { return s.old == shifts[0].old }) {
 		return nil
 	}
@@ -52,7 +52,7 @@ func uniform(shifts []shift) func(string) (string, bool) {
 	return nil
 }
 
-// moved explains shifts by the same indentation that comes in front of every line, or goes.
+// moved explains shifts by an indentation that is added in front of every line, or removed.
 func moved(shifts []shift) func(string) (string, bool) {
 	every := func(holds func(shift) bool) bool {
 		return !slices.ContainsFunc(shifts, func(s shift) bool { return !holds(s) })
@@ -69,8 +69,8 @@ func moved(shifts []shift) func(string) (string, bool) {
 	return nil
 }
 
-// otherPrefix explains shifts by one beginning of the indentation that is another in the file. A line of new that
-// goes deeper can follow only if that does not mix tabs and spaces.
+// otherPrefix explains shifts by a beginning of the indentation that is another one in the file. A deeper line of new
+// can follow only if that does not mix tabs and spaces.
 func otherPrefix(first shift, every func(func(shift) bool) bool) func(string) (string, bool) {
 	old, file := first.old, first.file
 	for old != "" && file != "" && old[len(old)-1] == file[len(file)-1] {
@@ -89,15 +89,15 @@ func otherPrefix(first shift, every func(func(shift) bool) bool) func(string) (s
 	}
 }
 
-// unadaptable refuses a new text whose indentation cannot follow that of the place, or may mean two things.
+// unadaptable refuses a new text whose indentation cannot be changed to that of the place, or may mean two things.
 func unadaptable(at int) error {
 	return &MatchError{Kind: Unadaptable, Lines: []int{at + 1}, text: fmt.Sprintf("old_string fits line %d only with "+
 		"another indentation, and it is not certain how the lines of new_string are to be indented there; "+
 		"read the place again, and copy whole lines with their indentation into old_string", at+1)}
 }
 
-// framed decides in whose indentation the lines of new stand, in that of old or already in that of the file. It returns
-// the match with the start and the change of indentation that follow from it, and which lines of new stay.
+// framed decides whether the lines of new have the indentation of old or already that of the file. It returns the match
+// with the resulting start and change of indentation, and which lines of new stay.
 func (p *place) framed(m match, newLines []string, at int) (match, []int, error) {
 	kept := shared(p.old, newLines)
 	if m.indent == nil {
@@ -242,7 +242,7 @@ func (p *place) unmixed(indent func(string) (string, bool), newLines []string) f
 	return func(s string) (string, bool) { return more + strings.ReplaceAll(s, from, unit), true }
 }
 
-// unit is how many spaces a level of the text has: as its line that is indented least, but by more than one.
+// unit is how many spaces make a level in the text: the smallest indentation of more than one space.
 func (p *place) unit() int {
 	width := 0
 	for i := range p.lines {
@@ -254,9 +254,9 @@ func (p *place) unit() int {
 	return max(width, 2)
 }
 
-// nests reports whether the indentation of lines agrees with the brackets in them. The first line stands at the
-// indentation of the place. placed says that the lines have the indentation of the file: only then may lines be less
-// indented, because they leave the block of the place, and only then must lines below a colon be deeper.
+// nests reports whether the indentation of lines agrees with their brackets. The first line has the indentation of the
+// place. placed says that the lines have the indentation of the file: only then may lines be indented less, because
+// they leave the block of the place, and must lines below a colon be deeper.
 func nests(lines []string, placed bool) bool {
 	type open struct {
 		bracket byte

@@ -116,25 +116,40 @@ func TestChanges(t *testing.T) {
 			s.do(os.Remove(s.path("project/.agentls/agents/a.md")))
 			s.wait("project/.agentls/agents/a.md")
 		}},
-		{"a file in a folder of the folder, which is new", []string{"project/.agentls/agents/a.md"}, folder, func(s *seen) {
-			s.do(os.Mkdir(s.path("project/.agentls/agents/more"), 0o755))
-			s.wait("project/.agentls/agents/more")
-			s.write("project/.agentls/agents/more/b.md", "new")
-			s.wait("project/.agentls/agents/more/b.md")
-		}},
-		{"a file that is replaced by another, again and again", []string{"config/agentls/config.toml"}, file, func(s *seen) {
-			for i := range 3 {
-				s.write("config/agentls/config.toml~", fmt.Sprint("new", i))
-				s.do(os.Rename(s.path("config/agentls/config.toml~"), s.path("config/agentls/config.toml")))
+		{
+			"a file in a folder of the folder, which is new",
+			[]string{"project/.agentls/agents/a.md"},
+			folder,
+			func(s *seen) {
+				s.do(os.Mkdir(s.path("project/.agentls/agents/more"), 0o755))
+				s.wait("project/.agentls/agents/more")
+				s.write("project/.agentls/agents/more/b.md", "new")
+				s.wait("project/.agentls/agents/more/b.md")
+			},
+		},
+		{
+			"a file that is replaced by another, again and again",
+			[]string{"config/agentls/config.toml"},
+			file,
+			func(s *seen) {
+				for i := range 3 {
+					s.write("config/agentls/config.toml~", fmt.Sprint("new", i))
+					s.do(os.Rename(s.path("config/agentls/config.toml~"), s.path("config/agentls/config.toml")))
+					s.wait("config/agentls/config.toml")
+				}
+			},
+		},
+		{
+			"a file that is moved away first, as for a backup",
+			[]string{"config/agentls/config.toml"},
+			file,
+			func(s *seen) {
+				s.do(os.Rename(s.path("config/agentls/config.toml"), s.path("config/agentls/config.toml~")))
 				s.wait("config/agentls/config.toml")
-			}
-		}},
-		{"a file that is moved away first, as for a backup", []string{"config/agentls/config.toml"}, file, func(s *seen) {
-			s.do(os.Rename(s.path("config/agentls/config.toml"), s.path("config/agentls/config.toml~")))
-			s.wait("config/agentls/config.toml")
-			s.write("config/agentls/config.toml", "new")
-			s.wait("config/agentls/config.toml")
-		}},
+				s.write("config/agentls/config.toml", "new")
+				s.wait("config/agentls/config.toml")
+			},
+		},
 		{"a file whose folders come later", []string{"config/other"}, file, func(s *seen) {
 			s.do(os.Mkdir(s.path("config/agentls"), 0o755))
 			s.wait("config/agentls")
@@ -157,26 +172,36 @@ func TestChanges(t *testing.T) {
 			s.write("project/.agentls/agents/a.md", "newer")
 			s.wait("project/.agentls/agents/a.md")
 		}},
-		{"a folder that is exchanged by a branch switch", []string{"project/.agentls/agents/a.md", "project/other/agents/a.md"}, folder, func(s *seen) {
-			s.do(os.Rename(s.path("project/.agentls"), s.path("project/gone")))
-			s.wait("project/.agentls")
-			s.do(os.Rename(s.path("project/other"), s.path("project/.agentls")))
-			s.wait("project/.agentls")
-			s.write("project/.agentls/agents/a.md", "newer")
-			s.wait("project/.agentls/agents/a.md")
-		}},
+		{
+			"a folder that is exchanged by a branch switch",
+			[]string{"project/.agentls/agents/a.md", "project/other/agents/a.md"},
+			folder,
+			func(s *seen) {
+				s.do(os.Rename(s.path("project/.agentls"), s.path("project/gone")))
+				s.wait("project/.agentls")
+				s.do(os.Rename(s.path("project/other"), s.path("project/.agentls")))
+				s.wait("project/.agentls")
+				s.write("project/.agentls/agents/a.md", "newer")
+				s.wait("project/.agentls/agents/a.md")
+			},
+		},
 		{"a file behind a link", []string{"dotfiles/config.toml", "config/agentls/other"}, file, func(s *seen) {
 			s.do(os.Symlink(s.path("dotfiles/config.toml"), s.path("config/agentls/config.toml")))
 			s.wait("config/agentls/config.toml")
 			s.write("dotfiles/config.toml", "new")
 			s.wait("dotfiles/config.toml")
 		}},
-		{"a file behind a link in a folder", []string{"dotfiles/a.md", "project/.agentls/agents/b.md"}, folder, func(s *seen) {
-			s.do(os.Symlink(s.path("dotfiles/a.md"), s.path("project/.agentls/agents/a.md")))
-			s.wait("project/.agentls/agents/a.md")
-			s.write("dotfiles/a.md", "new")
-			s.wait("dotfiles/a.md")
-		}},
+		{
+			"a file behind a link in a folder",
+			[]string{"dotfiles/a.md", "project/.agentls/agents/b.md"},
+			folder,
+			func(s *seen) {
+				s.do(os.Symlink(s.path("dotfiles/a.md"), s.path("project/.agentls/agents/a.md")))
+				s.wait("project/.agentls/agents/a.md")
+				s.write("dotfiles/a.md", "new")
+				s.wait("dotfiles/a.md")
+			},
+		},
 		{"a folder behind a link", []string{"dotfiles/agents/a.md", "project/.agentls/other"}, folder, func(s *seen) {
 			s.do(os.Symlink(s.path("dotfiles/agents"), s.path("project/.agentls/agents")))
 			s.wait("project/.agentls/agents")
@@ -194,7 +219,8 @@ func TestChanges(t *testing.T) {
 
 // TestStrangers shows that what is beside the targets is not told.
 func TestStrangers(t *testing.T) {
-	s := start(t, []string{"project/.agentls/agents/a.md", "project/main.go"}, Target{Path: "project/.agentls/agents", Base: "project"})
+	s := start(t, []string{"project/.agentls/agents/a.md", "project/main.go"},
+		Target{Path: "project/.agentls/agents", Base: "project"})
 	s.write("project/main.go", "new")
 	s.write("project/.agentls/notes", "new")
 	s.write("project/.agentls/agents/a.md", "new") // comes after the others, by the order of the kernel

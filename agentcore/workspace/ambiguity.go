@@ -5,22 +5,22 @@ import (
 	"slices"
 )
 
-// Two texts can be aligned in many ways where lines repeat, and a merge is only to be trusted where all of them lead to
-// the same: which of them another tool takes, such as git, nobody knows.
+// Where lines repeat, two texts can be aligned in several ways. A merge can be trusted only if all of them lead to the
+// same text, since nobody knows which alignment another tool, such as git, takes.
 
-// margin is how many of the lines that two texts begin and end with are looked at, since a change beside them may as
-// well lie among them.
+// margin is how many of the equal lines at the begin and at the end of two texts are looked at: a change beside them
+// may as well be placed among them.
 const margin = 500
 
-// carefulEffort is effort for finding all shortest scripts.
+// carefulEffort bounds the edit distance up to which all shortest scripts are looked for.
 const carefulEffort = 1500
 
 // span is a range of lines, [from, to).
 type span struct{ from, to int }
 
-// wideRanges returns for each piece, sorted, the lines of a over which it could be made as well: those beside it that
-// not every shortest script keeps for the same line of b, and those up to the next piece where they say too little to
-// tell two changes apart. Pieces that belong together have the same range.
+// wideRanges returns for each piece the lines of a over which the same change could be made, sorted. These are the
+// neighbouring lines that some shortest script does not keep for the same line of b, and the lines up to the next piece
+// where they say too little to tell two changes apart. Pieces that belong together get the same range.
 func wideRanges(a, b *Index, pieces []piece) []span {
 	if len(pieces) == 0 {
 		return nil
@@ -28,8 +28,8 @@ func wideRanges(a, b *Index, pieces []piece) []span {
 	t := newAlignment(a, b, margin)
 	ranges := t.ranges(a, b, pieces)
 	common := t.common()
-	// From the last to the first, each range takes in the one behind it where only common lines lie between, and not
-	// many for what has changed around them: another tool may count those as changed, too.
+	// From the last range to the first, a range is joined with the next one if only common lines lie between them, and
+	// few in proportion to what has changed around: another tool may count these lines as changed, too.
 	weight := 0
 	for i := len(ranges) - 1; i >= 0; i-- {
 		own := pieces[i].a1 - pieces[i].a0 + pieces[i].b1 - pieces[i].b0
@@ -54,10 +54,10 @@ func wideRanges(a, b *Index, pieces []piece) []span {
 	return ranges
 }
 
-// islandShare is how many changed lines there are at least for each common line that does not keep changes apart.
+// islandShare is how many changed lines there must be for each common line that is taken as changed with them.
 const islandShare = 3
 
-// common tells of each line of the first text whether it is more than once in one of the texts.
+// common tells for each line of the first text whether one of the texts has it more than once.
 func (t alignment) common() []bool {
 	counts := make([][2]int, max(t.ids, 1))
 	for _, id := range t.a {
@@ -104,8 +104,8 @@ func (t alignment) ranges(a, b *Index, pieces []piece) []span {
 	return ranges
 }
 
-// unsure returns the lines of the first text, in order, that not all shortest scripts keep for the same line of the
-// second. It reports false where those are longer than carefulEffort, or there are too many to tell.
+// unsure returns the lines of the first text, in order, that some shortest script does not keep for the same line of
+// the second. It reports false where the scripts are longer than carefulEffort, or where there are too many to tell.
 func (t alignment) unsure() ([]span, bool) {
 	n, m := len(t.a), len(t.b)
 	from := differ{left: budget}
@@ -118,14 +118,14 @@ func (t alignment) unsure() ([]span, bool) {
 	slices.Reverse(b)
 	to := differ{left: budget}
 	to.shortest(a, b, carefulEffort)
-	// A point (x, y), on diagonal x-y, is on a shortest script if it takes d steps to come there and steps-d to go on.
-	// On a diagonal those are the points between how far one got in d-2 steps and in d, from either end.
+	// A point (x, y), on diagonal x-y, is on a shortest script if d steps lead to it and steps-d lead on from it to the
+	// end. On a diagonal, these points lie between how far d-2 steps lead and how far d steps lead, from either end.
 	points := func(k, d int) span {
 		lo, hi := from.reached(k, d-2, n, m)+1, from.reached(k, d, n, m)
 		k = n - m - k
 		return span{max(lo, n-to.reached(k, steps-d, n, m)), min(hi, n-to.reached(k, steps-d-2, n, m)-1) + 1}
 	}
-	// Each line is passed once by each script. ways counts in how many different ones, where a deletion counts for two.
+	// Each script passes each line once. ways counts the different ways to pass a line; a deletion counts for two.
 	ways := make([]int32, n+1)
 	left := budget
 	for d := 0; d <= steps; d++ {
@@ -162,19 +162,19 @@ func (t alignment) unsure() ([]span, bool) {
 	return spans, true
 }
 
-// reached returns how far shortest got in the first text of n lines on a diagonal with at most d steps, within the
-// texts; one less than the diagonal's first point where it did not come there.
+// reached returns how far shortest got in the first text of n lines on a diagonal with at most so many steps, without
+// leaving the texts. It returns one less than the diagonal's first point where shortest did not reach the diagonal.
 func (d *differ) reached(k, steps, n, m int) int {
 	first := max(0, k)
 	if steps < 0 || k < -steps || k > steps {
 		return first - 1
 	}
-	// What was reached in some steps is in the row that was kept before the next one.
+	// The row that was kept before a step tells what the steps before it have reached.
 	row := steps + 1
 	return min(int(d.trace[row*row+2*row+k+row+1]), n, m+k)
 }
 
-// script is a way to make one text of another: the pieces, with the ranges over which each can slide.
+// script is a way to make one text of another: its pieces, with the ranges over which each can be moved.
 type script []slidable
 
 type slidable struct{ from, to, delta int }
@@ -211,7 +211,7 @@ func newScript(a, b *Index, pieces []piece) script {
 	return result
 }
 
-// groups returns for each piece of the first script the lines up to where all scripts take the same lines for
+// groups returns for each piece of the first script the range of lines behind which all scripts take the same lines for
 // equal again.
 func groups(scripts []script) []span {
 	ranges := make([]span, len(scripts[0]))

@@ -1,6 +1,6 @@
 package workspace
 
-// anchor returns what is tied to a file, making it from what was just read. The lock is held.
+// anchor returns what is tied to a file. It makes it from what was just read. The lock is held.
 func (v *View) anchor(path string, c content) *anchor {
 	a := v.anchors[path]
 	if a == nil {
@@ -39,7 +39,7 @@ func (v *View) move(a *anchor, next *text, seq uint64) {
 		}
 	}
 	previous := a.now()
-	// A file that is back after it was gone is compared with what it was.
+	// A file that comes back is compared with the text that it had before it was gone.
 	from := previous
 	if from == nil {
 		from = a.last
@@ -80,7 +80,7 @@ func (v *View) move(a *anchor, next *text, seq uint64) {
 	v.release(a)
 }
 
-// markStale asks the goroutine to reread a path. The lock is held.
+// markStale asks the view's goroutine to read a path again. The lock is held.
 func (v *View) markStale(path string) {
 	if v.closed {
 		return
@@ -95,7 +95,7 @@ func (v *View) markStale(path string) {
 	}
 }
 
-// sync moves what is anchored to a file, given what was just read of it. The lock is held.
+// sync moves what is anchored to a file to the text that was just read of it. The lock is held.
 func (v *View) sync(a *anchor, c content) {
 	if doc := v.docs[a.path]; doc != nil {
 		if shown := doc.buffer.whole(); a.now() != shown {
@@ -124,19 +124,19 @@ func (a *anchor) save() {
 	}
 }
 
-// reverted tells what a change of the file threw away: closed says that the document was closed, and what was not saved
-// is gone; back that the text is again as it was saved. It is to be asked once for each change. The lock is held.
+// reverted tells what a change of the file threw away. closed says that the document was closed, so that unsaved text
+// is lost; back says that the text is as it was saved. It must be called once for each change. The lock is held.
 func reverted(docs map[string]*document, a *anchor, next *text) (closed, back bool) {
 	closed = a.closing && docs[a.path] == nil && next != nil && a.now() != nil
 	a.closing = false
 	return closed, next != nil && a.now() != nil && a.saved != nil && next.same(a.saved)
 }
 
-// Track watches the lines [startLine, endLine) of a file, 0-based, in the text of the stamp, as Read has
-// returned it. gone is called once, without locks held, when their text was changed or deleted, possibly
-// before Track returns; it must not block. An empty range watches one line. Track reads the file where it is
-// not open; it returns nil where the editor shows another text by now, or none. Marks are ended by Release.
-// Callbacks of other changes may run before it returns, so the caller must hold no lock that they take.
+// Track watches the lines [startLine, endLine) of a file, 0-based, in the text that has the stamp, as Read returned it.
+// An empty range watches one line. gone is called once, without locks held, when the text of the lines was changed or
+// deleted, possibly before Track returns; it must not block. Track reads the file if it is not open. It returns nil
+// where the editor shows another text by now, or none. Release ends a mark. Callbacks of other changes may run before
+// Track returns, so the caller must hold no lock that they take.
 func (v *View) Track(path string, stamp Stamp, startLine, endLine int, gone func()) *Mark {
 	path = cleanPath(path)
 	c, err := v.content(path)
@@ -157,8 +157,8 @@ func (v *View) Track(path string, stamp Stamp, startLine, endLine int, gone func
 	return m
 }
 
-// recheck reads what the editor shows and moves what is anchored to it. A file that cannot be read as a
-// text counts as gone for its hunks.
+// recheck reads what the editor shows, and moves what is anchored to it. For its hunks, a file that cannot be read as a
+// text is gone.
 func (v *View) recheck(path string, verify bool) {
 	c, err := v.content(path)
 	if err != nil {

@@ -18,11 +18,11 @@ const (
 	Runes
 )
 
-// Buffer is a text that is edited a little at a time: a balanced tree of pieces, in which a change costs the logarithm
-// of the text's length, and the length of what is inserted. It is immutable, an edit makes another one, and it may be
-// used from any goroutine. The whole text is put together when somebody first asks for it.
+// Buffer is a text that is edited a little at a time: a balanced tree of pieces. A change costs the logarithm of the
+// text's length, and the length of the inserted text. A buffer is immutable: an edit makes another one. It may be used
+// from any goroutine. The whole text is put together when it is first asked for.
 type Buffer struct {
-	// source is the text of a buffer that no edit made. Its tree is made for the first edit.
+	// source is the text of a buffer that was not made by an edit. Its tree is made at the first edit.
 	source  string
 	planted sync.Once
 	root    *node // nil is the empty text
@@ -38,10 +38,10 @@ type node struct {
 	left, right *node
 }
 
-// measure is the size of a piece. No piece ends between the bytes of a character or those of "\r\n".
+// measure is the size of a piece. A piece never ends inside a character, or between the bytes of "\r\n".
 type measure struct {
 	bytes, utf16, runes int
-	breaks              int // line endings as Lines has them
+	breaks              int // line endings, as Lines counts them
 }
 
 func (m measure) plus(o measure) measure {
@@ -73,7 +73,8 @@ func (b *Buffer) tree() *node {
 	return b.root
 }
 
-// edits reports whether the buffer was made of another one by edits, so that it shares what they left alone.
+// edits reports whether the buffer was made by edits from another one, so that both share the pieces that were not
+// edited.
 func (b *Buffer) edits() bool { return b.source == "" }
 
 // whole is the text in one piece.
@@ -101,15 +102,15 @@ func (b *Buffer) Len() int { return b.tree().measured().bytes }
 func (b *Buffer) Replace(start, end int, insert string) *Buffer {
 	before, rest := b.tree().split(start)
 	_, after := rest.split(end - start)
-	// What is inserted becomes part of its neighbours, so that pieces stay whole and long enough.
+	// Inserted text is joined with its neighbours, so that characters stay whole and pieces long enough.
 	before, head := before.cutLast()
 	tail, after := after.cutFirst()
 	return &Buffer{root: join(join(before, treeOf(pieces(head+insert+tail))), after)}
 }
 
-// Offset returns where in bytes a position is: a line and a column in units, both 0-based. A line beyond the text is
-// its end, a column beyond the line is the end of the line before its ending, and one inside a character is the
-// character's start, as LSP 3.18 ("Position") has it.
+// Offset returns the offset in bytes of a position: a line and a column in units, both 0-based. A line beyond the text
+// means the text's end, a column beyond the line the end of the line before its line ending, and a column inside a
+// character the character's start, as LSP 3.18 ("Position") has it.
 func (b *Buffer) Offset(line, column int, units Units) int {
 	root := b.tree()
 	sum := root.measured()
@@ -162,7 +163,7 @@ func (n *node) writeTo(b *strings.Builder) {
 	}
 }
 
-// before measures the first bytes, but for their line endings.
+// before measures the first bytes, without counting their line endings.
 func (n *node) before(bytes int) measure {
 	var sum measure
 	for n != nil && n.left != nil {
@@ -196,7 +197,7 @@ func (n *node) breaksBefore(offset int) int {
 	case n == nil || offset <= 0:
 		return breaks
 	case offset < len(n.piece) && n.piece[offset-1] == '\r' && n.piece[offset] == '\n':
-		offset-- // in the middle of an ending
+		offset-- // the offset is inside of "\r\n"
 	}
 	return breaks + measured(n.piece[:min(offset, len(n.piece))]).breaks
 }
@@ -235,7 +236,7 @@ func (n *node) writeSlice(b *strings.Builder, from, to int) {
 	}
 }
 
-// afterBreaks returns the offset behind the first line endings, of which there are as many.
+// afterBreaks returns the offset behind the first so many line endings.
 func (n *node) afterBreaks(breaks int) int {
 	at := 0
 	for n != nil && n.left != nil {
@@ -384,8 +385,8 @@ func (n *node) split(at int) (before, after *node) {
 	case at <= 0:
 		return nil, n
 	case n.left == nil:
-		// The halves are never seen: Replace makes them part of others. So they may end inside of "\r\n", and their
-		// length is all that counts.
+		// Nobody sees the halves, since Replace joins them with other text. So they may end inside of "\r\n", and only
+		// their length counts.
 		return &node{sum: measure{bytes: at}, piece: n.piece[:at]}, &node{
 			sum:   measure{bytes: len(n.piece) - at},
 			piece: n.piece[at:],
@@ -398,7 +399,7 @@ func (n *node) split(at int) (before, after *node) {
 	return join(n.left, before), after
 }
 
-// cutLast takes the last piece off.
+// cutLast removes the last piece.
 func (n *node) cutLast() (rest *node, last string) {
 	switch {
 	case n == nil:
@@ -410,7 +411,7 @@ func (n *node) cutLast() (rest *node, last string) {
 	return join(n.left, rest), last
 }
 
-// cutFirst takes the first piece off.
+// cutFirst removes the first piece.
 func (n *node) cutFirst() (first string, rest *node) {
 	switch {
 	case n == nil:

@@ -9,9 +9,9 @@ import (
 	"github.com/agentls/agentls/agentcore/permission"
 )
 
-// ReadBytes returns the bytes of a file that [Layer.Read] refuses because it is no text, or too large for one: an
-// image, say. It is the file of the disk, since documents and layers hold nothing but text. The error is a *FileError:
-// that of Read where it has another reason, TooLarge for more than limit bytes, Binary never.
+// ReadBytes returns the bytes of a file that [Layer.Read] refuses because it is no text or too large for one, such as
+// an image. It reads the file on disk, since documents and layers hold only text. The error is a *FileError: TooLarge
+// for more than limit bytes, otherwise the error that Read has, but never Binary.
 func (l *Layer) ReadBytes(path string, limit int64) ([]byte, error) {
 	path = cleanPath(path)
 	c, err := l.content(path)
@@ -45,7 +45,7 @@ func (l *Layer) ReadBytes(path string, limit int64) ([]byte, error) {
 		return nil, ioError(path, "cannot be read", err)
 	}
 	defer file.Close()
-	// What was looked at may have been replaced before it was opened.
+	// The file may have been replaced between the look and the opening.
 	if info, err = file.Stat(); err == nil {
 		err = irregular(path, info.Mode())
 	}

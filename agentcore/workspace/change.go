@@ -54,15 +54,15 @@ func commonSuffix(a, b string) int {
 	return i
 }
 
-// spanOf finds the changes that overlap the lines [start, end): changes[i:j]; those before i end at or
-// above start.
+// spanOf returns the range changes[i:j] that overlaps the lines [start, end). The changes before i end at or above
+// start.
 func spanOf(changes []change, start, end int) (i, j int) {
 	i = sort.Search(len(changes), func(k int) bool { return changes[k].end > start })
 	j = sort.Search(len(changes), func(k int) bool { return changes[k].start >= end })
 	return i, max(i, j)
 }
 
-// shiftOf is the number of lines that changes[:i] added.
+// shiftOf is how many lines changes[:i] added.
 func shiftOf(changes []change, i int) int {
 	sum := 0
 	for _, c := range changes[:i] {

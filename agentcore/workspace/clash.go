@@ -6,9 +6,10 @@ import (
 	"strings"
 )
 
-// clash refuses a new path that is another one in all but letter case, where a disk may take both for one file: where
-// the disk says so and, since nobody can ask it about files that do not exist, where the other one is new, too. A disk
-// that tells them apart has room for both. A name in another Unicode normalization is another name.
+// clash refuses a new path that differs from another one in letter case alone, where a disk may take both for one file:
+// where the disk says so, and where the other path is new, too, since the disk cannot be asked about files that do not
+// exist. A disk that tells the two apart has room for both. A name in another Unicode normalization counts as another
+// name.
 func clash(judge *Judge, l *Layer, path string) error {
 	r, rel := l.view.locate(path)
 	if r == nil {
@@ -56,8 +57,9 @@ func there(l *Layer, path string) bool {
 	return err == nil && c.text != nil || hasText(overlay(l, path)) || err != nil
 }
 
-// named lists the names in a folder that are the name in any letter case, itself included: those on disk, and those of
-// documents and proposals, if there is another one among these.
+// named lists the names in a folder that are equal to name in any letter case, name itself included. onDisk are those
+// on the disk. proposed are those of documents and proposals, and is filled only if there is another spelling among
+// them.
 func named(judge *Judge, l *Layer, r *root, dir, name string) (onDisk, proposed []string) {
 	if rel, ok := within(r.Path, dir); ok {
 		onDisk = judge.onDisk(r, rel, name)

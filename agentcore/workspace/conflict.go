@@ -5,8 +5,8 @@ import (
 )
 
 // Sides returns both sides of a hunk in conflict: Base is what the agent saw at the lines, Ours what it proposes for
-// them, and Theirs what stands there now. Of a move they are the file and the one that is in its way. It is false for a
-// hunk that is in no conflict, is not known, or whose file is gone.
+// them, and Theirs what stands there now. For a move, they are the file and the other file that is in its way. It
+// reports false for a hunk that is in no conflict, is not known, or whose file is gone.
 func (s *Proposal) Sides(id event.HunkID) (Conflict, bool) {
 	v := s.view
 	v.mu.Lock()
@@ -30,7 +30,7 @@ func (s *Proposal) Sides(id event.HunkID) (Conflict, bool) {
 	}, true
 }
 
-// sides is the text that the lines of a conflict had, and what the hunk makes of it.
+// sides returns the text that the lines of a conflict had, and what the hunk makes of it.
 func (h *hunk) sides() (base, ours string) {
 	if h.create || h.delete {
 		return h.before, h.after
@@ -39,8 +39,8 @@ func (h *hunk) sides() (base, ours string) {
 	return h.home, home.Slice(0, h.homeAt) + h.after + home.Slice(h.homeAt+countLines(h.before), home.Len())
 }
 
-// Overwrite opens hunks in conflict again, as the user chose: each now replaces what stands at its lines by the agent's
-// text for them. Hunks that are open stay as they are; any other comes back as a failure.
+// Overwrite opens hunks in conflict again, at the user's choice: each then replaces what stands at its lines with the
+// agent's text for them. Open hunks stay as they are; any other hunk is returned as a failure.
 func (s *Proposal) Overwrite(ids []event.HunkID) []HunkFailure {
 	v := s.view
 	defer v.notices.run()

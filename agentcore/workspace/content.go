@@ -20,7 +20,7 @@ func (c content) file(path string) File {
 	return File{path, c.text.string(), c.text.stamp(), c.version, c.format}
 }
 
-// content returns what the editor shows: the open document, else the disk.
+// content returns what the editor shows: the open document or, where there is none, the file on disk.
 func (v *View) content(path string) (content, error) {
 	seq := v.clock.Add(1)
 	v.mu.Lock()
@@ -36,8 +36,8 @@ func (v *View) content(path string) (content, error) {
 	return content{text: file.text, version: -1, format: file.format, seq: seq, secret: file.secret}, err
 }
 
-// Read returns a file as the editor shows it. The path is absolute, as [View.Resolve] returns it, or that
-// of an open document. The error is a *FileError.
+// Read returns a file as the editor shows it. The path is absolute, as [View.Resolve] returns it, or the path of an
+// open document. The error is a *FileError.
 func (v *View) Read(path string) (File, error) {
 	path = cleanPath(path)
 	c, err := v.content(path)
@@ -50,8 +50,8 @@ func (v *View) Read(path string) (File, error) {
 	return c.file(path), nil
 }
 
-// readable refuses what is not there, what looks like a secret unless secrets may be read, and an open document that is
-// too large.
+// readable refuses a file that does not exist, one that looks like a secret (unless secrets may be read), and an open
+// document that is too large.
 func (f *folders) readable(path string, c content, secrets bool) error {
 	if !secrets && (c.secret || permission.Secret(filepath.ToSlash(path))) {
 		return f.secretError(path)
@@ -68,7 +68,7 @@ func (f *folders) readable(path string, c content, secrets bool) error {
 	return nil
 }
 
-// cleanPath cleans a file path and leaves the name of a document without a file alone.
+// cleanPath cleans the path of a file. It leaves the name of a document without a file alone.
 func cleanPath(path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)

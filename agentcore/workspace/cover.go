@@ -10,8 +10,8 @@ import (
 // maxCovers is how many covers of an undo are kept; the oldest are forgotten first.
 const maxCovers = 16
 
-// cover remembers the undo if hunks that are just being taken lie over its lines, or beside them. The changes are
-// theirs.
+// cover remembers the state of the undo if hunks that are being accepted lie over its lines or beside them. changes are
+// the changes of those hunks, ids their ids.
 func (u *undo) cover(from *text, changes []change, ids []event.HunkID) {
 	c := cover{saved: u.hunk}
 	for k, over := range changes {
@@ -22,12 +22,13 @@ func (u *undo) cover(from *text, changes []change, ids []event.HunkID) {
 	if len(c.over) == 0 {
 		return
 	}
-	c.lines = strings.Clone(from.index().Slice(u.start, u.end)) // which does not keep the whole text
+	// cloned, so that it does not keep the whole text in memory
+	c.lines = strings.Clone(from.index().Slice(u.start, u.end))
 	u.covers = append(slices.Clone(u.covers[max(0, len(u.covers)-maxCovers+1):]), c)
 }
 
-// uncover makes the undo what it was before the hunks above it were taken, if the last of them is now undone and its
-// lines are as they were.
+// uncover puts the undo back into its state before the hunks above it were accepted, if the last of these was just
+// undone and the lines of the undo are as they were.
 func (u *undo) uncover(next *text, landed map[event.HunkID]int) bool {
 	if len(u.covers) == 0 || len(landed) == 0 {
 		return false
@@ -66,8 +67,7 @@ func (u *undo) uncover(next *text, landed map[event.HunkID]int) bool {
 	return true
 }
 
-// joins reports whether a hunk's text would run into the lines beside it, if it stood in place of the lines [start,
-// end).
+// joins reports whether a hunk's text, in the place of the lines [start, end), would run into the lines beside it.
 func (h *hunk) joins(shown *text, start, end int) bool {
 	x := shown.index()
 	below := h.after != "" && !lineStart(h.after, len(h.after)) && end < x.Len()

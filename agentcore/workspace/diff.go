@@ -8,25 +8,27 @@ import (
 // piece says that the lines [a0, a1) of one text stand where another has [b0, b1).
 type piece struct{ a0, a1, b0, b1 int }
 
-// effort bounds the edit distance that the exact diff looks at before the texts are split at lines that occur once in
-// both, or where the shortest script so far got furthest. Its memory grows with the square.
+// effort bounds the edit distance up to which the exact diff is made. Above it, the texts are split at lines that occur
+// once in both, or where the shortest script so far got furthest. The diff's memory grows with the square of this
+// number.
 const effort = 400
 
-// budget bounds the steps of one comparison. Behind them what is left counts as replaced, so that no two texts take
-// more than a fraction of a second.
+// budget bounds the steps of one comparison. When it is used up, the rest counts as replaced, so that a comparison
+// never takes more than a fraction of a second.
 const budget = 16_000_000
 
-// diffLines compares all lines of two texts. The pieces are sorted, at least one equal line apart, and slid down as far
-// as they go, but where balance says otherwise.
+// diffLines compares all lines of two texts. The pieces are sorted, and at least one equal line lies between two. Each
+// is slid down as far as possible, unless balance places it.
 func diffLines(a, b *Index) []piece {
 	return balance(a, b, slide(a, b, newAlignment(a, b, 0).pieces(way{})))
 }
 
-// alignment holds the numbered lines of two texts, without those that both begin and end with but for some.
+// alignment holds the numbered lines of two texts, without the lines with which both begin and end, except for a few of
+// these.
 type alignment struct {
 	a, b []int32
-	head int // how many equal lines there are before
-	ids  int // the numbers are below this
+	head int // how many equal lines in front were left out
+	ids  int // all numbers are below this
 }
 
 func newAlignment(a, b *Index, margin int) alignment {
@@ -43,7 +45,7 @@ func newAlignment(a, b *Index, margin int) alignment {
 	n, m = min(n+margin, a.Len()), min(m+margin, b.Len())
 	result := alignment{head: head}
 	if head == n || head == m {
-		// Nothing can be equal, so the numbers are never looked at.
+		// The texts have no line in common, so that the numbers are never looked at.
 		result.a, result.b = make([]int32, n-head), make([]int32, m-head)
 		return result
 	}
@@ -54,8 +56,8 @@ func newAlignment(a, b *Index, margin int) alignment {
 	return result
 }
 
-// way is how two texts are compared: from their ends, and as if the second came first. All ways are right, but take
-// different lines for equal where several scripts are as short.
+// way is how two texts are compared: from their ends, and with the second text first. All ways are right, but take
+// different lines for equal where several scripts are equally short.
 type way struct{ backwards, swapped bool }
 
 // pieces compares the texts.
@@ -92,11 +94,11 @@ func (t alignment) pieces(w way) []piece {
 	return d.pieces
 }
 
-// numbering gives equal lines equal numbers. It is a hash table of its own, since a map of strings takes several times
-// as long, which is most of what the comparison of a long text costs.
+// numbering gives equal lines equal numbers. It is a hash table of its own: a map of strings would take several times
+// as long, and this is most of the cost of comparing long texts.
 type numbering struct {
 	seed   maphash.Seed
-	table  []int32 // number + 1, 0 where nothing is
+	table  []int32 // number + 1; 0 for an empty entry
 	hashes []uint64
 	texts  []string
 }
@@ -136,7 +138,7 @@ func (t *numbering) number(line string, hash uint64) int32 {
 
 // slide moves each pure insertion or deletion down while the text allows, and joins pieces that meet.
 func slide(a, b *Index, pieces []piece) []piece {
-	// What is done lies at the end of the same list, from next on.
+	// The finished pieces stand at the end of the same list, from next on.
 	next := len(pieces)
 	for i := len(pieces) - 1; i >= 0; i-- {
 		p := pieces[i]
@@ -167,9 +169,10 @@ func slide(a, b *Index, pieces []piece) []piece {
 // balanceEffort bounds how many lines balance compares.
 const balanceEffort = 1 << 20
 
-// balance looks for other places of the equal lines between an insertion and a deletion, among lines that are replaced,
-// so that as many come as go on either side of them. All are as short. Apart, a line that was changed would be brought
-// by one piece and taken by the other, and each would be wrong without the other.
+// balance looks among replaced lines for other places of the equal lines between an insertion and a deletion, so that
+// on either side about as many lines come as go. The script stays as short. If the insertion and the deletion stayed
+// apart, one piece would bring a changed line and the other would take its old text away, and each would be wrong
+// without the other.
 func balance(a, b *Index, pieces []piece) []piece {
 	var result []piece
 	left := balanceEffort
@@ -182,7 +185,7 @@ func balance(a, b *Index, pieces []piece) []piece {
 		p := result[last]
 		grown, shrunk := p.delta(), q.delta()
 		switch {
-		case grown > 0 && shrunk < 0: // the lines of b stay, and are others of a
+		case grown > 0 && shrunk < 0: // the lines of b stay, but are matched with other lines of a
 			by := repeats(a, p.a1, q.a0, q.a1, grown, -shrunk, &left)
 			p.a1, q.a0 = p.a1+by, q.a0+by
 		case grown < 0 && shrunk > 0:
@@ -200,8 +203,9 @@ func balance(a, b *Index, pieces []piece) []piece {
 // delta is how many lines a piece adds.
 func (p piece) delta() int { return p.b1 - p.b0 - (p.a1 - p.a0) }
 
-// repeats returns how many lines further down, before end, the lines [from, to) stand again so that pieces which add
-// and take away so many lines are closest to as many; 0 where they are as close as they are.
+// repeats looks for another place, further down and before end, at which the lines [from, to) stand again, and with
+// which the piece that adds and the piece that takes away become most balanced. It returns how many lines further down
+// that is; 0 where no place is better.
 func repeats(x *Index, from, to, end, added, taken int, left *int) int {
 	best, off := 0, added+taken
 	for by := 1; by < added+taken && to+by <= end && *left > 0; by++ {
@@ -228,10 +232,10 @@ type differ struct {
 	a, b   []int32
 	ids    int
 	pieces []piece
-	// left is what remains of the budget.
+	// left is how much of the budget remains.
 	left int
-	// reach and trace are those of shortest, kept for the next call: how far each diagonal got, and that before each
-	// step and at the end, one row behind the other.
+	// reach and trace belong to shortest, and are kept for its next call. reach is how far each diagonal got. trace
+	// holds what reach was before each step and at the end, row after row.
 	reach, trace []int32
 	places       []places
 }
@@ -247,7 +251,7 @@ func (d *differ) add(a0, a1, b0, b1 int) {
 	d.pieces = append(d.pieces, piece{a0, a1, b0, b1})
 }
 
-// compare compares a part of the lists. split says that lines which occur once may be looked for.
+// compare compares a part of the lists. split says whether lines that occur once may be looked for.
 func (d *differ) compare(a0, a1, b0, b1 int, split bool) {
 	for {
 		for a0 < a1 && b0 < b1 && d.a[a0] == d.b[b0] {
@@ -272,7 +276,7 @@ func (d *differ) compare(a0, a1, b0, b1 int, split bool) {
 					}
 					continue
 				}
-				split = false // there are few in a part of it
+				split = false // few such lines remain in a part
 			}
 		}
 		d.backtrack(a0, b0, x, y, steps)
@@ -280,9 +284,9 @@ func (d *differ) compare(a0, a1, b0, b1 int, split bool) {
 	}
 }
 
-// shortest looks for the shortest edit script (E. Myers, "An O(ND) Difference Algorithm and Its Variations",
-// 1986, figure 2), and returns how far it got in either text, and in how many steps: to the ends, or less
-// far where it takes more than effort.
+// shortest looks for the shortest edit script (E. Myers, "An O(ND) Difference Algorithm and Its Variations", 1986,
+// figure 2). It returns how far it got in either text, and in how many steps: to the ends, or less far where more steps
+// than effort are needed.
 func (d *differ) shortest(a, b []int32, effort int) (x, y, steps int) {
 	n, m := len(a), len(b)
 	limit := min(n+m, effort)
@@ -329,12 +333,12 @@ func (d *differ) shortest(a, b []int32, effort int) (x, y, steps int) {
 	}
 }
 
-// backtrack walks the trace of shortest back from where it got to, and adds what it finds in order.
+// backtrack walks the trace of shortest back from where it got to, and adds the pieces that it finds in order.
 func (d *differ) backtrack(a0, b0, x, y, steps int) {
 	var found []piece
 	for step := steps; step > 0; step-- {
-		// Row step begins behind those before it, of which each is two longer than the last; diagonal k lies at
-		// k+step+1.
+		// Row step begins behind the rows before it, each of which is two longer than the one before; diagonal k lies
+		// at k+step+1.
 		reach, k := d.trace[step*step+2*step:], x-y
 		at := func(k int) int { return int(reach[k+step+1]) }
 		previous := k - 1
@@ -355,7 +359,7 @@ func (d *differ) backtrack(a0, b0, x, y, steps int) {
 	}
 }
 
-// places tells how often a line occurs in either text, and where it does last.
+// places tells how often a line occurs in either text, and where it occurs last.
 type places struct{ inA, inB, a, b int32 }
 
 // anchors returns the longest increasing series of lines that occur once in either text (patience diff).

@@ -7,11 +7,11 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 )
 
-// A document that is closed without saving shows the disk's text again, and what was done to it since the last save
-// never was. Comparing the two texts cannot tell which of several equal lines came back, so that undos remember how
-// they were when the text was saved.
+// When a document is closed without saving, the disk's text shows again, and everything that was done since the last
+// save counts as never done. Comparing the two texts cannot tell which of several equal lines came back. So undos
+// remember how they were when the text was saved.
 
-// traces returns which lines stand in a text that tell whether it has hunks of which nobody heard that they were saved.
+// traces returns those lines of the text that show whether it holds hunks whose saving nobody reported.
 func (p *pile) traces(next *text) map[string]bool {
 	all := make(map[string]bool)
 	for _, u := range p.undos {
@@ -24,9 +24,9 @@ func (p *pile) traces(next *text) map[string]bool {
 	return next.standing(all)
 }
 
-// revert makes an undo what it was when the text was saved that shows again. One that was accepted later has been taken
-// back, unless not all is lost and the text seems to have it: some editors save a document and do not say so. It
-// reports false where nothing is certain; standing are the traces of hunks in the text.
+// revert puts an undo back into the state that it had when the text that shows again was saved. A hunk that was
+// accepted later counts as taken back, unless the text may have been saved without a report, as some editors do, and
+// seems to hold the hunk. revert reports false where nothing is certain. standing are the traces of hunks in the text.
 func (u *undo) revert(next *text, lost loss, standing map[string]bool) bool {
 	stands := func(line string) bool { return standing[line] }
 	switch {
@@ -51,10 +51,11 @@ func (u *undo) revert(next *text, lost loss, standing map[string]bool) bool {
 	return true
 }
 
-// What an undo brings back may have come back already, at another place: the user has put it there, or the text that is
-// loaded again is aligned in another way. A line that nothing else had when the hunk was accepted tells.
+// What an undo brings back may already be back at another place: the user has put it there, or the text that was loaded
+// again is aligned in another way. A line tells this that stood nowhere else when the hunk was accepted.
 
-// remark notes of the undos of one batch, which was just accepted, which lines with words their text lacks.
+// remark notes for each undo of a batch that was just accepted which lines with words it took out of the text
+// altogether.
 func (p *pile) remark(shown *text, batch uint64) {
 	all := make(map[string]bool)
 	for _, u := range p.undos {
@@ -76,7 +77,7 @@ func (p *pile) remark(shown *text, batch uint64) {
 	}
 }
 
-// wordsOnly returns the lines with words of one text that another lacks, closed up.
+// wordsOnly returns the lines with words that one text has and another lacks, closed up (see closeUp).
 func wordsOnly(without, with string) []string {
 	had := make(map[string]bool)
 	for line := range strings.Lines(without) {
@@ -91,7 +92,7 @@ func wordsOnly(without, with string) []string {
 	return lines
 }
 
-// standing returns those of some lines, closed up, which stand in a text.
+// standing returns those of some closed-up lines that stand in a text.
 func (t *text) standing(lines map[string]bool) map[string]bool {
 	found := make(map[string]bool)
 	if len(lines) == 0 || t == nil {
@@ -117,7 +118,7 @@ func firstWord(line string) string {
 	return ""
 }
 
-// back takes those undos out of a group that would bring a line which is back already, and gives them the reason.
+// back takes out of a group those undos that would bring back a line that is back already, and tells them why.
 func back(shown *text, group []*undo) (apart, twice []*undo) {
 	all := make(map[string]bool)
 	for _, u := range group {

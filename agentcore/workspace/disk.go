@@ -20,7 +20,7 @@ import (
 	"github.com/agentls/agentls/agentcore/permission"
 )
 
-// root is a workspace folder. It is immutable but for its handle.
+// root is a workspace folder. It does not change, except for its handle.
 type root struct {
 	Root
 	name string
@@ -28,13 +28,14 @@ type root struct {
 }
 
 // handle is a folder that is opened when first needed, so that a folder that does not exist yet is no error. A root
-// that stays when others come and go keeps it, for whoever reads in it. Its methods may be called from any goroutine.
+// that stays while others come and go keeps its handle, since others may be reading by it. Its methods may be called
+// from any goroutine.
 type handle struct {
 	path string
 
 	mu     sync.Mutex
 	dir    *os.Root
-	below  *beneath.Root // of dir, nil before it is needed
+	below  *beneath.Root // opens below dir; nil before it is needed
 	closed bool
 }
 
@@ -44,7 +45,7 @@ func (h *handle) open() (*os.Root, error) {
 	return h.opened()
 }
 
-// folders is open, for whoever reads many folders.
+// folders returns the folder, opened, for callers that read many folders in it.
 func (h *handle) folders() (*beneath.Root, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -55,7 +56,7 @@ func (h *handle) folders() (*beneath.Root, error) {
 	return h.below, err
 }
 
-// opened opens the folder where it is not open yet. The lock is held.
+// opened opens the folder unless it is open. The lock is held.
 func (h *handle) opened() (*os.Root, error) {
 	if h.closed {
 		return nil, os.ErrClosed
@@ -85,8 +86,8 @@ func (h *handle) close() error {
 	return errors.Join(below.Close(), dir.Close())
 }
 
-// real returns the slash path below the root that rel leads to once symbolic links are followed; what
-// does not exist yet keeps its name. It reports false where that is outside the root.
+// real returns the path below the root, with slashes, that rel leads to once symbolic links are followed. A part that
+// does not exist yet keeps its name. It reports false where rel leads out of the root.
 func (r *root) real(rel string) (string, bool) {
 	if below, err := r.folders(); err == nil && below.Plain(rel) {
 		return filepath.ToSlash(rel), true
@@ -119,14 +120,15 @@ func (r *root) real(rel string) (string, bool) {
 type diskFile struct {
 	text   *text
 	format Format
-	// secret is set where the file, links followed, looks like one that holds keys.
+	// secret is set where the file looks like one that holds keys, by its own name or by that of the file that a link
+	// leads to.
 	secret bool
-	// failure is Binary or TooLarge, which stay true as long as the file does.
+	// failure is Binary or TooLarge. It holds as long as the file does not change.
 	failure *FileError
 }
 
-// readDisk returns what lies at an absolute path; a nil text means that nothing does. It opens nothing
-// but regular files and never waits on a pipe or a device.
+// readDisk returns the file at an absolute path; its text is nil where there is no file. It opens only regular files,
+// and never waits for a pipe or a device.
 func (f *folders) readDisk(path string) (diskFile, error) {
 	r, rel := f.locate(path)
 	if r == nil {
@@ -151,7 +153,7 @@ func (f *folders) readDisk(path string) (diskFile, error) {
 	}
 	buffer := readBuffers.Get().(*[]byte)
 	defer readBuffers.Put(buffer)
-	// What was looked at may have been replaced before it is opened.
+	// The file may have been replaced between the look and the opening.
 	data, info, err := below.ReadFile(rel, buffer, f.options.MaxFileSize)
 	read := time.Now()
 	switch {
@@ -172,10 +174,10 @@ func (f *folders) readDisk(path string) (diskFile, error) {
 	return found.result()
 }
 
-// readBuffers are for the bytes of files until they are texts.
+// readBuffers hold the bytes of files until they are made texts.
 var readBuffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// fill makes what was read of a file its text.
+// fill sets the text of a file from its bytes.
 func (f *folders) fill(found *diskFile, path string, data []byte) {
 	if int64(len(data)) > f.options.MaxFileSize {
 		found.failure = f.tooLarge(path, int64(len(data)))
@@ -228,7 +230,7 @@ func ioError(path, detail string, err error) error {
 	}
 }
 
-// statError sorts an error of os.Root: no such file is none.
+// statError turns an error of os.Root into one of ours. A file that does not exist is no error.
 func (f *folders) statError(path string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
@@ -328,8 +330,8 @@ func (c *diskCache) get(path string, info beneath.Info) (diskFile, bool) {
 }
 
 func (c *diskCache) put(path string, info beneath.Info, read time.Time, file diskFile) {
-	// A file that was written just before the read may change again within the same tick of the file
-	// system's clock, at the same size; git calls such entries racy and does not trust them either.
+	// A file that was written just before the read may change again within the same tick of the file system's clock
+	// without changing its size. git calls such entries racy and does not trust them either.
 	if read.Sub(info.Modified) < 2*time.Second {
 		return
 	}
@@ -363,7 +365,7 @@ func (c *diskCache) remove(element *list.Element) {
 	c.size -= entry.size
 }
 
-// names lists what is in a folder of the disk; nothing where it cannot be read.
+// names lists the names in a folder of the disk; none where it cannot be read.
 func (r *root) names(rel string) []string {
 	dir, err := r.open()
 	if err != nil {

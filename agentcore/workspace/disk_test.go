@@ -12,9 +12,11 @@ import (
 
 func TestRead(t *testing.T) {
 	v, dir := open(t, map[string]string{
-		"plain": "a\r\nb", "empty": "", "bom": "\xef\xbb\xbfä\n", "le": "\xff\xfea\x00=\xd8\x00\xde\n\x00", "be": "\xfe\xff\x00a\x00\n",
-		"latin": "\xe4\n", "zero": "a\x00b", "odd": "\xff\xfea", "lone": "\xff\xfe\x00\xd8a\x00", "dir/x": "", "large": strings.Repeat("x", 8<<20+1),
-		"limit": strings.Repeat("x", 8<<20), ".env": "A=1", ".env.example": "A=", "key.pem": "-", "id_rsa": "-", "sub/credentials": "c", ".aws/credentials": "c",
+		"plain": "a\r\nb", "empty": "", "bom": "\xef\xbb\xbfä\n", "le": "\xff\xfea\x00=\xd8\x00\xde\n\x00",
+		"be": "\xfe\xff\x00a\x00\n", "latin": "\xe4\n", "zero": "a\x00b", "odd": "\xff\xfea",
+		"lone": "\xff\xfe\x00\xd8a\x00", "dir/x": "", "large": strings.Repeat("x", 8<<20+1),
+		"limit": strings.Repeat("x", 8<<20), ".env": "A=1", ".env.example": "A=", "key.pem": "-", "id_rsa": "-",
+		"sub/credentials": "c", ".aws/credentials": "c",
 	})
 	if err := os.Chmod(filepath.Join(dir, "plain"), 0o755); err != nil {
 		t.Fatal(err)
@@ -86,14 +88,25 @@ func TestLinks(t *testing.T) {
 	outside := t.TempDir()
 	put(t, filepath.Join(outside, "secret"), "secret\n")
 	for name, target := range map[string]string{
-		"out": outside, "outfile": filepath.Join(outside, "secret"), "link": "in", "linkfile": "in/file", "hidden": ".env", "loop": "loop", "self": ".",
+		"out":      outside,
+		"outfile":  filepath.Join(outside, "secret"),
+		"link":     "in",
+		"linkfile": "in/file",
+		"hidden":   ".env",
+		"loop":     "loop",
+		"self":     ".",
 	} {
 		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for name, want := range map[string]ErrorKind{
-		"outfile": Outside, "out/secret": Outside, "linkfile": "", "link/file": "", "hidden": Protected, "link": Directory,
+		"outfile":    Outside,
+		"out/secret": Outside,
+		"linkfile":   "",
+		"link/file":  "",
+		"hidden":     Protected,
+		"link":       Directory,
 	} {
 		if _, err := v.Read(filepath.Join(dir, name)); kind(err) != want || want == "" && err != nil {
 			t.Errorf("%s: got %v, want %q", name, err, want)

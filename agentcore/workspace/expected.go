@@ -12,23 +12,23 @@ import (
 	"github.com/agentls/agentls/agentcore/permission"
 )
 
-// expected is what there may be once everything is accepted that anybody has proposed in a view: the files of all
-// layers, sessions and documents, whoever else sees them by now. Git takes a folder for a repository once a few names
-// are in it, which several runs may bring, in any order. So nothing is forgotten while the view lives, and a path is
-// here before it is judged. It has its own lock, under which nothing else is taken.
+// expected holds all paths that may exist once everything is accepted that anybody has proposed in a view: the files of
+// all layers, sessions and documents, whether or not somebody still sees them. Git takes a folder for a repository once
+// it holds a few names, which several runs may bring in any order. So nothing is forgotten while the view lives, and a
+// path is added before it is judged. It has its own lock; no other lock is taken while it is held.
 type expected struct {
 	mu sync.Mutex
-	// names are files and the folders that they are in, by folded absolute slash path, each with the names in it.
+	// names maps the absolute slash path of each folder, folded to one letter case, to the names in the folder.
 	names map[string]map[string]bool
-	// spelled are the same by their absolute slash path, each with the names in it as they are spelled, by what they
-	// have in common but for their letter case.
+	// spelled does so for paths as they are spelled. The names in a folder are grouped by what they are without letter
+	// case.
 	spelled map[string]map[string][]string
-	// texts are the versions of files that act by their name, such as `.git`, by the same paths.
+	// texts are the versions of files that act by their name, such as `.git`, by folded path.
 	texts map[string][]string
-	// generation counts the changes of what there may be, those of open documents included: whoever has judged by it
-	// sees that it has to look again.
+	// generation counts changes of what there may be, open documents included, so that a judge that has looked before
+	// sees that it must look again.
 	generation atomic.Uint64
-	// visited counts the names that a look below a path came by. Tests look at it, since counts tell how work grows.
+	// visited counts the names that a look below a path passes. Tests read it to see how the work grows.
 	visited atomic.Int64
 }
 
@@ -83,7 +83,7 @@ func (e *expected) spell(at string) {
 	}
 }
 
-// caseless is what names have in common that [strings.EqualFold] takes for one.
+// caseless maps names that [strings.EqualFold] takes for equal to the same text.
 func caseless(name string) string {
 	return strings.Map(func(r rune) rune {
 		least := r
@@ -101,7 +101,7 @@ func (e *expected) inside(name string) bool {
 	return len(e.spelled[filepath.ToSlash(name)]) > 0
 }
 
-// twins reports whether anything may be in a folder that is called as a name but for its letter case.
+// twins reports whether the folder may hold a name that differs from this one in letter case alone.
 func (e *expected) twins(dir, name string) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -109,7 +109,7 @@ func (e *expected) twins(dir, name string) bool {
 	return slices.ContainsFunc(spellings, func(other string) bool { return other != name })
 }
 
-// write notes what a file is to hold, if that matters.
+// write notes the text that a file is to have, if the text matters.
 func (e *expected) write(name string, t *text) {
 	e.add(name)
 	if _, acts := permission.Protected(filepath.ToSlash(name)); !acts || t == nil {
@@ -125,7 +125,7 @@ func (e *expected) write(name string, t *text) {
 	e.generation.Add(1)
 }
 
-// rename notes that what is expected at a path is expected at another one, too.
+// rename notes that all that is expected at and below one path is expected at another one, too.
 func (e *expected) rename(from, to string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -142,7 +142,7 @@ func (e *expected) rename(from, to string) {
 	}
 }
 
-// below lists a folded path and all below it, each without the path. The lock is held.
+// below lists a folded path and all paths below it, each without the path in front. The lock is held.
 func (e *expected) below(at, rest string, list []string) []string {
 	inside, known := e.names[at+rest]
 	if !known {

@@ -69,14 +69,18 @@ func TestProtectedWhereItMoves(t *testing.T) {
 func TestProtectedByProposedPointers(t *testing.T) {
 	w := newProtectedWorld(t)
 	layer := w.session.Fork()
-	for name, text := range map[string]string{"lib/.git": "gitdir: store\n", ".git/config": "[core]\n\thooksPath = tools\n"} {
+	for name, text := range map[string]string{
+		"lib/.git": "gitdir: store\n", ".git/config": "[core]\n\thooksPath = tools\n",
+	} {
 		layer.Allow(w.path(name))
 		if _, err := layer.Write(w.path(name), text, "", Author{}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	other := w.session.Fork()
-	for name, want := range map[string]bool{"lib/store/config": true, "tools/pre-commit": true, "lib/a": false, "a": false} {
+	for name, want := range map[string]bool{
+		"lib/store/config": true, "tools/pre-commit": true, "lib/a": false, "a": false,
+	} {
 		if err := create(other, w.path(name)); isProtected(err) != want {
 			t.Errorf("write %s: %v", name, err)
 		}

@@ -23,7 +23,7 @@ type Options struct {
 	CacheSize int64
 }
 
-// folders are the workspace folders, and what lies in them on the disk. Any goroutine may use them.
+// folders are the workspace folders and their files on the disk. Any goroutine may use them.
 type folders struct {
 	options Options
 	roots   atomic.Pointer[[]*root]
@@ -58,7 +58,7 @@ func within(dir, name string) (string, bool) {
 	return rest[1:], true
 }
 
-// locate finds the innermost root that holds an absolute path, and the path below it.
+// locate finds the innermost root that holds an absolute path, and the path below that root.
 func (f *folders) locate(name string) (*root, string) {
 	var best *root
 	var below string
@@ -97,8 +97,8 @@ func (f *folders) below(r *root, rel, name string) (string, error) {
 	return full, nil
 }
 
-// Relative is the inverse of Resolve: a slash path for people and models, relative to the only root, or
-// beginning with the root's name where there are several. What lies outside stays as it is.
+// Relative is the inverse of Resolve: a path with slashes for people and models, relative to the only root, or
+// beginning with the root's name where there are several. A path outside of the roots stays as it is.
 func (f *folders) Relative(name string) string {
 	r, rel := f.locate(name)
 	if r == nil {
@@ -111,12 +111,12 @@ func (f *folders) Relative(name string) string {
 	return path.Join(r.name, rel)
 }
 
-// Shown is Relative for whoever reads it: a name that could be taken for several, or for something else, is quoted.
-// This is how every tool and message has to write the names of files.
+// Shown is Relative for readers: a name that could be misread is quoted. Every tool and message must write the names of
+// files this way.
 func (f *folders) Shown(name string) string { return permission.Quoted(f.Relative(name)) }
 
-// nameRoots gives each root the name that tells it apart: the editor's, or its last path element; where
-// two would be the same, a number is added.
+// nameRoots gives each root a name of its own: the editor's name for it, or its last path element. Equal names get a
+// number.
 func nameRoots(roots []*root) {
 	taken := make(map[string]bool)
 	for _, r := range roots {
@@ -129,7 +129,7 @@ func nameRoots(roots []*root) {
 	}
 }
 
-// secretError refuses to show a file that looks like one that holds keys.
+// secretError is the refusal to show a file that looks like one that holds keys.
 func (f *folders) secretError(name string) error {
 	return &FileError{
 		Kind: Protected, Path: name,
@@ -138,8 +138,8 @@ func (f *folders) secretError(name string) error {
 	}
 }
 
-// place is where a path lies below a root. real is the slash path that it leads to once links are followed, if that is
-// inside of the root.
+// place is where a path lies below a root. real is the path, with slashes, that it leads to once links are followed, if
+// that is inside of the root.
 type place struct {
 	root   *root
 	rel    string
@@ -147,7 +147,7 @@ type place struct {
 	inside bool
 }
 
-// places are those of an absolute path below the roots that hold it, the innermost first.
+// places are the places of an absolute path below the roots that hold it, the innermost root first.
 func (f *folders) places(name string) []place {
 	var list []place
 	for _, r := range *f.roots.Load() {
@@ -160,8 +160,8 @@ func (f *folders) places(name string) []place {
 	return list
 }
 
-// Plain reports that no part of a path below its root is a symbolic link, as far as it exists, at one moment. It is
-// false where that cannot be told by one look, and outside of the roots.
+// Plain reports whether no part of a path below its root is a symbolic link at this moment, as far as the path exists.
+// It is false where one look cannot tell, and for paths outside of the roots.
 func (f *folders) Plain(name string) bool {
 	r, rel := f.locate(name)
 	if r == nil {

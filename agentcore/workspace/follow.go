@@ -4,7 +4,7 @@ import (
 	"maps"
 )
 
-// reaches reports whether a layer has to follow.
+// reaches reports whether a layer has to follow the rename.
 func (r rename) reaches(l *Layer) bool {
 	if r.layer == 0 {
 		return r.session == nil || r.session == l.session
@@ -17,7 +17,7 @@ func (r rename) reaches(l *Layer) bool {
 	return false
 }
 
-// follow takes the layer's edits to where the files below are by now. The lock is held.
+// follow moves the layer's edits to where the files below are now. The lock is held.
 func (l *Layer) follow() {
 	for _, r := range l.view.renames.since(l.followed) {
 		l.followed++
@@ -31,7 +31,8 @@ func (l *Layer) rename(r rename) {
 	moving := make(map[string]*layerFile)
 	for key, f := range l.files {
 		switch at := r.path(key); {
-		case !r.editor && (key != r.from || f.base == nil): // a file that is new here is another one
+		// a file that the layer made is not the file that was renamed
+		case !r.editor && (key != r.from || f.base == nil):
 		case at != key || f.moveTo != "" && r.path(f.moveTo) != f.moveTo && r.editor:
 			moving[key] = f
 		}
@@ -63,9 +64,9 @@ func (l *Layer) rename(r rename) {
 		}
 		l.set(at, f)
 	}
-	// What the run knows counts at both paths: it has not heard of the new one, and what it would write to the old one,
-	// where nothing is now, was made from the text that has moved. At the new one it is enough for an edit: who writes
-	// a whole file there may mean to make one.
+	// What the run knows of the file counts at both paths. The run has not heard of the new path, and what it would
+	// write to the old path, where no file is now, was made from the text that has moved. At the new path it may edit
+	// the file, but not replace it as a whole, since it may believe that it makes a new file.
 	for _, known := range []map[string]sight{l.seen, l.learned} {
 		for path, s := range maps.Clone(known) {
 			if at := r.path(path); at != path && (r.editor || path == r.from) {

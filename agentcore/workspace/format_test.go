@@ -25,15 +25,19 @@ func TestFormatsSurvive(t *testing.T) {
 		data   string
 		format Format
 	}{
-		"UTF-8":                    {five, Format{"utf-8", false, 0o644}},
-		"UTF-8 with a mark":        {"\ufeff" + five, Format{"utf-8", true, 0o644}},
-		"UTF-16 LE":                {utf16("utf-16le", five), Format{"utf-16le", true, 0o644}},
-		"UTF-16 BE, CRLF":          {utf16("utf-16be", strings.ReplaceAll(five, "\n", "\r\n")), Format{"utf-16be", true, 0o644}},
-		"CRLF":                     {strings.ReplaceAll(five, "\n", "\r\n"), Format{"utf-8", false, 0o644}},
-		"CR":                       {strings.ReplaceAll(five, "\n", "\r"), Format{"utf-8", false, 0o644}},
-		"mixed endings":            {mixed, Format{"utf-8", false, 0o644}},
-		"no final newline":         {strings.TrimSuffix(five, "\n"), Format{"utf-8", false, 0o644}},
-		"CRLF, none at the end":    {strings.TrimSuffix(strings.ReplaceAll(five, "\n", "\r\n"), "\r\n"), Format{"utf-8", false, 0o644}},
+		"UTF-8":             {five, Format{"utf-8", false, 0o644}},
+		"UTF-8 with a mark": {"\ufeff" + five, Format{"utf-8", true, 0o644}},
+		"UTF-16 LE":         {utf16("utf-16le", five), Format{"utf-16le", true, 0o644}},
+		"UTF-16 BE, CRLF": {
+			utf16("utf-16be", strings.ReplaceAll(five, "\n", "\r\n")), Format{"utf-16be", true, 0o644},
+		},
+		"CRLF":             {strings.ReplaceAll(five, "\n", "\r\n"), Format{"utf-8", false, 0o644}},
+		"CR":               {strings.ReplaceAll(five, "\n", "\r"), Format{"utf-8", false, 0o644}},
+		"mixed endings":    {mixed, Format{"utf-8", false, 0o644}},
+		"no final newline": {strings.TrimSuffix(five, "\n"), Format{"utf-8", false, 0o644}},
+		"CRLF, none at the end": {
+			strings.TrimSuffix(strings.ReplaceAll(five, "\n", "\r\n"), "\r\n"), Format{"utf-8", false, 0o644},
+		},
 		"executable":               {five, Format{"utf-8", false, 0o755}},
 		"read only, UTF-16, emoji": {utf16("utf-16le", five+"🦫\n"), Format{"utf-16le", true, 0o444}},
 	} {

@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// DiffBase is the folder that the names in a diff are relative to: where `git apply` is to be run.
+// DiffBase is the folder that the names in a diff are relative to: `git apply` must be run there.
 type DiffBase struct {
 	dir string
-	top string // of the repository that dir lies in; dir itself where there is none
+	top string // the top of the repository that dir lies in; dir itself where there is none
 }
 
-// NewDiffBase returns the base for a folder, an absolute path. It looks on disk for the repository that the folder is
-// in, since `git apply` takes the names of a plain diff as relative to the folder, but those under a `diff --git` line
-// as relative to the top of the repository.
+// NewDiffBase returns the base for a folder, an absolute path. It looks on the disk for the folder's repository: `git
+// apply` takes the names of a plain diff as relative to the folder, but those under a `diff --git` line as relative to
+// the top of the repository.
 func NewDiffBase(dir string) DiffBase {
 	for top := filepath.Clean(dir); ; top = filepath.Dir(top) {
 		if _, err := os.Lstat(filepath.Join(top, ".git")); err == nil {
@@ -32,15 +32,15 @@ func NewDiffBase(dir string) DiffBase {
 func slashName(dir, path string) string {
 	rel, err := filepath.Rel(dir, path)
 	if err != nil {
-		rel = path // another volume
+		rel = path // the folder is on another volume
 	}
 	return filepath.ToSlash(rel)
 }
 
-// Diff returns what the edit does to its file as `git apply` takes it in the base's folder: a plain unified diff (see
-// [FileEdit.Unified]) where that can tell it, and git's extended headers (git-diff, "Generating patch text with -p")
-// for renames and for files that come or go without a line. An empty line ends headers that nothing follows, since git
-// would read the names of a plain diff behind them as more of the same header. Format is that of the file.
+// Diff returns what the edit does to its file, in a form that `git apply` takes in the base's folder. That is a plain
+// unified diff (see [FileEdit.Unified]) where it is enough, and git's extended headers (git-diff, "Generating patch
+// text with -p") for renames and for files that come or go without a line. Headers that no lines follow end with an
+// empty line, since git would read the names of a following plain diff as a part of them. format is that of the file.
 func (e FileEdit) Diff(base DiffBase, format Format) string {
 	from := slashName(base.top, e.Path)
 	mode := "100644"
@@ -74,7 +74,7 @@ func (e FileEdit) Diff(base DiffBase, format Format) string {
 	return b.String()
 }
 
-// similarity is how much of the text stays, in percent of the longer text; git only shows it.
+// similarity is how much of the text stays, in percent of the longer text. Git only shows it.
 func (e FileEdit) similarity() int {
 	gone, come := 0, 0
 	for _, edit := range e.Edits {
@@ -87,8 +87,9 @@ func (e FileEdit) similarity() int {
 	return min(99, 100*(len(e.Before)-gone)/max(len(e.Before), len(e.Before)-gone+come))
 }
 
-// Ordered puts edits into the order in which files can be changed one after the other: changes in place and deletions
-// by path, then renames, each when its new name is free, then new files. Cyclic are renames that wait for each other.
+// Ordered puts edits into an order in which the files can be changed one after the other: first changes in place and
+// deletions, by path, then renames, each when its new name is free, then new files. cyclic are renames that wait for
+// each other.
 func Ordered(edits []FileEdit) (ordered, cyclic []FileEdit) {
 	var moves, creations []FileEdit
 	for _, e := range slices.SortedFunc(slices.Values(edits),

@@ -21,7 +21,8 @@ type checkout struct {
 func (c checkout) git(args []string, stdin string) error {
 	git := exec.Command("git", args...)
 	git.Dir = c.dir
-	git.Env = append(os.Environ(), "GIT_CEILING_DIRECTORIES="+filepath.Dir(c.top), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
+	git.Env = append(os.Environ(), "GIT_CEILING_DIRECTORIES="+filepath.Dir(c.top),
+		"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
 	git.Stdin = strings.NewReader(stdin)
 	if out, err := git.CombinedOutput(); err != nil {
 		return fmt.Errorf("git %s: %w\n%s", strings.Join(args, " "), err, out)
@@ -136,23 +137,47 @@ func TestDiffWithGit(t *testing.T) {
 			[]FileEdit{{Path: "sub/new file.txt", Create: true, Edits: []Edit{{New: "one\ntwo"}}}},
 			map[string]string{"sub/new file.txt": "one\ntwo"},
 		},
-		{"create an empty file", nil, []FileEdit{{Path: "sub/empty", Create: true}}, map[string]string{"sub/empty": ""}},
-		{"delete", map[string]string{"a.txt": ten, "b": "x"}, []FileEdit{{Path: "a.txt", Delete: true}}, map[string]string{"b": "x"}},
-		{"delete an empty file", map[string]string{"a": "", "b": "x"}, []FileEdit{{Path: "a", Delete: true}}, map[string]string{"b": "x"}},
+		{
+			"create an empty file", nil,
+			[]FileEdit{{Path: "sub/empty", Create: true}},
+			map[string]string{"sub/empty": ""},
+		},
+		{
+			"delete",
+			map[string]string{"a.txt": ten, "b": "x"},
+			[]FileEdit{{Path: "a.txt", Delete: true}},
+			map[string]string{"b": "x"},
+		},
+		{
+			"delete an empty file",
+			map[string]string{"a": "", "b": "x"},
+			[]FileEdit{{Path: "a", Delete: true}},
+			map[string]string{"b": "x"},
+		},
 		{
 			"delete an empty executable",
 			map[string]string{"a": "executable: ", "b": "x"},
 			[]FileEdit{{Path: "a", Delete: true}},
 			map[string]string{"b": "x"},
 		},
-		{"rename", map[string]string{"a.txt": ten}, []FileEdit{{Path: "a.txt", MoveTo: "sub/b.txt"}}, map[string]string{"sub/b.txt": ten}},
+		{
+			"rename",
+			map[string]string{"a.txt": ten},
+			[]FileEdit{{Path: "a.txt", MoveTo: "sub/b.txt"}},
+			map[string]string{"sub/b.txt": ten},
+		},
 		{
 			"rename an executable and edit it",
 			map[string]string{"bin/run": "executable: " + ten},
 			[]FileEdit{{Path: "bin/run", MoveTo: "start", Edits: []Edit{{Start: 2, End: 3, New: "two"}}}},
 			map[string]string{"start": "executable: " + strings.Replace(ten, "2", "two", 1)},
 		},
-		{"rename an empty file", map[string]string{"a": ""}, []FileEdit{{Path: "a", MoveTo: "b"}}, map[string]string{"b": ""}},
+		{
+			"rename an empty file",
+			map[string]string{"a": ""},
+			[]FileEdit{{Path: "a", MoveTo: "b"}},
+			map[string]string{"b": ""},
+		},
 		{
 			"rename in a chain",
 			map[string]string{"a": "1\n", "b": "2\n"},
@@ -176,13 +201,22 @@ func TestDiffWithGit(t *testing.T) {
 				{Path: `back\slash`, Delete: true},
 			},
 			map[string]string{
-				"more space s": ten, `quote"d`: strings.Replace(ten, "2", "two", 1), `tab"bed`: strings.Replace(ten, "2", "two", 1), "ß/å": ten,
+				"more space s": ten,
+				`quote"d`:      strings.Replace(ten, "2", "two", 1),
+				`tab"bed`:      strings.Replace(ten, "2", "two", 1),
+				"ß/å":          ten,
 			},
 		},
 		{
 			"CRLF and no last line end",
 			map[string]string{"a.txt": "1\r\n2\r\n3"},
-			[]FileEdit{{Path: "a.txt", MoveTo: "b.txt", Edits: []Edit{{Start: 3, End: 4, New: "two"}, {Start: 7, End: 7, New: "rd"}}}},
+			[]FileEdit{
+				{
+					Path:   "a.txt",
+					MoveTo: "b.txt",
+					Edits:  []Edit{{Start: 3, End: 4, New: "two"}, {Start: 7, End: 7, New: "rd"}},
+				},
+			},
 			map[string]string{"b.txt": "1\r\ntwo\r\n3rd"},
 		},
 	} {
@@ -222,7 +256,9 @@ func TestDiffOfAnyText(t *testing.T) {
 			return
 		}
 		d := diffCase{
-			files: map[string]string{"a": before}, edits: []FileEdit{{Path: "a", MoveTo: move, Edits: edits}}, want: map[string]string{name: after},
+			files: map[string]string{"a": before},
+			edits: []FileEdit{{Path: "a", MoveTo: move, Edits: edits}},
+			want:  map[string]string{name: after},
 		}
 		dir, err := os.MkdirTemp("", "agentls-diff-")
 		if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 )
 
-// Hunk is one piece of a proposal: lines of the text that the editor shows, and what would replace them.
+// Hunk is one piece of a proposal: some lines of the text that the editor shows, and the lines that would replace them.
 type Hunk struct {
 	ID    event.HunkID
 	Path  string
@@ -17,30 +17,31 @@ type Hunk struct {
 	// the user's typing. Before and After are whole lines with their line endings.
 	StartLine, EndLine int
 	Before, After      string
-	// Create says that the hunk makes the file, Delete that it takes it away.
+	// Create says that the hunk makes the file, Delete that it deletes the file.
 	Create, Delete bool
-	// MoveTo is set for a hunk that moves the file from Path to MoveTo and has no lines. The edits of the file are
-	// hunks of their own at Path, on the text as it is there, and are at MoveTo once the file is. A hunk of a move that
-	// was accepted keeps the old path.
+	// MoveTo is set for a hunk that moves the file from Path to MoveTo. Such a hunk has no lines. Edits of the file are
+	// hunks of their own at Path, on the text there; once the file is at MoveTo, they are, too. An accepted hunk of a
+	// move keeps the old path.
 	MoveTo string
 	// Author is who wrote the hunk last; its Reason holds the reasons of all writes that went into it.
 	Author Author
-	// Fixes are the findings whose fixes went into the hunk, sorted. Who stores hunks stores that with the findings.
+	// Fixes are the findings whose fixes went into the hunk, sorted. Code that stores hunks must store the findings
+	// with them.
 	Fixes []event.FindingID
-	// Runs are those that wrote into the hunk, the author's last. A hunk of a former process names that one alone.
+	// Runs are the runs that wrote into the hunk, the author's last. A hunk of a former process names only that one.
 	Runs []event.RunID
-	// Detail says why the hunk is in its state, in a sentence for people; it may be empty.
+	// Detail says in a sentence for people why the hunk is in its state. It may be empty.
 	Detail string
-	// Current is what stands at the lines now, for a conflict.
+	// Current is the text that stands at the lines now. It is set for a conflict.
 	Current string
-	// Stamp is that of the shown text which the lines refer to, empty where there is no such file and
-	// for hunks that were settled before.
+	// Stamp is the stamp of the shown text that the lines refer to. It is empty where there is no such file, and for
+	// hunks that were settled before.
 	Stamp Stamp
-	// Place is what [Proposal.Restore] finds the hunk by in another process.
+	// Place is how [Proposal.Restore] finds the hunk in another process.
 	Place Place
 }
 
-// Waits reports whether the hunk waits for the user.
+// Waits reports whether the hunk waits for the user's decision.
 func (h Hunk) Waits() bool { return h.State == event.StateOpen || h.State == event.StateConflict }
 
 // Place tells where a hunk stands in the text of its Stamp: Before, or After once it is accepted.
@@ -51,56 +52,56 @@ type Place struct {
 	Above, Below string
 }
 
-// placeLines is how many lines a Place has above and below.
+// placeLines is how many lines a Place has above and below the hunk.
 const placeLines = 3
 
-// What is told of a hunk that the editor said it took, or took back, where its text says otherwise.
+// These are the details of a hunk that the editor reports as taken, or as taken back, while its text says otherwise.
 const (
 	untaken = "the editor said that it made the edit, but its text does not have it"
 	unmade  = "the editor said that it undid the edit, but its text still has it"
 )
 
-// hunk replaces the lines [start, end) of a base text. Those of a layer are immutable and have no id;
-// those of a session belong to its view's lock.
+// hunk replaces the lines [start, end) of a base text. The hunks of a layer are immutable and have no id; those of a
+// session are guarded by the lock of its view.
 type hunk struct {
 	start, end     int
 	before, after  string
 	create, delete bool
-	// moveTo is set for the hunk of a session that moves the file; it has no lines.
+	// moveTo is set for a session's hunk that moves the file. Such a hunk has no lines.
 	moveTo  string
 	authors []Author
 
 	id     event.HunkID
 	state  event.ProposalState
 	detail string
-	// pending is an accepted hunk whose text has not been seen yet: it still counts as proposed.
+	// pending is true for an accepted hunk whose text the editor has not shown yet. The hunk still counts as proposed.
 	pending bool
-	// A conflict covers the lines [start, end), which held home when the hunk still fitted, with before at
-	// line homeAt of it.
+	// A conflict covers the lines [start, end). When the hunk still fitted, these lines had the text home, and before
+	// stood at its line homeAt.
 	home   string
 	homeAt int
-	// gone is set while there is no such file; the lines are then those of the text that was.
+	// gone is set while the file does not exist; the lines are then those of its last text.
 	gone bool
-	// notify is set where people should hear of the hunk.
+	// notify is set where people should be told of the hunk.
 	notify bool
-	// reverse is the undo of a hunk that was accepted.
+	// reverse is the undo of an accepted hunk.
 	reverse *hunk
 }
 
 func (h *hunk) delta() int { return countLines(h.after) - (h.end - h.start) }
 
-// live reports whether the hunk is part of the session layer's text.
+// live reports whether the hunk is a part of the session layer's text.
 func (h *hunk) live() bool { return (h.state == event.StateOpen || h.pending) && !h.gone }
 
 // edits reports whether the hunk counts and changes the text.
 func (h *hunk) edits() bool { return h.live() && h.moveTo == "" }
 
-// settled reports whether nothing can happen to the hunk any more.
+// settled reports whether the hunk's state is final.
 func (h *hunk) settled() bool {
 	return h.state != event.StateOpen && h.state != event.StateConflict && !h.pending
 }
 
-// settle gives the hunk a state that people should hear of.
+// settle gives the hunk a state that people should be told of.
 func (h *hunk) settle(state event.ProposalState, detail string) {
 	if h.state == state && h.detail == detail && !h.pending {
 		return
@@ -108,7 +109,7 @@ func (h *hunk) settle(state event.ProposalState, detail string) {
 	h.state, h.detail, h.pending, h.notify = state, detail, false, true
 }
 
-// is reports whether the text is another one with a hunk applied to it.
+// is reports whether the text is from with a hunk applied to it.
 func (t *text) is(from *text, h *hunk) bool {
 	if len(t.s)-len(from.s) != len(h.after)-len(h.before) {
 		return false
@@ -118,7 +119,7 @@ func (t *text) is(from *text, h *hunk) bool {
 		t.s[start+len(h.after):] == from.s[end:]
 }
 
-// change is what taking the hunk does to the shown text.
+// change is the change of the shown text when the hunk is accepted.
 func (h *hunk) change() change {
 	return change{start: h.start, end: h.end, old: h.before, text: h.after, lines: countLines(h.after)}
 }
@@ -132,10 +133,10 @@ func (h *hunk) vanish() {
 	}
 }
 
-// blank reports whether nothing is in a text but, maybe, the end of one line: some editors show an empty file so.
+// blank reports whether a text is empty or only a line ending: some editors show an empty file so.
 func blank(t *text) bool { return t.s == "" || t.s == "\n" || t.s == "\r\n" }
 
-// followCreate looks after a hunk that makes a file.
+// followCreate updates a hunk that makes a file, for the file's next text.
 func (h *hunk) followCreate(next *text) {
 	switch {
 	case next != nil && next.s == h.after && h.after != "":
@@ -161,7 +162,7 @@ func (h *hunk) followCreate(next *text) {
 	}
 }
 
-// followDelete looks after a hunk that deletes a file.
+// followDelete updates a hunk that deletes a file, for the file's next text.
 func (h *hunk) followDelete(next *text) {
 	switch {
 	case next == nil:
@@ -178,7 +179,7 @@ func (h *hunk) followDelete(next *text) {
 	}
 }
 
-// shift moves a hunk below changes and returns those that it touches: changes[i:j].
+// shift moves a hunk by the changes above it, and returns those that touch it: changes[i:j].
 func (h *hunk) shift(changes []change) (i, j int) {
 	i, j = spanOf(changes, h.start, h.end)
 	by := shiftOf(changes, i)
@@ -186,8 +187,7 @@ func (h *hunk) shift(changes []change) (i, j int) {
 	return i, j
 }
 
-// follow moves a hunk of a file that is still there. exact says that the changes are other hunks of the
-// same session.
+// follow moves a hunk of a file that still exists. exact says that the changes are other hunks of the same session.
 func (h *hunk) follow(from, next *text, changes []change, exact bool) {
 	i, j := spanOf(changes, h.start, h.end)
 	if !exact {
@@ -196,7 +196,8 @@ func (h *hunk) follow(from, next *text, changes []change, exact bool) {
 	h.followSpan(from, next, changes, i, j, !exact)
 }
 
-// followSpan moves a hunk that changes[i:j] touch; guess says that those beside it may have done what it proposes.
+// followSpan moves a hunk that changes[i:j] touch. guess says that the changes beside it may have done what the hunk
+// proposes.
 func (h *hunk) followSpan(from, next *text, changes []change, i, j int, guess bool) {
 	by := shiftOf(changes, i)
 	if i >= j {
@@ -221,9 +222,9 @@ func (h *hunk) followSpan(from, next *text, changes []change, i, j int, guess bo
 	h.fit(next)
 }
 
-// reach widens changes[i:j], which overlap the hunk, by those beside it that matter to it: an unfinished
-// line would run into the next one, text at the border of a conflict may be what it waits for, and a part of what it
-// inserts may have come already.
+// reach widens changes[i:j], which overlap the hunk, by changes beside it that matter to it: an unfinished line would
+// run into the next one, text at the border of a conflict may be what the conflict waits for, and a part of what the
+// hunk inserts may have come already.
 func (h *hunk) reach(changes []change, i, j int, conflict bool) (int, int) {
 	partly := !h.there(changes, i)
 	for i > 0 && changes[i-1].end == h.start {
@@ -244,8 +245,8 @@ func (h *hunk) reach(changes []change, i, j int, conflict bool) (int, int) {
 	return i, j
 }
 
-// beside returns the changes at the hunk's ends, changes[i-1] above and changes[i] below. The hunk has moved by a
-// number of lines meanwhile.
+// beside returns the changes at the hunk's ends, changes[i-1] above and changes[i] below. by is how many lines the hunk
+// has moved meanwhile.
 func (h *hunk) beside(changes []change, i, by int) (above, below change) {
 	if i > 0 && changes[i-1].end == h.start-by {
 		above = changes[i-1]
@@ -256,7 +257,8 @@ func (h *hunk) beside(changes []change, i, by int) (above, below change) {
 	return above, below
 }
 
-// shares reports whether a change beside an insertion brings one of its lines that says something.
+// shares reports whether a change beside an insertion brings one of the insertion's lines, other than a line that says
+// nothing.
 func (h *hunk) shares(c change) bool {
 	if h.before != "" {
 		return false
@@ -276,8 +278,8 @@ func (h *hunk) shares(c change) bool {
 	return false
 }
 
-// begins reports whether a text begins with lines, and ends whether it ends with them, as a formatter may have laid
-// them out.
+// begins reports whether a text begins with these lines, and ends whether it ends with them. Both allow for the layout
+// of a formatter.
 func begins(text, lines string) bool {
 	return closeUp(NewIndex(text).Slice(0, countLines(lines))) == closeUp(lines)
 }
@@ -287,8 +289,8 @@ func ends(text, lines string) bool {
 	return closeUp(x.Slice(max(x.Len()-countLines(lines), 0), x.Len())) == closeUp(lines)
 }
 
-// closeUp returns text without the white space that formatters change: at the ends of its lines, and how much there is
-// within them.
+// closeUp returns text without the white space that formatters change: that at the ends of lines goes, and that within
+// lines counts as one.
 func closeUp(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
@@ -298,7 +300,7 @@ func closeUp(text string) string {
 	return b.String()
 }
 
-// there reports whether the changes beside the hunk, changes[i-1] above and changes[i] below, did what it
+// there reports whether the changes beside the hunk, changes[i-1] above and changes[i] below, did what the hunk
 // proposes.
 func (h *hunk) there(changes []change, i int) bool {
 	above, below := h.beside(changes, i, 0)
@@ -308,13 +310,13 @@ func (h *hunk) there(changes []change, i int) bool {
 	if h.before == "" && strings.ContainsFunc(h.after, isWord) &&
 		(begins(below.text, h.after) && !begins(below.old, h.after) || ends(above.text, h.after) &&
 			!ends(above.old, h.after)) {
-		return true // its lines came together with a change of those beside them
+		return true // its lines came together with a change of the lines beside them
 	}
 	return above.text+h.before+below.text == above.old+h.after+below.old
 }
 
-// fit merges a hunk into its lines, which are not as they were: it is accepted where they have its text
-// already, carried over where the changes are elsewhere in them, and a conflict otherwise.
+// fit merges a hunk into its lines, which have changed. The hunk is accepted where the lines have its text already,
+// carried over where the lines have changed elsewhere, and otherwise in conflict.
 func (h *hunk) fit(next *text) {
 	home := NewIndex(h.home)
 	ours := home.Slice(0, h.homeAt) + h.after + home.Slice(h.homeAt+countLines(h.before), home.Len())
@@ -346,11 +348,11 @@ func (h *hunk) fit(next *text) {
 
 func inOrder(a, b *hunk) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end)) }
 
-// followMove looks after a hunk that moves the file.
+// followMove updates a hunk that moves the file.
 func (h *hunk) followMove(next *text) {
 	h.start, h.end = 0, 0
 	switch {
-	case h.pending: // the new path tells, or nobody does
+	case h.pending: // only the new path can tell whether the move was made
 	case next == nil:
 		h.vanish()
 	case h.gone:
@@ -358,7 +360,7 @@ func (h *hunk) followMove(next *text) {
 	}
 }
 
-// shownState is the state that others see of a hunk: one of a file that is gone is in conflict.
+// shownState is the hunk's state as others see it: a hunk of a file that is gone is in conflict.
 func (h *hunk) shownState() event.ProposalState {
 	if h.gone {
 		return event.StateConflict
@@ -378,7 +380,7 @@ func fixesOf(authors []Author) []event.FindingID {
 	return slices.Compact(list)
 }
 
-// runsOf are the runs of authors, each once, that of the last one last.
+// runsOf are the runs of authors, each once, with that of the last author last.
 func runsOf(authors []Author) []event.RunID {
 	list := make([]event.RunID, 0, 1)
 	for _, a := range slices.Backward(authors) {
@@ -390,7 +392,7 @@ func runsOf(authors []Author) []event.RunID {
 	return list
 }
 
-// joinAuthors is the last author with the reasons of all.
+// joinAuthors is the last author, with the reasons of all.
 func joinAuthors(authors []Author) Author {
 	if len(authors) == 0 {
 		return Author{}
@@ -404,8 +406,8 @@ func joinAuthors(authors []Author) Author {
 	return last
 }
 
-// lands returns the line at which the text of a hunk begins in the next text, -1 where changes, which lead there, do
-// not have it as one.
+// lands returns the line at which the text of a hunk begins in the next text, or -1 where the changes that lead to that
+// text do not contain the hunk as one change.
 func (h *hunk) lands(changes []change) int {
 	own := slices.IndexFunc(changes,
 		func(c change) bool { return c.start == h.start && c.end == h.end && c.text == h.after })
@@ -415,7 +417,7 @@ func (h *hunk) lands(changes []change) int {
 	return h.start + shiftOf(changes, own)
 }
 
-// taken makes the reverse of a hunk that stands at exactly its place of the next text; changes lead there.
+// taken makes the reverse of a hunk that stands exactly at its place in the next text, to which changes lead.
 func (h *hunk) taken(changes []change) *hunk {
 	start := h.lands(changes)
 	if start < 0 {
@@ -427,8 +429,8 @@ func (h *hunk) taken(changes []change) *hunk {
 	}
 }
 
-// merged makes the reverse of a hunk that is part of the lines [start, end) of the next text, which home with the
-// hunk in it has become.
+// merged makes the reverse of a hunk that is part of the lines [start, end) of the next text. These lines have come of
+// home with the hunk in it.
 func (h *hunk) merged(next *text, start, end int, home string, homeAt int) *hunk {
 	x := NewIndex(home)
 	r := &hunk{

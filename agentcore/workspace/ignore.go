@@ -8,8 +8,8 @@ import (
 	"unicode"
 )
 
-// ignores are the exclude patterns that hold in a folder, as gitignore(5) has them: those of its own file
-// after those of the folders above, the last match decides.
+// ignores are the exclude patterns that hold in a folder, as gitignore(5) has them: those of the folder's own file
+// follow those of the folders above, and the last match decides.
 type ignores struct {
 	lists []ignoreList
 }
@@ -22,22 +22,22 @@ type ignoreList struct {
 
 type ignorePattern struct {
 	glob string
-	// negated is for "!", folder for a pattern that ends with "/", anchored for one with another "/".
+	// negated is for "!", folder for a pattern that ends with "/", anchored for one that has another "/".
 	negated, folder, anchored bool
-	// literal has no wildcard, suffix is one "*" and then a literal.
+	// literal has no wildcard, suffix is one "*" followed by a literal.
 	literal, suffix bool
 }
 
-// ignoresAbove collects the patterns that hold in a folder of a root, without its own: those of its
-// repository, which may begin above the root. What ignores the folder itself, or one above it, does not
-// count: somebody asked for it nevertheless.
+// ignoresAbove collects the patterns that hold in a folder of a root and come from the folders above it. Its repository
+// may begin above the root. Patterns that ignore the folder itself, or one above it, do not count, since somebody asked
+// for the folder.
 func ignoresAbove(l *Layer, r *root, dir string) ignores {
 	var chain []string // the folders above, innermost first
 	top := dir
 	for !isRepository(top) {
 		parent := filepath.Dir(top)
 		if parent == top {
-			// There is no repository: what lies above the root does not matter.
+			// Without a repository, the folders above the root do not matter.
 			chain = slices.DeleteFunc(chain, func(above string) bool { _, ok := within(r.Path, above); return !ok })
 			break
 		}
@@ -67,7 +67,7 @@ func (g ignores) unless(dir string) ignores {
 	return g
 }
 
-// enter adds the patterns of a folder's own file. A repository starts afresh.
+// enter adds the patterns of a folder's own file. In a repository, the patterns from outside do not count.
 func (g ignores) enter(dir string, repository bool, own []ignorePattern) ignores {
 	if repository {
 		g = ignores{}.add(dir, parseIgnore(readSmall(excludeFile(dir))))
@@ -81,8 +81,8 @@ func isRepository(dir string) bool {
 	return err == nil
 }
 
-// excludeFile returns where a work tree has its info/exclude (gitrepository-layout(5)): in .git or, where
-// that is a file, in the repository that the work tree belongs to.
+// excludeFile returns the path of a work tree's info/exclude (gitrepository-layout(5)): it lies in .git or, where .git
+// is a file, in the repository that the work tree belongs to.
 func excludeFile(dir string) string {
 	git := gitDir(dir)
 	if common := strings.TrimSpace(readSmall(filepath.Join(git, "commondir"))); common != "" {
@@ -91,7 +91,7 @@ func excludeFile(dir string) string {
 	return filepath.Join(git, "info", "exclude")
 }
 
-// gitDir returns git's own folder of a work tree: .git or, where that is a file, what it names.
+// gitDir returns git's own folder of a work tree: .git or, where .git is a file, the folder that it names.
 func gitDir(dir string) string {
 	git := filepath.Join(dir, ".git")
 	if target, ok := strings.CutPrefix(readSmall(git), "gitdir:"); ok {
@@ -100,8 +100,8 @@ func gitDir(dir string) string {
 	return git
 }
 
-// Branch returns the branch that is checked out in the git work tree which holds a folder, "" where there is
-// none. It reads the disk and runs nothing.
+// Branch returns the branch that is checked out in the git work tree around a folder, "" where there is none. It reads
+// the disk and starts no program.
 func Branch(dir string) string {
 	for !isRepository(dir) {
 		parent := filepath.Dir(dir)
@@ -128,7 +128,7 @@ func absolute(dir, name string) string {
 	return filepath.Join(dir, name)
 }
 
-// readSmall reads a regular file of git's own, "" where there is none.
+// readSmall reads a regular file of git's own, and returns "" where there is none.
 func readSmall(path string) string {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > 1<<20 {
@@ -149,7 +149,7 @@ func (g ignores) add(dir string, patterns []ignorePattern) ignores {
 	return ignores{append(lists, ignoreList{dir, patterns})}
 }
 
-// excludes reads a file of patterns; one that cannot be read has none, as with git.
+// excludes reads a file of patterns. A file that cannot be read has no patterns, as with git.
 func excludes(l *Layer, path string) []ignorePattern {
 	c, err := l.content(path)
 	if err != nil || c.text == nil {
@@ -197,7 +197,7 @@ func quoted(line string, at int) bool {
 	return n%2 == 1
 }
 
-// ignored reports whether a path, whose folder is not ignored, is.
+// ignored reports whether a path is ignored whose folder is not.
 func (g ignores) ignored(path string, dir bool) bool {
 	name := filepath.Base(path)
 	for i := len(g.lists) - 1; i >= 0; i-- {
@@ -243,7 +243,7 @@ func wildmatch(glob, text string) bool {
 
 type matcher struct {
 	glob, text string
-	// failed marks places after a star that are known not to match.
+	// failed marks places behind a star that are known not to match.
 	failed map[[2]int]bool
 }
 
@@ -294,7 +294,7 @@ func (m *matcher) star(g, t int) bool {
 	// Two stars count only as a whole path element.
 	deep := end-g >= 2 && (g == 0 || m.glob[g-1] == '/') && (end == len(m.glob) || m.glob[end] == '/')
 	if deep && end < len(m.glob) && m.match(end+1, t) {
-		return true // "**/" stands for no folder, too
+		return true // "**/" stands for no folder as well
 	}
 	for at := t; ; at++ {
 		if m.match(end, at) {

@@ -31,7 +31,8 @@ func gitFiles(t *testing.T, dir string) []string {
 
 func gitEnvironment(t *testing.T) []string {
 	home := t.TempDir()
-	return append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_SYSTEM="+os.DevNull, "HOME="+home, "XDG_CONFIG_HOME="+home)
+	return append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull,
+		"GIT_CONFIG_SYSTEM="+os.DevNull, "HOME="+home, "XDG_CONFIG_HOME="+home)
 }
 
 // walked lists the files that Walk yields, as slash paths.
@@ -62,8 +63,9 @@ func repository(t *testing.T, dir string) {
 
 func TestIgnoreAgainstGit(t *testing.T) {
 	names := []string{
-		"a", "b", "ab", "abc", "a.go", "b.go", "x.txt", "a b", "a1", "A", "!a", "#a", "a[b", "a*b", "-", "]", "ä", "\\a", "trailing ",
-		"d/a", "d/b", "d/ab", "d/a.go", "d/e/a", "d/e/b.go", "d/e/f/a", "d/e/f/x.txt", "e/a", "e/d/a", "e/d/b", "build/a", "build/keep/a", "d/build/b.go",
+		"a", "b", "ab", "abc", "a.go", "b.go", "x.txt", "a b", "a1", "A", "!a", "#a", "a[b", "a*b", "-", "]", "ä",
+		"\\a", "trailing ", "d/a", "d/b", "d/ab", "d/a.go", "d/e/a", "d/e/b.go", "d/e/f/a", "d/e/f/x.txt", "e/a",
+		"e/d/a", "e/d/b", "build/a", "build/keep/a", "d/build/b.go",
 	}
 	list := append(strings.Split(`a b ab a* *b ?b a? *.go !a.go !a !*.go * !*/ !d/ d d/ /d /a a/ d/a d/* d/*/a d/**/a **/a **/d/a d/** !d/e/ !d/e/** a/** **/build build/ `+
 		`!build/ !build/keep [ab] [!ab] [^ab] [a-c] [!a-c]* a[[:digit:]] [[:upper:]] [[:alpha:]]* [[:nope:]] [[:alpha:] [ a[ a[b a\[b \!a \#a #a \a a\*b a** **b a**b d**a d/**a `+
@@ -110,7 +112,9 @@ func TestIgnoreAgainstGit(t *testing.T) {
 	glob := func() string {
 		var b strings.Builder
 		for range 1 + random.IntN(6) {
-			b.WriteString([]string{"a", "b", "d", "e", "/", "*", "**", "**/", "?", "[a-e]", "[!a]", ".go", "!", "\\"}[random.IntN(14)])
+			b.WriteString([]string{
+				"a", "b", "d", "e", "/", "*", "**", "**/", "?", "[a-e]", "[!a]", ".go", "!", "\\",
+			}[random.IntN(14)])
 		}
 		return b.String() + "\n"
 	}
@@ -128,8 +132,10 @@ func TestIgnoreAgainstGit(t *testing.T) {
 
 func TestIgnoreOfTheRepositoryAround(t *testing.T) {
 	_, top := open(t, map[string]string{
-		".gitignore": "*.log\n/sub/top\nsub/in/deep\n!sub/keep.log\n", "sub/.gitignore": "*.tmp\n", "sub/in/.gitignore": "!x.tmp\n",
-		"sub/a.log": "", "sub/keep.log": "", "sub/top": "", "sub/a.go": "", "sub/in/a.tmp": "", "sub/in/x.tmp": "", "sub/in/deep/x": "", "sub/in/more/x.log": "", "excluded": "", "sub/in/excluded": "",
+		".gitignore": "*.log\n/sub/top\nsub/in/deep\n!sub/keep.log\n", "sub/.gitignore": "*.tmp\n",
+		"sub/in/.gitignore": "!x.tmp\n", "sub/a.log": "", "sub/keep.log": "", "sub/top": "", "sub/a.go": "",
+		"sub/in/a.tmp": "", "sub/in/x.tmp": "", "sub/in/deep/x": "", "sub/in/more/x.log": "", "excluded": "",
+		"sub/in/excluded": "",
 	})
 	repository(t, top)
 	put(t, filepath.Join(top, ".git", "info", "exclude"), "excluded\n")
@@ -141,7 +147,8 @@ func TestIgnoreOfTheRepositoryAround(t *testing.T) {
 		}
 		defer v.Close()
 		layer := v.NewProposal(ProposalOptions{}).Fork()
-		if got, want := walked(t, layer, dir, WalkOptions{}), gitFiles(t, dir); !slices.Equal(got, want) || len(got) < 2 {
+		if got, want := walked(t, layer, dir, WalkOptions{}), gitFiles(t, dir); !slices.Equal(got, want) ||
+			len(got) < 2 {
 			t.Errorf("%s: we list %q, git lists %q", start, got, want)
 		}
 	}
@@ -152,14 +159,20 @@ func TestIgnoreOfTheRepositoryAround(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer v.Close()
-	if got := walked(t, v.NewProposal(ProposalOptions{}).Fork(), filepath.Join(top, "sub"), WalkOptions{}); len(got) != 10 {
+	got := walked(t, v.NewProposal(ProposalOptions{}).Fork(), filepath.Join(top, "sub"), WalkOptions{})
+	if len(got) != 10 {
 		t.Errorf("got %q", got)
 	}
 }
 
 func TestIgnoreOfALinkedWorkTree(t *testing.T) {
 	v, dir := open(t, map[string]string{
-		"main/.git/info/exclude": "excluded\n", "main/.git/worktrees/w/commondir": "../..\n", "w/excluded": "", "w/a": "", "main/excluded": "", "main/sub/excluded": "",
+		"main/.git/info/exclude":          "excluded\n",
+		"main/.git/worktrees/w/commondir": "../..\n",
+		"w/excluded":                      "",
+		"w/a":                             "",
+		"main/excluded":                   "",
+		"main/sub/excluded":               "",
 	})
 	put(t, filepath.Join(dir, "w", ".git"), "gitdir: "+filepath.Join(dir, "main", ".git", "worktrees", "w")+"\n")
 	put(t, filepath.Join(dir, ".gitignore"), "a\n") // of no repository that w belongs to
@@ -180,7 +193,9 @@ func TestWildmatchStaysQuick(t *testing.T) {
 }
 
 func TestWalkShowsLayersAndObeysThem(t *testing.T) {
-	v, dir := open(t, map[string]string{"a.go": "a\n", "gone.go": "g\n", "sub/b.go": "bb\n", ".gitignore": "*.log\n", "x.log": "", "sub/y.log": ""})
+	v, dir := open(t, map[string]string{
+		"a.go": "a\n", "gone.go": "g\n", "sub/b.go": "bb\n", ".gitignore": "*.log\n", "x.log": "", "sub/y.log": "",
+	})
 	s := v.NewProposal(ProposalOptions{})
 	parent := s.Fork()
 	write(t, parent, filepath.Join(dir, "new/deep/c.go"), "ccc\n", "")
@@ -212,10 +227,12 @@ func TestWalkShowsLayersAndObeysThem(t *testing.T) {
 	}
 	// An editor's unsaved .gitignore counts.
 	v.SetDocument(filepath.Join(dir, ".gitignore"), "sub/\n", 1)
-	if got := walked(t, layer, dir, WalkOptions{Depth: 1}); !slices.Equal(got, []string{".gitignore", "a.go", "x.log"}) {
+	got = walked(t, layer, dir, WalkOptions{Depth: 1})
+	if !slices.Equal(got, []string{".gitignore", "a.go", "x.log"}) {
 		t.Errorf("got %q", got)
 	}
-	if got := walked(t, layer, filepath.Join(dir, "sub"), WalkOptions{}); !slices.Equal(got, []string{"sub/b.go", "sub/open.go", "sub/y.log"}) {
+	got = walked(t, layer, filepath.Join(dir, "sub"), WalkOptions{})
+	if !slices.Equal(got, []string{"sub/b.go", "sub/open.go", "sub/y.log"}) {
 		t.Errorf("got %q", got)
 	}
 	if got := walked(t, layer, dir, WalkOptions{Ignored: true}); len(got) != 7 {

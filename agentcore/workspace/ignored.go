@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// Ignored tells what version control ignores, as gitignore(5) has it and the layer shows the ignore files. It remembers
-// what it has read, so that whoever asks for many files makes one for each piece of work. Its method may be called from
-// any goroutine.
+// Ignored tells what version control ignores, by gitignore(5) and the ignore files as the layer shows them. It
+// remembers what it has read, so code that asks about many files should make one Ignored for each piece of work. Its
+// method may be called from any goroutine.
 type Ignored struct {
 	layer *Layer
 
@@ -15,7 +15,8 @@ type Ignored struct {
 	folders map[string]folderRules
 }
 
-// folderRules are the patterns that hold in a folder, its own included, or that the folder is itself ignored.
+// folderRules are the patterns that hold in a folder, those of its own file included, or say that the folder itself is
+// ignored.
 type folderRules struct {
 	rules   ignores
 	ignored bool
@@ -24,8 +25,8 @@ type folderRules struct {
 // Ignored returns what is ignored below the roots, as the layer shows it from now on.
 func (l *Layer) Ignored() *Ignored { return &Ignored{layer: l, folders: map[string]folderRules{}} }
 
-// Has reports whether a file or folder, by its absolute path, is ignored, or one above it. A root, and what lies
-// outside of them, is not.
+// Has reports whether a file or folder, given by its absolute path, is ignored, or lies in an ignored folder. A root is
+// never ignored, nor is anything outside of the roots.
 func (g *Ignored) Has(path string, dir bool) bool {
 	path = cleanPath(path)
 	r, rel := g.layer.view.locate(path)
@@ -38,7 +39,7 @@ func (g *Ignored) Has(path string, dir bool) bool {
 	return above.ignored || above.rules.ignored(path, dir)
 }
 
-// folder returns what holds in a folder of the root. The lock is held.
+// folder returns the rules in a folder of the root. The lock is held.
 func (g *Ignored) folder(r *root, dir string) folderRules {
 	if known, ok := g.folders[dir]; ok {
 		return known

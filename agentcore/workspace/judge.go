@@ -8,8 +8,8 @@ import (
 	"github.com/agentls/agentls/agentcore/permission"
 )
 
-// writable returns why a path may not be written, or nil. Links are followed as far as they exist. From then on the
-// path counts as one that there will be.
+// writable returns why a path may not be written, or nil. It follows links as far as they exist. From then on, the path
+// counts as one that will exist.
 func (j *Judge) writable(name string) error {
 	v := j.view
 	places := v.places(name)
@@ -26,7 +26,8 @@ func (j *Judge) writable(name string) error {
 			Hint: "only files inside the workspace folders can be changed",
 		}
 	}
-	v.expected.addAt(name, places) // before it is judged, so that of two runs that write at once one sees the other
+	// added before it is judged, so that of two runs that write at the same time, one sees the other's path
+	v.expected.addAt(name, places)
 	if why, ok := j.protected(places); ok {
 		return &FileError{
 			Kind: Protected, Path: name, Detail: "is protected: " + why,
@@ -39,8 +40,8 @@ func (j *Judge) writable(name string) error {
 	return nil
 }
 
-// Expect tells that files are about to be proposed, so that each of them is judged with the others there (see
-// [View.Protected]). Links are followed as far as they exist.
+// Expect announces files that are about to be proposed, so that each of them is judged as if the others existed (see
+// [View.Protected]). It follows links as far as they exist.
 func (v *View) Expect(names ...string) {
 	for _, name := range names {
 		name = cleanPath(name)
@@ -48,7 +49,7 @@ func (v *View) Expect(names ...string) {
 	}
 }
 
-// addAt is add for a path whose places are known: the one that it leads to is noted, too.
+// addAt is add for a path whose places are known. It also adds the path that a link leads to.
 func (e *expected) addAt(name string, at []place) {
 	e.add(name)
 	if len(at) > 0 && at[0].inside && at[0].real != filepath.ToSlash(at[0].rel) {
@@ -56,7 +57,7 @@ func (e *expected) addAt(name string, at []place) {
 	}
 }
 
-// Together are files that are proposed at once, and the folders that they are in.
+// Together are files that are proposed at the same time, and their folders.
 type Together map[string]bool
 
 // NewTogether returns the set of some absolute paths.
@@ -70,22 +71,23 @@ func NewTogether(names ...string) Together {
 	return set
 }
 
-// Judge judges the paths of one batch, however many they are, by one look at each folder around them: one call, or what
-// one command wrote. All of them have to be expected before (see [View.Expect]), so that of two runs that write at once
-// one sees the other. What anybody proposes, opens or types meanwhile has it look again; what changes on the disk
-// meanwhile counts for the next batch. One goroutine at a time may use it.
+// Judge judges the paths of one batch, such as one call or all that one command wrote, and looks only once at each
+// folder around them. All paths must be expected before (see [View.Expect]), so that of two runs that write at the same
+// time, one sees the other. It looks again after anybody has proposed, opened or typed something; changes on the disk
+// count only for the next batch. Only one goroutine may use it at a time.
 type Judge struct {
 	view *View
 	also Together
-	// folders are what was seen around the paths, as long as the generation is that of what is expected.
+	// folders are what was seen around the paths. They hold as long as the generation of the expected paths is the
+	// same.
 	folders    map[*root]*permission.Judge
 	generation uint64
-	// names are those in folders of the disk, by what they are without their letter case.
+	// names are the names in folders of the disk, grouped by what they are without letter case.
 	names map[string]map[string][]string
 }
 
-// onDisk lists the names in a folder of the disk that are a name but for its letter case, sorted, itself included. rel
-// is the folder below the root.
+// onDisk lists the names in a folder of the disk that are equal to name in any letter case, name itself included,
+// sorted. rel is the folder below the root.
 func (j *Judge) onDisk(r *root, rel, name string) []string {
 	dir := filepath.Join(r.Path, rel)
 	inside, known := j.names[dir]
@@ -106,8 +108,8 @@ func (j *Judge) onDisk(r *root, rel, name string) []string {
 // Judge makes a judge for paths that are proposed together with others.
 func (v *View) Judge(also Together) *Judge { return &Judge{view: v, also: also} }
 
-// Protected reports why a file acts by itself, if it does: git, the editor or an agent would run what it says. It is
-// judged by what would be there once all is accepted that any run has proposed, and what is proposed together with it.
+// Protected reports whether a file acts by itself, and why: git, the editor or an agent would carry out what it says.
+// It judges the state in which everything that any run has proposed is accepted, together with the paths of this batch.
 // It may look at the disk.
 func (j *Judge) Protected(name string) (why string, ok bool) {
 	name = cleanPath(name)
@@ -142,7 +144,7 @@ func (v *View) Protected(name string, also Together) (why string, ok bool) {
 	return v.Judge(also).Protected(name)
 }
 
-// expectedTree is a workspace folder as it would be, for [permission.ProtectedBelow].
+// expectedTree is a workspace folder as it would be with everything accepted, for [permission.ProtectedBelow].
 type expectedTree struct {
 	view *View
 	root *root
@@ -157,7 +159,7 @@ func (t expectedTree) Has(rel string) bool {
 	}
 	below, err := t.root.folders()
 	if err != nil {
-		return false // nothing is there yet
+		return false // nothing exists there yet
 	}
 	_, err = below.Stat(filepath.FromSlash(rel))
 	return err == nil

@@ -14,9 +14,9 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 )
 
-// Layer is a run's own view of the files: its edits above those of its parent, which is another layer or a
-// session. What changes below shows through at once; an edit that no longer fits what is below is left out
-// of the text and reported by Merge, but comes back where what is below does.
+// Layer is a run's own view of the files: its edits above those of its parent, which is another layer or a session.
+// Changes below show through at once. An edit that no longer fits the text below is left out of the layer's text and
+// reported by Merge, but comes back when the text below lets it.
 //
 // A layer has one owner, the run, which writes and merges; reads, and the merges of layers above it, may come from
 // any goroutine. Its lock is not held while files are read.
@@ -29,54 +29,54 @@ type Layer struct {
 	mu sync.Mutex
 	layerEdits
 	seen map[string]sight
-	// learned is what the run is about to know: what its calls have been answered since NextTurn. The calls of one
-	// answer of a model were made up before it saw the result of any of them.
+	// learned is what the run will know from its next turn on: what its calls were answered since NextTurn. The calls
+	// of one answer of a model were made up before the model saw the result of any of them.
 	learned map[string]sight
-	// allowed are paths that the user let the run touch though they are protected.
+	// allowed are protected paths that the user let the run touch.
 	allowed map[string]bool
-	// followed is how many of the view's renames the paths have followed.
+	// followed is how many of the view's renames the paths of this layer have followed.
 	followed int
 }
 
-// layerEdits are what a layer makes of the files below it. The layer's lock guards them.
+// layerEdits are the layer's edits of the files below it. The layer's lock guards them.
 type layerEdits struct {
-	// files holds the edits by the path that the file has below the layer; moved finds it by the path that the layer
-	// moves it to.
+	// files holds the edits by the file's path below the layer. moved finds that path by the path to which the layer
+	// moves the file.
 	files map[string]*layerFile
 	moved map[string]string
-	// generation counts the changes of files; dropped tells when a path lost its edits.
+	// generation counts the changes of files; dropped tells at which generation a path lost its edits.
 	generation uint64
 	dropped    map[string]uint64
-	// journal are these changes in their order, of which all are there that still hold; visited counts how many of them
-	// were looked at. Tests look at it, since counts tell how work grows.
+	// journal holds these changes in order, at least those that still count. visited counts how many of them were
+	// looked at; tests read it to see how the work grows.
 	journal []layerChange
 	visited int
-	// lost are conflicts of edits that a later write left behind.
+	// lost are conflicts of edits that a later write gave up.
 	lost []Conflict
 }
 
-// layerFile is a layer's edits of one file, and what they make of the text that was last below.
+// layerFile holds a layer's edits of one file, and what they make of the text that was last seen below.
 type layerFile struct {
 	patch
-	// moveTo is where the layer shows the file instead, movers are who moved it.
+	// moveTo is the path at which the layer shows the file instead. movers are the authors of that move.
 	moveTo string
 	movers []Author
 
 	below *text
-	// occupant is what is at moveTo below the layer.
+	// occupant is the file at moveTo below the layer.
 	occupant  *text
 	rebased   patch
 	conflicts []Conflict
 	made      *text
-	// stuck says that the move does not fit, so that the file is shown where it is below.
+	// stuck is true while the move does not fit, so that the file is shown at its path below.
 	stuck bool
-	// generation is the layer's when the edits were made.
+	// generation is the layer's generation in which the edits were made.
 	generation uint64
 }
 
-// sight is what a run knows of a file: the stamp, and whether it knows all of that text.
+// sight is what a run knows of a file: the stamp of a text, and whether the run knows all of that text.
 type sight struct {
-	stamp Stamp // empty for nothing
+	stamp Stamp // empty where the run knows nothing of the file
 	whole bool
 }
 
@@ -84,7 +84,7 @@ func newLayerFile(p patch) *layerFile {
 	return &layerFile{patch: p, below: p.base, rebased: p, made: p.text()}
 }
 
-// on makes the edits fit the texts below.
+// on fits the edits to the texts below.
 func (f *layerFile) on(below, occupant *text) {
 	if (f.below == below || f.below.same(below)) && f.occupant.same(occupant) {
 		return
@@ -112,14 +112,14 @@ func newLayer(v *View, s *Proposal, parent *Layer) *Layer {
 	}
 }
 
-// View returns the view that the layer stands on.
+// View returns the view that the layer belongs to.
 func (l *Layer) View() *View { return l.view }
 
-// Fork makes a layer above this one. It costs the same however much there is below.
+// Fork makes a layer above this one. Its cost does not depend on how much there is below.
 func (l *Layer) Fork() *Layer { return newLayer(l.view, l.session, l) }
 
-// Rehearse is a fork for trying a call of the run itself: it knows the files that the run has seen. The fork is dropped
-// afterwards; what its run was shown by it can be kept with [Layer.Learn].
+// Rehearse makes a fork for trying a call of the run itself: the fork knows the files that the run has seen. It is
+// dropped afterwards; [Layer.Learn] keeps what the run was shown by it.
 func (l *Layer) Rehearse() *Layer {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -130,7 +130,7 @@ func (l *Layer) Rehearse() *Layer {
 	return fork
 }
 
-// Learn notes what the run was shown by a layer of [Layer.Rehearse], so that it knows it from its next turn on.
+// Learn notes what the run was shown by a layer of [Layer.Rehearse], so that the run knows it from its next turn on.
 func (l *Layer) Learn(rehearsed *Layer) {
 	rehearsed.mu.Lock()
 	learned := maps.Clone(rehearsed.learned)
@@ -140,7 +140,7 @@ func (l *Layer) Learn(rehearsed *Layer) {
 	maps.Copy(l.learned, learned)
 }
 
-// below returns a file as it is without the layer's edits.
+// below returns a file as it is without this layer's edits.
 func (l *Layer) below(path string) (content, error) {
 	if l.parent != nil {
 		return l.parent.content(path)
@@ -151,18 +151,18 @@ func (l *Layer) below(path string) (content, error) {
 // spot is what a layer finds below it for a path that it shows.
 type spot struct {
 	path string
-	// key is the path that the file has below the layer, below what is there.
+	// key is the file's path below the layer, below is the file there.
 	key   string
 	below content
 	err   error
-	// moveTo is where the layer moves the file, target what is there below the layer.
+	// moveTo is where the layer moves the file, target is the file there below the layer.
 	moveTo      string
 	target      content
 	targetError error
 }
 
 // look reads what is below the layer for paths that it shows. It returns with the lock held, so that nothing moves
-// between the look and what is made of it.
+// before the caller has used the result.
 func (l *Layer) look(paths ...string) []spot {
 	for {
 		spots := make([]spot, len(paths))
@@ -205,8 +205,8 @@ func (e *layerEdits) spot(path string) spot {
 	return s
 }
 
-// occupant is what stands in the way of the file's move. On a disk that does not tell letter case apart, a file whose
-// name changes in nothing else is in its own way.
+// occupant is the file in the way of the file's move. On a disk that does not tell letter case apart, a file whose name
+// changes only in letter case would be in its own way, and does not count.
 func (s *spot) occupant() *text {
 	switch {
 	case s.moveTo == "", strings.EqualFold(s.moveTo, s.key) && s.target.text.same(s.below.text):
@@ -217,7 +217,7 @@ func (s *spot) occupant() *text {
 	return s.target.text
 }
 
-// see returns what the layer makes of what is below. The lock is held.
+// see returns what the layer makes of the file below. The lock is held.
 func (e *layerEdits) see(s spot) (content, error) {
 	c, f := s.below, e.files[s.key]
 	if s.err != nil || f == nil {
@@ -244,7 +244,7 @@ func (l *Layer) content(path string) (content, error) {
 }
 
 // Allow lets the run, and the layers above this one, read and write a file that is otherwise refused because it acts by
-// itself or looks like one that holds keys: the user said so.
+// itself or looks like one that holds keys. It is called when the user has said so.
 func (l *Layer) Allow(path string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -269,7 +269,7 @@ func (l *Layer) allows(path string) bool {
 // writable returns why the run may not write to a path, or nil.
 func writable(l *Layer, path string) error { return writableBy(l.view.Judge(nil), l, path) }
 
-// writableBy is writable for the paths of one batch.
+// writableBy is writable with the judge of a batch of paths.
 func writableBy(j *Judge, l *Layer, path string) error {
 	err := j.writable(path)
 	var refused *FileError
@@ -279,8 +279,9 @@ func writableBy(j *Judge, l *Layer, path string) error {
 	return err
 }
 
-// Read returns a file as the layer shows it, and remembers its stamp as what the run will have seen from its next turn
-// on. The path is absolute, as [View.Resolve] returns it, or that of an open document. The error is a *FileError.
+// Read returns a file as the layer shows it. It remembers the stamp: the run counts as having seen the text from its
+// next turn on. The path is absolute, as [View.Resolve] returns it, or the path of an open document. The error is a
+// *FileError.
 func (l *Layer) Read(path string) (File, error) {
 	path = cleanPath(path)
 	c, err := l.content(path)
@@ -297,7 +298,8 @@ func (l *Layer) Read(path string) (File, error) {
 	return file, nil
 }
 
-// NextTurn tells that the run hears what its calls were answered: what they read counts as seen from now on.
+// NextTurn is called when the run has heard the answers to its calls: the files that the calls read count as seen from
+// now on.
 func (l *Layer) NextTurn() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -309,7 +311,7 @@ func (l *Layer) NextTurn() {
 	clear(l.learned)
 }
 
-// Seen returns the stamp of what the run last read, in an earlier turn, or wrote at a path.
+// Seen returns the stamp of the text that the run last wrote at a path, or last read there in an earlier turn.
 func (l *Layer) Seen(path string) (Stamp, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -318,8 +320,8 @@ func (l *Layer) Seen(path string) (Stamp, bool) {
 	return s.stamp, ok
 }
 
-// SeenWhole is [Layer.Seen] of a run that knows the whole text: it read it, or wrote it from one that it had read.
-// Whoever replaces the whole text needs to.
+// SeenWhole is [Layer.Seen] for a run that knows the whole text: it has read the text, or made it from one that it had
+// read. A run must know the whole text to replace it.
 func (l *Layer) SeenWhole(path string) (Stamp, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -328,14 +330,15 @@ func (l *Layer) SeenWhole(path string) (Stamp, bool) {
 	return s.stamp, ok && s.whole
 }
 
-// Forget makes the run one that has not seen the file, from its next turn on.
+// Forget makes the file count as not seen by the run, from the run's next turn on.
 func (l *Layer) Forget(path string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.learned[cleanPath(path)] = sight{}
 }
 
-// Glimpse notes that the run was shown a part of the text with the stamp, enough to edit that in its next turn.
+// Glimpse notes that the run was shown a part of the text with this stamp. That is enough to edit the text in the next
+// turn.
 func (l *Layer) Glimpse(path string, stamp Stamp) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -344,10 +347,9 @@ func (l *Layer) Glimpse(path string, stamp Stamp) {
 	l.learned[path] = sight{stamp, former.whole && former.stamp == stamp}
 }
 
-// Write makes text the whole text of a file in this layer, and returns the file. base is the stamp of the
-// text that the write is based on, empty where the file must not exist; with another text there, the error
-// is a *FileError of kind Stale (or Exists), which carries it. text is UTF-8 with its own line endings; see
-// [Normalize].
+// Write makes text the whole text of a file in this layer, and returns the file. base is the stamp of the text that the
+// write is based on, empty where the file must not exist. Where another text is there, the error is a *FileError of
+// kind Stale (or Exists) that carries that text. text is UTF-8 with its own line endings; see [Normalize].
 func (l *Layer) Write(path, text string, base Stamp, author Author) (File, error) {
 	path = cleanPath(path)
 	judge := l.view.Judge(nil)
@@ -376,7 +378,7 @@ func (l *Layer) Write(path, text string, base Stamp, author Author) (File, error
 	return c.file(path), nil
 }
 
-// Delete takes a file away in this layer. base is as for [Layer.Write], and not empty.
+// Delete deletes a file in this layer. base is as for [Layer.Write], and not empty.
 func (l *Layer) Delete(path string, base Stamp, author Author) error {
 	path = cleanPath(path)
 	if err := writable(l, path); err != nil {
@@ -408,7 +410,7 @@ func (l *Layer) put(path string, next *text, base Stamp, author Author) (content
 	}
 	if f := l.files[s.key]; next == nil && f != nil && f.patch.text() == nil {
 		if _, known := l.seen[path]; !known {
-			// The run deleted it before, which what is below now does not let: the run has not seen that.
+			// The run deleted the file before, and the file below has changed since, which the run has not seen.
 			return c, changedSince(path, c, "was changed since it was deleted")
 		}
 	}
@@ -433,8 +435,8 @@ func (l *Layer) put(path string, next *text, base Stamp, author Author) (content
 	return c, nil
 }
 
-// writing returns where the edits of a path that is about to be written are kept, and what they are; what does not
-// fit of them is given up. The lock is held.
+// writing returns where the edits of a path that is about to be written are kept, and these edits. Edits that do not
+// fit are given up. The lock is held.
 func (e *layerEdits) writing(s spot) (key string, own patch) {
 	f := e.files[s.key]
 	if f == nil {
@@ -455,7 +457,7 @@ func (e *layerEdits) writing(s spot) (key string, own patch) {
 	return s.key, f.rebased
 }
 
-// stale reports that a write is based on another text than the one that is there.
+// stale is the error of a write that is based on another text than the present one.
 func stale(path string, c content, shown *text, base Stamp) error {
 	if shown.stamp() == base {
 		return nil
@@ -479,7 +481,7 @@ func changedSince(path string, c content, detail string) *FileError {
 	return e
 }
 
-// creatable refuses a new file below a file, or where a folder is.
+// creatable refuses a new file below a file, or in the place of a folder.
 func creatable(judge *Judge, l *Layer, path string) error {
 	r, rel := l.view.locate(path)
 	if r == nil {
@@ -513,8 +515,8 @@ func (e *layerEdits) lose(path string, conflicts []Conflict) {
 	}
 }
 
-// Changes returns what the layer does to the files below it, sorted by path. A file that cannot be read is
-// left out; Merge tells about it.
+// Changes returns what the layer changes in the files below it, sorted by path. A file that cannot be read is left out;
+// Merge reports it.
 func (l *Layer) Changes() []Change {
 	var changes []Change
 	for _, key := range l.keys() {
@@ -573,10 +575,10 @@ func (l *Layer) paths() []string {
 	return slices.Concat(slices.Collect(maps.Keys(l.files)), slices.Collect(maps.Keys(l.moved)))
 }
 
-// Merge brings the layer's edits into its parent by a three-way merge of lines: into another layer, or into
-// the session, where they become hunks. Edits that collide with what is there are left out and reported.
-// Afterwards the layer has no edits of its own and shows its parent's text, so that the run can go on. Where
-// a file cannot be read its edits stay in the layer, and the error, a joined *FileError, tells which.
+// Merge brings the layer's edits into its parent by a three-way merge of lines. The parent is another layer or the
+// session, where edits become hunks. Edits that collide with the text there are left out and reported. Afterwards the
+// layer has no edits of its own and shows its parent's text, so that the run can go on. Edits of a file that cannot be
+// read stay in the layer, and the error, a joined *FileError, names the file.
 func (l *Layer) Merge() (MergeReport, error) {
 	var report MergeReport
 	var problems []error
@@ -586,7 +588,7 @@ func (l *Layer) Merge() (MergeReport, error) {
 		f := l.files[key]
 		l.mu.Unlock()
 		if f == nil {
-			continue // a child has just taken it back
+			continue // a child has just taken this edit back
 		}
 		edits := moved{f.patch, f.moveTo, f.movers}
 		var conflicts []Conflict
@@ -603,8 +605,8 @@ func (l *Layer) Merge() (MergeReport, error) {
 			continue
 		}
 		l.mu.Lock()
-		// A child may have merged more into it meanwhile, which the next merge takes along; the merge of its own move
-		// may have moved it.
+		// A child may have merged more edits into the layer meanwhile, which the next merge takes along. The merge of
+		// the layer's own move may have moved the child's edits.
 		for at, now := range l.files {
 			if now == f {
 				l.set(at, nil)
@@ -620,7 +622,7 @@ func (l *Layer) Merge() (MergeReport, error) {
 	return report, errors.Join(problems...)
 }
 
-// merge takes the edits of a child layer in.
+// merge adds the edits of a child layer to this one.
 func (l *Layer) merge(path string, edits moved) ([]Conflict, error) {
 	paths := []string{path}
 	if edits.to != "" {

@@ -110,7 +110,9 @@ func TestLayersWithMovesAtRandom(t *testing.T) {
 			}
 		}
 		for range rapid.IntRange(1, 15).Draw(t, "steps") {
-			switch rapid.SampledFrom([]string{"change", "change", "change", "change", "fork", "merge", "reload"}).Draw(t, "step") {
+			switch rapid.SampledFrom([]string{
+				"change", "change", "change", "change", "fork", "merge", "reload",
+			}).Draw(t, "step") {
 			case "change":
 				alter(t, layers[len(layers)-1], dir, files, names)
 				check("changed")
@@ -285,7 +287,8 @@ func TestThreeForks(t *testing.T) {
 			t.Fatalf("%d conflicts, want %d: %+v", len(conflicts), clashes, conflicts)
 		}
 		for _, c := range conflicts {
-			if !strings.HasPrefix(c.Ours, "fork") || !strings.HasPrefix(c.Theirs, "fork") || c.Ours == c.Theirs || !strings.HasPrefix(c.Base, "line") {
+			if !strings.HasPrefix(c.Ours, "fork") || !strings.HasPrefix(c.Theirs, "fork") ||
+				c.Ours == c.Theirs || !strings.HasPrefix(c.Base, "line") {
 				t.Fatalf("got %+v", c)
 			}
 		}

@@ -21,7 +21,10 @@ func kind(err error) ErrorKind {
 }
 
 func TestWriteIsRefused(t *testing.T) {
-	v, dir := open(t, map[string]string{"a": "a\n", "dir/b": "b\n", "bin": "\x00", ".env": "KEY=1\n", ".git/config": "c\n", "dir/.vscode/tasks.json": "{}"})
+	v, dir := open(t, map[string]string{
+		"a": "a\n", "dir/b": "b\n", "bin": "\x00", ".env": "KEY=1\n", ".git/config": "c\n",
+		"dir/.vscode/tasks.json": "{}",
+	})
 	s := v.NewProposal(ProposalOptions{})
 	layer := s.Fork()
 	write(t, layer, filepath.Join(dir, "made/x"), "x\n", "")
@@ -61,7 +64,8 @@ func TestWriteIsRefused(t *testing.T) {
 			if errors.As(err, &file) && (file.Hint == "" || file.Detail == "") {
 				t.Errorf("no help in %+v", file)
 			}
-			if test.name == "a" && (test.want == Stale || test.want == Exists) && (file.Current == nil || file.Current.Text != "a\n") {
+			if test.name == "a" && (test.want == Stale || test.want == Exists) &&
+				(file.Current == nil || file.Current.Text != "a\n") {
 				t.Errorf("the text as it is now is missing: %+v", file)
 			}
 		})
@@ -110,7 +114,11 @@ func TestLayerSeesWhatIsBelow(t *testing.T) {
 	v.SetDocument(path, "one\ntwo\nthree\nfour\nfünf\n", 4)
 	write(t, layer, path, "eins\ntwo\nthree\nfour\nfünf\n", "")
 	report := merge(t, layer)
-	if len(report.Conflicts) != 1 || report.Conflicts[0] != (Conflict{Path: path, StartLine: 4, EndLine: 5, Base: "five\n", Ours: "FIVE\n", Theirs: "fünf\n"}) || len(report.Hunks) != 1 {
+	if len(report.Conflicts) != 1 ||
+		report.Conflicts[0] != (Conflict{
+			Path: path, StartLine: 4, EndLine: 5, Base: "five\n", Ours: "FIVE\n", Theirs: "fünf\n",
+		}) ||
+		len(report.Hunks) != 1 {
 		t.Errorf("got %+v", report)
 	}
 	read("eins\ntwo\nthree\nfour\nfünf\n")
@@ -180,11 +188,13 @@ func TestChildrenMerge(t *testing.T) {
 		t.Errorf("got %+v", report)
 	}
 	report := merge(t, second)
-	if len(report.Conflicts) != 1 || report.Conflicts[0].Ours != "drei\n" || report.Conflicts[0].Theirs != "THREE\n" || report.Conflicts[0].Path != path {
+	if len(report.Conflicts) != 1 || report.Conflicts[0].Ours != "drei\n" ||
+		report.Conflicts[0].Theirs != "THREE\n" || report.Conflicts[0].Path != path {
 		t.Errorf("got %+v", report)
 	}
 	changes := parent.Changes()
-	if len(changes) != 2 || changes[0].After.Text != "ONE\ntwo\nTHREE\nfour\nFIVE\n" || changes[0].Before.Text != five || changes[1].Before != nil || len(changes[0].Authors) != 3 {
+	if len(changes) != 2 || changes[0].After.Text != "ONE\ntwo\nTHREE\nfour\nFIVE\n" ||
+		changes[0].Before.Text != five || changes[1].Before != nil || len(changes[0].Authors) != 3 {
 		t.Errorf("got %+v", changes)
 	}
 	if len(s.Hunks()) != 0 {

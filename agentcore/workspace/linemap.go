@@ -1,6 +1,6 @@
 package workspace
 
-// LineMap carries the numbers of lines from one text over to another.
+// LineMap translates line numbers of one text to another.
 type LineMap struct{ hunks []LineHunk }
 
 // MapLines compares two texts line by line.
@@ -11,8 +11,8 @@ func MapLines(from, to string) LineMap {
 	return LineMap{Diff(from, to)}
 }
 
-// To returns where a line (0-based) of the first text stands in the second. For a line that is not there
-// same is false, and to is the first of the lines that stand in its place, or the line behind it.
+// To returns where a line (0-based) of the first text stands in the second. For a line that is not in the second text,
+// same is false, and to is the first of the lines in its place, or else the line behind that place.
 func (m LineMap) To(line int) (to int, same bool) {
 	shift := 0
 	for _, h := range m.hunks {

@@ -19,7 +19,7 @@ func overlaid(l *Layer, dir string) []string {
 	found := make(map[string]bool)
 	v := l.view
 	if !v.expected.inside(dir) {
-		return nil // and all that is overlaid was expected before
+		return nil // everything that is overlaid was expected before
 	}
 	v.mu.Lock()
 	for _, path := range documentsBelow(v.docs, dir) {
@@ -58,9 +58,9 @@ func overlay(l *Layer, dir string) map[string]*text {
 	return texts
 }
 
-// Overlay returns the files below a folder that do not read as on disk, or may not: open documents, and what
-// the session and the layers add, change or take away. They are sorted by path; one that is not there has an
-// empty Stamp. Files that look like secrets are left out. Nothing counts as seen by the run.
+// Overlay returns the files below a folder whose text differs from the disk's, or may differ: open documents, and files
+// that the session or the layers add, change or delete. They are sorted by path; a file that does not exist has an
+// empty Stamp. Files that look like secrets are left out. The run does not count as having seen any of them.
 func (l *Layer) Overlay(dir string) []File {
 	texts := overlay(l, cleanPath(dir))
 	files := make([]File, 0, len(texts))
@@ -72,15 +72,15 @@ func (l *Layer) Overlay(dir string) []File {
 	return files
 }
 
-// List returns what is in a folder, sorted by name, files that are only in documents or layers included,
-// and whatever .gitignore says. Files that are not text files are listed too; symbolic links that lead out
-// of the workspace, pipes and devices are not. The error is a *FileError.
+// List returns the entries of a folder, sorted by name. Files that exist only in documents or layers are included,
+// whatever .gitignore says, and so are files that are not text. Symbolic links that lead out of the workspace, pipes
+// and devices are not. The error is a *FileError.
 func (l *Layer) List(path string) ([]Entry, error) {
 	path = cleanPath(path)
 	return listFolder(l, path, overlay(l, path))
 }
 
-// listFolder lists a folder, given what is in documents and layers below it.
+// listFolder lists a folder. overlay holds the files that documents and layers have below it.
 func listFolder(l *Layer, dir string, overlay map[string]*text) ([]Entry, error) {
 	r, rel := l.view.locate(dir)
 	if r == nil {
@@ -133,8 +133,8 @@ func listError(l *Layer, dir string, err error) error {
 	return &FileError{Kind: NotRegular, Path: dir, Detail: "is not a folder", Hint: "list the folder it is in"}
 }
 
-// list reads a folder of the disk. Links count as what they lead to; what leads out, pipes and devices are
-// left out.
+// list reads a folder of the disk. A link counts as what it leads to. Links that lead out of the root, pipes and
+// devices are left out.
 func (r *root) list(rel string, each func(name string, folder, link bool)) error {
 	top, err := r.folders()
 	if err != nil {
@@ -164,7 +164,8 @@ func (r *root) list(rel string, each func(name string, folder, link bool)) error
 	return nil
 }
 
-// target is the kind of what a link of the disk leads to; that of a link where it leads out, or nowhere.
+// target is the kind of file that a link of the disk leads to. It is the kind of a link where the link leads out of the
+// root, or nowhere.
 func (r *root) target(rel string) fs.FileMode {
 	dir, err := r.open()
 	if err != nil {
@@ -177,11 +178,11 @@ func (r *root) target(rel string) fs.FileMode {
 	return info.Mode().Type()
 }
 
-// Walk lists a folder and what is below it, each folder before what is in it, names sorted; documents,
-// proposals and the layer's own edits included. What .gitignore files and .git/info/exclude leave out is
-// not listed, unless that is the start itself, nor are .git folders; folders that are symbolic links are
-// listed and not entered. An error of the start is yielded, those of folders below it are skipped, since
-// they may vanish meanwhile. When ctx ends, its error is yielded last.
+// Walk lists a folder and everything below it, each folder before its entries, sorted by name. Documents, proposals and
+// the layer's own edits are included. Files that .gitignore files and .git/info/exclude leave out are not listed,
+// unless the start itself is one; nor are .git folders. Folders that are symbolic links are listed and not entered. An
+// error of the start is yielded. Errors of folders below it are skipped, since a folder may vanish meanwhile. When ctx
+// ends, its error is yielded last.
 func (l *Layer) Walk(ctx context.Context, dir string, o WalkOptions) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		s := scan[bool]{layer: l, all: o.Ignored, depth: o.Depth, folder: new(bool)}

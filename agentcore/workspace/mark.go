@@ -1,14 +1,14 @@
 package workspace
 
-// Lines returns where the lines are now, 0-based, the end exclusive; ok is false once they are gone or
-// released.
+// Lines returns where the lines are now, 0-based, the end exclusive. ok is false once the lines are gone or the mark
+// was released.
 func (m *Mark) Lines() (start, end int, ok bool) {
 	m.view.mu.Lock()
 	defer m.view.mu.Unlock()
 	return m.start, m.end, !m.dead
 }
 
-// Release ends the mark; gone will not be called any more, unless it is just being called.
+// Release ends the mark. gone is not called any more, but a call that has begun may still be under way.
 func (m *Mark) Release() {
 	m.view.mu.Lock()
 	defer m.view.mu.Unlock()

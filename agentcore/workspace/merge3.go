@@ -2,8 +2,8 @@ package workspace
 
 import "strings"
 
-// change is a piece of a difference, with the lines over which it could be made as well: what two changes whose wide
-// ranges meet lead to depends on how the texts were aligned.
+// change is a piece of a difference between two texts, with the lines over which the same change could be made. Where
+// the wide ranges of two changes meet, the result of both depends on how the texts were aligned.
 type change struct {
 	start, end       int
 	wideFrom, wideTo int
@@ -32,11 +32,11 @@ func widen(a, b *Index, pieces []piece) []change {
 	return changes
 }
 
-// Merge3 merges two texts that both come from base, line by line. Where both changed the same lines, or
-// lines that touch, and not in the same way, the merged text keeps the lines of base and a Conflict tells
-// both sides; its lines are those of the merged text, and its Path is empty. It joins nothing that `git
-// merge-file` would call a conflict, but where git misses the shortest script of a large change, and is
-// more careful where lines repeat, so that it depends on the alignment which of them a change is for.
+// Merge3 merges two texts that both come from base, line by line. Where both changed the same lines, or lines that
+// touch, and not in the same way, the merged text keeps the lines of base, and a Conflict tells both sides. The
+// conflict's lines are those of the merged text, and its Path is empty. Merge3 joins nothing that `git merge-file`
+// would call a conflict, except where git misses the shortest script of a large change. It is more careful than git
+// where lines repeat, so that the alignment decides which of them a change is for.
 func Merge3(base, ours, theirs string) (string, []Conflict) {
 	if ours == theirs || base == theirs {
 		return ours, nil
@@ -80,8 +80,8 @@ func Merge3(base, ours, theirs string) (string, []Conflict) {
 	return merged.String(), conflicts
 }
 
-// firstGroup returns how many changes of either list belong to the first group of changes that touch each
-// other, and the lines that they cover.
+// firstGroup returns how many changes of each list belong to the first group of changes that touch each other, and
+// which lines the group covers.
 func firstGroup(a, b []change) (i, j, lo, hi int) {
 	if len(b) == 0 || len(a) > 0 && a[0].wideFrom <= b[0].wideFrom {
 		lo, hi = a[0].wideFrom, a[0].wideTo
@@ -102,7 +102,7 @@ func firstGroup(a, b []change) (i, j, lo, hi int) {
 	}
 }
 
-// replaced returns the lines [lo, hi) with changes applied, all of which lie within.
+// replaced returns the lines [lo, hi) with changes applied. All changes lie within these lines.
 func replaced(x *Index, lo, hi int, changes []change) string {
 	var text strings.Builder
 	for _, c := range changes {

@@ -69,14 +69,16 @@ func judge(t *testing.T, cases []triple) tally {
 					}
 				}
 				contained := git.conflicts > 0 && len(conflicts) == 0 && (merged == c.ours || merged == c.theirs ||
-					patched(t, dir, c.base, c.ours, c.theirs) == merged || patched(t, dir, c.base, c.theirs, c.ours) == merged)
+					patched(t, dir, c.base, c.ours, c.theirs) == merged ||
+					patched(t, dir, c.base, c.theirs, c.ours) == merged)
 				if problem == nil && !trivial && !contained {
 					problem = compareWithGit(git, merged, conflicts)
 				}
 				mu.Lock()
 				switch {
 				case problem != nil:
-					t.Errorf("%s: %v\nbase   %q\nours   %q\ntheirs %q\nmerged %q %+v\ngit    %q", c.name, problem, cut(c.base), cut(c.ours), cut(c.theirs), cut(merged), len(conflicts), cut(git.text))
+					t.Errorf("%s: %v\nbase   %q\nours   %q\ntheirs %q\nmerged %q %+v\ngit    %q", c.name, problem,
+						cut(c.base), cut(c.ours), cut(c.theirs), cut(merged), len(conflicts), cut(git.text))
 				case trivial:
 					n.trivial++
 				case contained:
@@ -132,17 +134,20 @@ func patched(t *testing.T, dir, base, side, other string) string {
 	git := func(args ...string) []byte {
 		command := exec.CommandContext(t.Context(), "git", args...)
 		command.Dir = dir
-		command.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null", "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir))
+		command.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null",
+			"GIT_CONFIG_SYSTEM=/dev/null", "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir))
 		output, _ := command.Output() // there is a difference, or the patch does not fit: what comes out tells
 		return output
 	}
 	for name, text := range map[string]string{"a/f": base, "b/f": side, "f": other} {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700), os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700),
+			os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600)); err != nil {
 			t.Error(err)
 			return ""
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, "patch"), git("diff", "--no-index", "--no-prefix", "--minimal", "-U1", "a/f", "b/f"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "patch"),
+		git("diff", "--no-index", "--no-prefix", "--minimal", "-U1", "a/f", "b/f"), 0o600); err != nil {
 		t.Error(err)
 		return ""
 	}
@@ -198,7 +203,8 @@ func checkMerge(c triple, merged string, conflicts []Conflict) error {
 	for side, lines := range map[string][2]map[string]int{"ours": {ours, inOurs}, "theirs": {theirs, inTheirs}} {
 		for line, n := range lines[0] {
 			// What base lacks must be there as often as it was written, and what is once in all texts must not be gone.
-			if base[line] == 0 && kept[line]+lines[1][line] < n || base[line] == 1 && ours[line] == 1 && theirs[line] == 1 && kept[line]+inOurs[line]+inTheirs[line] == 0 {
+			if base[line] == 0 && kept[line]+lines[1][line] < n ||
+				base[line] == 1 && ours[line] == 1 && theirs[line] == 1 && kept[line]+inOurs[line]+inTheirs[line] == 0 {
 				return fmt.Errorf("line %q of %s is lost", line, side)
 			}
 		}

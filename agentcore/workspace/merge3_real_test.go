@@ -67,7 +67,8 @@ func rework(random *rand.Rand, source string) string {
 	lines := slices.Collect(strings.Lines(source))
 	for range 1 + random.IntN(8) {
 		at := random.IntN(len(lines) + 1)
-		lines = slices.Replace(lines, at, min(len(lines), at+random.IntN(3)), fmt.Sprintf("\tx%d := 1\n", random.IntN(3)), "\n")
+		lines = slices.Replace(lines, at, min(len(lines), at+random.IntN(3)),
+			fmt.Sprintf("\tx%d := 1\n", random.IntN(3)), "\n")
 	}
 	return strings.Join(lines, "")
 }
@@ -84,7 +85,9 @@ func sources(t *testing.T) []string {
 		}
 		root = filepath.Join(strings.TrimSpace(string(output)), "src")
 	}
-	for _, below := range []string{"archive", "bufio", "bytes", "compress", "encoding", "go", "net", "os", "strings", "text"} {
+	for _, below := range []string{
+		"archive", "bufio", "bytes", "compress", "encoding", "go", "net", "os", "strings", "text",
+	} {
 		err := filepath.WalkDir(filepath.Join(root, below), func(path string, entry fs.DirEntry, err error) error {
 			if err == nil && !entry.IsDir() && strings.HasSuffix(path, ".go") {
 				paths = append(paths, path)
@@ -137,7 +140,9 @@ func TestMerge3OfHistories(t *testing.T) {
 	if n := soak(0, 0, 1); n == 0 {
 		return // it takes minutes
 	}
-	for name, versions := range map[string][][]string{"repository": repositoryVersions(t), "modules": moduleVersions(t)} {
+	for name, versions := range map[string][][]string{
+		"repository": repositoryVersions(t), "modules": moduleVersions(t),
+	} {
 		var cases []triple
 		for _, texts := range versions {
 			for i := 2; i < len(texts); i++ {

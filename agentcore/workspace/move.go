@@ -10,9 +10,9 @@ import (
 // maxMoved bounds the files of a folder that is moved at once.
 const maxMoved = 1000
 
-// Move moves a file, or a folder with every file in it that the layer shows, to where nothing is; folders on the way
-// need not exist. The edits of a file, before and after its move, stay one thing with it, and so does what is changed
-// below the layer meanwhile. base is the stamp of the file as for [Layer.Write]; it is not looked at for a folder.
+// Move moves a file, or a folder with every file that the layer shows in it, to a path where there is no file. Folders
+// on the way need not exist. The edits of a file, before and after its move, stay together, and so do changes that are
+// made below the layer meanwhile. base is the stamp of the file as for [Layer.Write]; for a folder it does not matter.
 // Either all files are moved or, on an error, none.
 //
 // The error is a *FileError: NotFound, Stale (with the text as it is now), Exists for a target that is there, Directory
@@ -59,8 +59,8 @@ func (l *Layer) move(judge *Judge, from, to string, base Stamp, author Author) e
 	return nil
 }
 
-// moving lists the files that a move takes along, and tells whether they are a folder's. Whatever forbids the move
-// before a file is looked at is an error.
+// moving lists the files that a move takes along. folder tells whether the move is that of a folder. The error says
+// what forbids the move, as far as that can be told without looking at the files.
 func moving(judge *Judge, l *Layer, from, to string) (files []string, folder bool, err error) {
 	for _, path := range []string{from, to} {
 		if r, rel := l.view.locate(path); r != nil && rel == "." {
@@ -96,7 +96,7 @@ func moving(judge *Judge, l *Layer, from, to string) (files []string, folder boo
 	return files, folder, vacant(judge, l, from, to, folder)
 }
 
-// movable looks at the files of a move and at their targets, which are in turns. The layer's lock is held.
+// movable checks the files of a move and their targets, which alternate in spots. The layer's lock is held.
 func movable(l *Layer, spots []spot, folder bool, base Stamp) error {
 	for i := 0; i < len(spots); i += 2 {
 		c, err := l.see(spots[i])
@@ -134,16 +134,17 @@ func movable(l *Layer, spots []spot, folder bool, base Stamp) error {
 	return nil
 }
 
-// vacant refuses a target where something is. A name that differs in letter case alone is no other file on some disks.
+// vacant refuses a target where a file exists. On some disks, a name that differs in letter case alone is the same
+// file, and not refused.
 func vacant(judge *Judge, l *Layer, from, to string, folder bool) error {
 	c, err := l.content(to)
 	if sameName(from, to) && (c.text == nil && err == nil || l.view.sameFile(from, to)) {
-		return nil // a new letter case for the same name
+		return nil // the same name gets another letter case
 	}
 	switch kind := (*FileError)(nil); {
 	case errors.As(err, &kind) && kind.Kind == Directory:
 		if _, problem := filesIn(judge, l, to); folder && errors.As(problem, &kind) && kind.Kind == NotFound {
-			return nil // all that was in it is gone in this layer
+			return nil // all files in the folder are gone in this layer
 		}
 		return &FileError{
 			Kind: Exists, Path: to, Detail: "is a folder that exists already",
@@ -160,7 +161,7 @@ func vacant(judge *Judge, l *Layer, from, to string, folder bool) error {
 	return creatable(judge, l, to)
 }
 
-// filesIn lists the files that the layer shows in a folder; nil for what is no folder.
+// filesIn lists the files that the layer shows in a folder. It returns nil for a path that is no folder.
 func filesIn(judge *Judge, l *Layer, dir string) ([]string, error) {
 	c, err := l.content(dir)
 	overlay := overlay(l, dir)
@@ -228,7 +229,7 @@ func hasText(overlay map[string]*text) bool {
 	return false
 }
 
-// linked refuses a symbolic link: moved, it may lead elsewhere.
+// linked refuses a symbolic link, since a link may lead elsewhere once it is moved.
 func linked(l *Layer, path string) error {
 	if l.view.isLink(path) {
 		return &FileError{
@@ -248,7 +249,7 @@ func (l *Layer) place(from, to spot, movers []Author) {
 	authors := authorsOf(own.hunks, []*hunk{{authors: movers}})
 	l.view.renamed(rename{from: from.path, to: to.path, layer: l.number, session: l.session})
 	if to.path == key {
-		l.set(key, newLayerFile(own)) // it is back
+		l.set(key, newLayerFile(own)) // the file is back at its own path
 		return
 	}
 	target, there := l.writing(to)
@@ -264,12 +265,12 @@ func (l *Layer) place(from, to spot, movers []Author) {
 		l.set(key, f)
 		return
 	}
-	// Below there is a file which the layer takes away: there is no renaming over it.
+	// The layer deletes a file that exists below at this path: no file can be renamed over it.
 	l.set(target, newLayerFile(there.writeBy(own.text(), authors)))
 	l.set(key, newLayerFile(patch{base: own.base}.writeBy(nil, movers)))
 }
 
-// unmove makes a copy of a file that was moved, and a deletion of what is left. The lock is held.
+// unmove turns a move into a copy of the file and a deletion at the old path. The lock is held.
 func (e *layerEdits) unmove(key string) {
 	f := e.files[key]
 	own, authors := f.made, f.authors()

@@ -126,7 +126,8 @@ func TestMoveInLayers(t *testing.T) {
 	// What changes below goes along.
 	m.view.SetDocument(m.at("a"), strings.Replace(five, "three", "THREE", 1), 1)
 	m.shows(child, map[string]string{"a": "-", "new/c": "ONE\ntwo\nTHREE\nfour\nFIVE\n"})
-	if changes := child.Changes(); len(changes) != 1 || changes[0].Path != m.at("new/c") || changes[0].Before.Path != m.at("a") || changes[0].After.Version != -1 {
+	if changes := child.Changes(); len(changes) != 1 || changes[0].Path != m.at("new/c") ||
+		changes[0].Before.Path != m.at("a") || changes[0].After.Version != -1 {
 		t.Errorf("got %+v", changes)
 	}
 	list, err := child.List(m.dir)
@@ -143,7 +144,9 @@ func TestMoveInLayers(t *testing.T) {
 	if conflicts := again.Load(saved); len(conflicts) != 0 {
 		t.Errorf("got %+v", conflicts)
 	}
-	m.shows(again, map[string]string{"dir/x": "-", "lib/dir/x": "x\n", "new/c": "ONE\ntwo\nTHREE\nfour\nFIVE\n", "a": "-"})
+	m.shows(again, map[string]string{
+		"dir/x": "-", "lib/dir/x": "x\n", "new/c": "ONE\ntwo\nTHREE\nfour\nFIVE\n", "a": "-",
+	})
 
 	// A sibling that edits the old path follows once its parent has the move.
 	sibling := parent.Fork()
@@ -154,7 +157,9 @@ func TestMoveInLayers(t *testing.T) {
 	if len(child.Saved()) != 0 {
 		t.Errorf("a merged layer has %+v", child.Saved())
 	}
-	m.shows(parent, map[string]string{"a": "-", "new/c": "ONE\ntwo\nTHREE\nfour\nFIVE\n", "lib/dir/x": "x\n", "dir/x": "-"})
+	m.shows(parent, map[string]string{
+		"a": "-", "new/c": "ONE\ntwo\nTHREE\nfour\nFIVE\n", "lib/dir/x": "x\n", "dir/x": "-",
+	})
 	if report := merge(t, again); len(report.Conflicts) != 0 {
 		t.Errorf("the same move is a conflict: %+v", report)
 	}
@@ -181,7 +186,13 @@ func TestMoveInLayers(t *testing.T) {
 
 func TestMoveIsRefused(t *testing.T) {
 	m := newMoves(t, map[string]string{
-		"a": "a\n", "b": "b\n", "dir/x": "x\n", "other/z": "z\n", "bin/x": "\x00", "secrets/.env": "KEY=1\n", "git/.git/config": "c\n",
+		"a":               "a\n",
+		"b":               "b\n",
+		"dir/x":           "x\n",
+		"other/z":         "z\n",
+		"bin/x":           "\x00",
+		"secrets/.env":    "KEY=1\n",
+		"git/.git/config": "c\n",
 	})
 	if err := os.Symlink("a", m.at("link")); err != nil {
 		t.Fatal(err)
@@ -305,7 +316,8 @@ func TestMoveConflicts(t *testing.T) {
 		}
 		m.shows(child, map[string]string{"a": "-", "b": "-"})
 		report := merge(t, child)
-		if len(report.Conflicts) != 1 || report.Conflicts[0] != (Conflict{Path: m.at("a"), Base: "a\n", Ours: "a\n", OursPath: m.at("b")}) {
+		if len(report.Conflicts) != 1 ||
+			report.Conflicts[0] != (Conflict{Path: m.at("a"), Base: "a\n", Ours: "a\n", OursPath: m.at("b")}) {
 			t.Errorf("got %+v", report)
 		}
 	})
@@ -317,7 +329,15 @@ func TestMoveConflicts(t *testing.T) {
 		m.move(child, "a", "b")
 		m.move(parent, "a", "c")
 		report := merge(t, child)
-		if len(report.Conflicts) != 1 || report.Conflicts[0] != (Conflict{Path: m.at("c"), Base: "a\n", Ours: "a\nchild\n", Theirs: "a\n", OursPath: m.at("b"), TheirsPath: m.at("c")}) {
+		if len(report.Conflicts) != 1 ||
+			report.Conflicts[0] != (Conflict{
+				Path:       m.at("c"),
+				Base:       "a\n",
+				Ours:       "a\nchild\n",
+				Theirs:     "a\n",
+				OursPath:   m.at("b"),
+				TheirsPath: m.at("c"),
+			}) {
 			t.Errorf("got %+v", report)
 		}
 		m.shows(parent, map[string]string{"a": "-", "b": "-", "c": "a\nchild\n"})
@@ -335,7 +355,10 @@ func TestMoveConflicts(t *testing.T) {
 		m.shows(child, map[string]string{"a": "-", "b": "a\n"})
 		write(t, parent, m.at("b"), "b\n", "")
 		report := merge(t, child)
-		if len(report.Conflicts) != 1 || report.Conflicts[0] != (Conflict{Path: m.at("b"), EndLine: 1, Ours: "a\n", Theirs: "b\n", OursPath: m.at("b")}) {
+		if len(report.Conflicts) != 1 ||
+			report.Conflicts[0] != (Conflict{
+				Path: m.at("b"), EndLine: 1, Ours: "a\n", Theirs: "b\n", OursPath: m.at("b"),
+			}) {
 			t.Errorf("got %+v", report)
 		}
 		m.shows(parent, map[string]string{"a": "a\n", "b": "b\n"})

@@ -6,11 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// Extensions change what is inserted into a buffer: they close brackets, indent, take spaces away. The editor then
-// shows neither the text that an edit was made for nor the one that it leads to.
+// Extensions of editors change text that is inserted: they close brackets, indent, remove spaces. The editor then shows
+// neither the text that an edit was made for nor the text that the edit leads to.
 
-// nearly finds the edits, of those that were computed last, that the next text has in another form. It returns the
-// text with them alone, which lies between the present one and the next, and nil where there are none.
+// nearly finds those of the edits computed last that the next text has in another form. It returns the text with only
+// these edits, which lies between the present text and the next; nil where there are none.
 func (a *anchor) nearly(next *text) *text {
 	if a.now() == nil || next == nil {
 		return nil
@@ -32,7 +32,7 @@ func (a *anchor) nearly(next *text) *text {
 	return nil
 }
 
-// in returns what the next text has of an expectation that was made for from.
+// in returns the part of an expectation, which was made for from, that the next text has.
 func (e expectation) in(from, next *text) expectation {
 	kept := e
 	kept.ids, kept.changes = nil, nil
@@ -68,7 +68,7 @@ func (e expectation) in(from, next *text) expectation {
 		return kept
 	}
 	if e.undo {
-		kept.ids = nil // its changes are made of several hunks each, which nothing takes apart
+		kept.ids = nil // each of its changes is made of several hunks, which cannot be told apart
 		return kept
 	}
 	var b strings.Builder
@@ -83,8 +83,8 @@ func (e expectation) in(from, next *text) expectation {
 	return kept
 }
 
-// nearer reports whether a text is rather a than b: it has most of what only a has, little of what only b has, and more
-// in common with a. What counts are words and marks, and white space where these do not differ.
+// nearer reports whether a text is closer to a than to b: it has most of what only a has, little of what only b has,
+// and more in common with a. Words and marks count; white space counts where a and b do not differ otherwise.
 func nearer(text, a, b string) bool {
 	now, made, was := atoms(text, false), atoms(a, false), atoms(b, false)
 	if missing(made, was)+missing(was, made) == 0 {
@@ -92,17 +92,17 @@ func nearer(text, a, b string) bool {
 	}
 	added, removed := without(made, was), without(was, made)
 	if len(added) == 0 && leaves(removed, made, now) {
-		return false // and an edit that brings nothing cannot be made twice
+		return false // and an edit that inserts nothing cannot be made twice
 	}
 	if len(words(added)) > 0 {
-		// Extensions put brackets back, so that those which are left say nothing against words that have come.
+		// Extensions put brackets back, so that brackets which are left do not mean that the edit was not made.
 		removed = words(removed)
 	}
 	return 2*missing(added, now) <= missing(added, nil) && 2*missing(removed, now) >= missing(removed, nil) &&
 		missing(now, made)+missing(made, now) < missing(now, was)+missing(was, now)
 }
 
-// leaves reports whether a text has a word that a deletion takes away: the user has the rest of the line.
+// leaves reports whether the text still has a word that a deletion removes: the user has kept the rest of the line.
 func leaves(removed, made, now map[string]int) bool {
 	for atom := range removed {
 		if wordy(atom) && now[atom] > made[atom] {
@@ -150,7 +150,7 @@ func atoms(text string, spaces bool) map[string]int {
 	return count
 }
 
-// without returns what one text has more often than another.
+// without returns the atoms that one text has more often than another.
 func without(atoms, others map[string]int) map[string]int {
 	rest := map[string]int{}
 	for atom, n := range atoms {
@@ -161,7 +161,7 @@ func without(atoms, others map[string]int) map[string]int {
 	return rest
 }
 
-// missing is the number of bytes of the atoms that one text has more often than another.
+// missing is how many bytes the atoms have that one text has more often than another.
 func missing(atoms, in map[string]int) int {
 	sum := 0
 	for atom, n := range without(atoms, in) {

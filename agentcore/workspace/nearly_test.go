@@ -10,7 +10,10 @@ import (
 // TestInsertionThatComesWithAnotherChange: a hunk's lines that appear together with a change of the lines beside them
 // are not inserted again.
 func TestInsertionThatComesWithAnotherChange(t *testing.T) {
-	for _, shown := range []string{"one\nuno\nTWO\nthree\nfour\nfive\n", "ONE\nuno\ntwo\nthree\nfour\nfive\n", "ONE\nmore\nuno\ntwo\nthree\nfour\nfive\n"} {
+	for _, shown := range []string{
+		"one\nuno\nTWO\nthree\nfour\nfive\n", "ONE\nuno\ntwo\nthree\nfour\nfive\n",
+		"ONE\nmore\nuno\ntwo\nthree\nfour\nfive\n",
+	} {
 		s := propose(t, five, "one\nuno\ntwo\nthree\nfour\nfive\n")
 		s.show(shown)
 		if h := s.Hunks()[0]; h.State != event.StateAccepted {

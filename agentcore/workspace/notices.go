@@ -4,8 +4,8 @@ import (
 	"sync"
 )
 
-// notices are callbacks that wait for the view's lock to be free. They run in order, one at a time, on
-// the goroutine of whoever changed the view.
+// notices are callbacks that wait until the view's lock is free. They run in order, one at a time, on the goroutine
+// that changed the view.
 type notices struct {
 	mu      sync.Mutex
 	pending []func()
@@ -18,7 +18,8 @@ func (n *notices) add(call func()) {
 	n.pending = append(n.pending, call)
 }
 
-// run calls what is pending. It returns at once where another goroutine is at it, which then runs them.
+// run calls the pending callbacks. Where another goroutine is doing so, run returns at once, and that goroutine calls
+// them.
 func (n *notices) run() {
 	n.mu.Lock()
 	if n.running {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// patch is a base text and sorted hunks that do not overlap. It is a value; nobody changes it.
+// patch is a base text and sorted hunks that do not overlap. It is never changed.
 type patch struct {
 	base  *text
 	hunks []*hunk
@@ -69,8 +69,8 @@ func (p patch) compose(cur, next *text, over []*hunk) patch {
 	return result
 }
 
-// composed is a hunk of a composition and the old hunks that went into it; a nil hunk says that they
-// cancelled out.
+// composed is a hunk of a composition, with the old hunks that went into it. A nil hunk means that these cancelled each
+// other out.
 type composed struct {
 	hunk  *hunk
 	from  []*hunk
@@ -123,8 +123,8 @@ func (g *grouping) flush() {
 	g.olds, g.overs = nil, nil
 }
 
-// compose stacks the hunks over, which make next of cur, on the hunks old, which made cur of base. Hunks
-// that overlap, or meet where one inserts or deletes, become one; the others stay as they are.
+// compose puts the hunks over, which turn cur into next, on top of the hunks old, which turned base into cur. Hunks
+// that overlap, or that meet where one inserts or deletes, become one; the others stay as they are.
 func compose(base, cur, next *text, old, over []*hunk) []composed {
 	if len(over) == 0 {
 		kept := make([]composed, len(old))
@@ -179,7 +179,7 @@ func compose(base, cur, next *text, old, over []*hunk) []composed {
 	return joinInsertions(g.result)
 }
 
-// joinInsertions makes one hunk of two that insert at the same place, which have no order otherwise.
+// joinInsertions joins two hunks that insert at the same place, since nothing else would give them an order.
 func joinInsertions(list []composed) []composed {
 	var result []composed
 	last := -1 // the last of result that has a hunk
@@ -338,7 +338,7 @@ func hunksBy(cur, next *text, authors []Author) []*hunk {
 	return hunks
 }
 
-// sign makes hunks those of authors together. Which of several hunks fixes which finding is not known.
+// sign gives hunks several authors together. Nobody knows which of several hunks fixes which finding.
 func sign(hunks []*hunk, authors []Author) {
 	if len(hunks) > 1 {
 		unknown := make([]Author, len(authors))
@@ -352,14 +352,14 @@ func sign(hunks []*hunk, authors []Author) {
 	}
 }
 
-// moved is what a layer does to a file, for the layer below to take in.
+// moved is what a layer does to a file, in the form that the layer below takes.
 type moved struct {
 	patch
 	to     string
 	movers []Author
 }
 
-// occupied is the conflict of a file that is moved to where another one appeared.
+// occupied is the conflict of a file whose move leads to a path where another file has appeared.
 func occupied(path string, moved, other *text) Conflict {
 	return Conflict{
 		Path: path, EndLine: other.index().Len(), Ours: moved.string(), Theirs: other.string(),

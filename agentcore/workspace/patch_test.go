@@ -12,7 +12,8 @@ func checkHunks(base *text, hunks []*hunk) error {
 	x := base.index()
 	for i, h := range hunks {
 		if i > 0 && (h.start < hunks[i-1].end || h.start == h.end && h.start == hunks[i-1].start) {
-			return fmt.Errorf("hunk %d [%d, %d) overlaps the one before [%d, %d)", i, h.start, h.end, hunks[i-1].start, hunks[i-1].end)
+			return fmt.Errorf("hunk %d [%d, %d) overlaps the one before [%d, %d)",
+				i, h.start, h.end, hunks[i-1].start, hunks[i-1].end)
 		}
 		if h.create && base == nil || h.delete {
 			if len(hunks) != 1 {
@@ -24,7 +25,8 @@ func checkHunks(base *text, hunks []*hunk) error {
 			return fmt.Errorf("hunk %d edits a file that is not there", i)
 		}
 		if h.end > x.Len() || x.Slice(h.start, h.end) != h.before || countLines(h.before) != h.end-h.start {
-			return fmt.Errorf("hunk %d: the lines [%d, %d) are %q, want %q", i, h.start, h.end, x.Slice(h.start, h.end), h.before)
+			return fmt.Errorf("hunk %d: the lines [%d, %d) are %q, want %q",
+				i, h.start, h.end, x.Slice(h.start, h.end), h.before)
 		}
 		if h.before == h.after {
 			return fmt.Errorf("hunk %d changes nothing: %q", i, h.before)

@@ -34,7 +34,7 @@ func (v *View) Resolve(name string) (string, error) {
 			Hint: v.rootsHint(),
 		}
 	case strings.HasPrefix(name, "~"):
-		// A file may be called so, but whoever writes it means the home folder.
+		// A file may have this name, but who writes it means the home folder.
 		return "", &FileError{
 			Kind: Outside, Path: name, Detail: "home folders are not part of the workspace",
 			Hint: v.rootsHint(),
@@ -80,7 +80,7 @@ func (v *View) Resolve(name string) (string, error) {
 	return "", &FileError{Kind: NotFound, Path: name, Detail: "no workspace folder has it", Hint: v.rootsHint()}
 }
 
-// has reports whether anything lies at an absolute path on the disk below the root.
+// has reports whether a file or folder exists at an absolute path of the root's disk.
 func (r *root) has(full string) bool {
 	dir, err := r.open()
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 )
 
-// taken finds the hunks whose edits the next text has exactly, and nothing else: those that Edits returned
-// last, or any single one. It needs no guess about how the texts are aligned.
+// taken finds the hunks whose edits are exactly the difference to the next text: those that Edits returned last, or any
+// single one. It needs no guess about how the texts are aligned.
 func (a *anchor) taken(from, next *text) *expectation {
 	for i := range a.expected {
 		if a.expected[i].text == next.s {
@@ -30,7 +30,7 @@ func (a *anchor) taken(from, next *text) *expectation {
 	return nil
 }
 
-// patch returns the hunks that count, on the shown text.
+// patch returns the hunks that count, as a patch of the shown text.
 func (p *pile) patch(base *text) patch {
 	result := patch{base: base}
 	for _, h := range p.hunks {
@@ -49,10 +49,9 @@ func (p *pile) text(base *text) *text {
 	return p.made
 }
 
-// move carries the hunks along a change of the file. from is the text that their lines refer to: the
-// previous one or, for a file that was gone, the one that it had; nil where there never was one. changes
-// lead from it to next, which is nil for a file that is gone. lost says what became of all that was done since the last
-// save.
+// move moves the hunks along with a change of the file. from is the text that their lines refer to: the previous text
+// or, for a file that was gone, its last text; nil where there never was one. changes lead from it to next, which is
+// nil for a file that is gone. lost says what became of everything that was done since the last save.
 func (p *pile) move(from, next *text, changes []change, taken *expectation, lost loss, s *Proposal) {
 	p.valid = false
 	exact := taken != nil && taken.session == s && !taken.undo
@@ -87,7 +86,7 @@ func (p *pile) move(from, next *text, changes []change, taken *expectation, lost
 	p.arrange()
 }
 
-// arrange sorts the hunks and takes out of those that count what overlaps another one.
+// arrange sorts the hunks. A hunk that overlaps another one no longer counts.
 func (p *pile) arrange() {
 	slices.SortStableFunc(p.hunks, inOrder)
 	var previous *hunk
@@ -104,7 +103,7 @@ func (p *pile) arrange() {
 	}
 }
 
-// moveUndos carries the accepted hunks along a change of the file, as [pile.move] does with the open ones.
+// moveUndos moves the accepted hunks along with a change of the file, as [pile.move] does with the open ones.
 func (p *pile) moveUndos(from, next *text, changes []change, taken *expectation, lost loss, s *Proposal) {
 	if taken != nil && taken.session != s {
 		taken = nil
@@ -131,8 +130,8 @@ func (p *pile) moveUndos(from, next *text, changes []change, taken *expectation,
 	}
 }
 
-// takenBack finds the accepted hunks which the next text lacks again, and nothing else has changed: any single one, or
-// those that were accepted together, as the editor's own undo does it.
+// takenBack finds the accepted hunks whose removal is the only change in the next text: any single one, or all that
+// were accepted together, as the editor's own undo does it.
 func (p *pile) takenBack(from, next *text) *expectation {
 	for i := 0; i < len(p.undos); {
 		j, delta := i, 0
@@ -183,7 +182,7 @@ func (p *pile) moving() *hunk {
 	return nil
 }
 
-// mover returns the hunk that is to move the file and not settled, be it in conflict.
+// mover returns the hunk that is to move the file and is not settled; it may be in conflict.
 func (p *pile) mover() *hunk {
 	if i := slices.IndexFunc(p.hunks, func(h *hunk) bool { return h.moveTo != "" && !h.settled() }); i >= 0 {
 		return p.hunks[i]
@@ -191,7 +190,7 @@ func (p *pile) mover() *hunk {
 	return nil
 }
 
-// back returns the accepted move whose undo the editor said it has made, if there is one.
+// back returns the accepted move that the editor reports to have undone, if there is one.
 func (p *pile) back() *undo {
 	if i := slices.IndexFunc(p.undos, func(u *undo) bool { return u.moveTo != "" && u.pending }); i >= 0 {
 		return p.undos[i]
@@ -199,7 +198,7 @@ func (p *pile) back() *undo {
 	return nil
 }
 
-// takeAlong gives the hunks that make a new file to the pile of its new path.
+// takeAlong moves the hunks that make a new file to the pile of its new path.
 func (p *pile) takeAlong(other *pile, movers []Author) (ids []event.HunkID) {
 	for _, h := range p.hunks {
 		if h.live() {
@@ -213,8 +212,8 @@ func (p *pile) takeAlong(other *pile, movers []Author) (ids []event.HunkID) {
 	return ids
 }
 
-// move carries one undo along a change of the file, which took or undid other hunks of the session where taken says so;
-// landed says at which lines those are that it undid.
+// move moves one undo along with a change of the file. taken says which other hunks of the session the change took or
+// undid; landed tells at which lines the undone ones are.
 func (u *undo) move(from, next *text, changes []change, taken *expectation, landed map[event.HunkID]int) {
 	switch {
 	case u.moveTo != "":
@@ -232,7 +231,7 @@ func (u *undo) move(from, next *text, changes []change, taken *expectation, land
 		u.cover(from, changes, taken.ids)
 		u.followSpan(from, next, changes, i, j, false)
 		if u.settled() {
-			u.settle(event.StateConflict, "a later edit took it back") // which can be undone itself
+			u.settle(event.StateConflict, "a later edit took it back") // the later edit can be undone
 		}
 	default:
 		u.gone = false

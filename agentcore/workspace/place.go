@@ -6,7 +6,7 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 )
 
-// shownFile is where the editor has a file that a session shows at a path, and what is there.
+// shownFile is a file that a session shows at a path: where the editor has it, and its text there.
 type shownFile struct {
 	path, origin string
 	content      content
@@ -25,8 +25,8 @@ func (s *Proposal) origin(path string) string {
 	return path
 }
 
-// look reads files that the session shows, and brings what is anchored there up to date. It returns with the view's
-// lock held; the caller runs the notices when it is not.
+// look reads files that the session shows, and updates everything that is anchored there. It returns with the view's
+// lock held. The caller must run the notices after releasing it.
 func (s *Proposal) look(paths ...string) []shownFile {
 	v := s.view
 	for {
@@ -64,8 +64,8 @@ func (s *Proposal) look(paths ...string) []shownFile {
 	}
 }
 
-// place moves a file that the session shows, as a layer did. from has just been looked at, and is tied to a. The lock
-// is held.
+// place moves a file that the session shows, as a layer did. from was just looked at and is tied to a. The lock is
+// held.
 func (s *Proposal) place(a *anchor, from, to shownFile, movers []Author) (*Conflict, []event.HunkID) {
 	v := s.view
 	p := s.pile(a)
@@ -121,8 +121,8 @@ func (s *Proposal) place(a *anchor, from, to shownFile, movers []Author) (*Confl
 	return nil, ids
 }
 
-// placeOver moves a file, whose text is own, to where another one is, which goes away by another hunk: there is no
-// renaming over it.
+// placeOver moves a file, whose text is own, to a path where another file is deleted by another hunk: no file can be
+// renamed over that one.
 func (s *Proposal) placeOver(a, b *anchor, own *text, movers []Author) []event.HunkID {
 	p, other := s.pile(a), s.pile(b)
 	var ids []event.HunkID
@@ -139,7 +139,7 @@ func (s *Proposal) placeOver(a, b *anchor, own *text, movers []Author) []event.H
 	return append(ids, s.stack(a, p, own, nil, hunksBy(own, nil, movers))...)
 }
 
-// unmove makes a new file of one that the session moves, since its old path gets another text. The lock is held.
+// unmove turns a file that the session moves into a new file, since its old path gets another text. The lock is held.
 func (s *Proposal) unmove(a *anchor, p *pile) []event.HunkID {
 	h, own := p.moving(), p.text(a.now())
 	b := s.view.anchors[h.moveTo]
@@ -151,7 +151,7 @@ func (s *Proposal) unmove(a *anchor, p *pile) []event.HunkID {
 	return ids
 }
 
-// takenAgain returns the old paths of accepted moves at which something is by now.
+// takenAgain returns the old paths of accepted moves at which another file is now.
 func (s *Proposal) takenAgain(ids []event.HunkID) []string {
 	var paths []string
 	s.view.mu.Lock()

@@ -17,7 +17,7 @@ func (v *View) NewProposal(options ProposalOptions) *Proposal {
 // ID is that of its options.
 func (s *Proposal) ID() event.ProposalID { return s.options.ID }
 
-// Close forgets the hunks; Changed is not called any more, unless it is just being called.
+// Close forgets the hunks. Changed is not called any more, but a call that has begun may still be under way.
 func (s *Proposal) Close() {
 	s.closed.Store(true)
 	v := s.view
@@ -31,8 +31,8 @@ func (s *Proposal) Close() {
 	s.kept, s.undoable = nil, nil
 }
 
-// Hunks returns the hunks in the order of their paths and lines: the open ones and the conflicts
-// of all files, and the newest of those that are settled, whose lines are the last ones that they had.
+// Hunks returns the hunks in the order of their paths and lines: all open hunks and conflicts, and the newest settled
+// hunks with the last lines that they had.
 func (s *Proposal) Hunks() []Hunk {
 	v := s.view
 	v.mu.Lock()
@@ -53,7 +53,7 @@ func (s *Proposal) Hunks() []Hunk {
 }
 
 // Tally counts the hunks of a proposal by their state, as [Proposal.Hunks] lists them. It copies and hashes nothing, so
-// that it may be asked at every change of a large proposal.
+// that it may be called at every change of a large proposal.
 func Tally(s *Proposal) map[event.ProposalState]int {
 	v := s.view
 	v.mu.Lock()
@@ -86,7 +86,7 @@ func (s *Proposal) Hunk(id event.HunkID) (Hunk, bool) {
 		return s.kept[i], true
 	}
 	if at, ok := s.findUndos(id)[id]; ok {
-		return at.undo.accepted, true // of a former process
+		return at.undo.accepted, true // accepted in a former process
 	}
 	return Hunk{}, false
 }
@@ -116,8 +116,8 @@ func (s *Proposal) content(path string) (content, error) {
 	return c, nil
 }
 
-// merge brings a layer's edits of a file into the proposal. On an error, which is a *FileError, the file cannot be read
-// and nothing is merged. The caller runs the notices, once for all files.
+// merge adds a layer's edits of a file to the proposal. On an error, a *FileError, the file cannot be read and nothing
+// is merged. The caller runs the notices, once for all files.
 func (s *Proposal) merge(path string, edits moved) ([]Conflict, []event.HunkID, error) {
 	v := s.view
 	paths := []string{path}
@@ -171,8 +171,8 @@ func uniqueIDs(ids []event.HunkID) []event.HunkID {
 	return slices.Collect(once(ids))
 }
 
-// stack puts the hunks over, which make next of what the proposal shows, on those of a file, and returns which of them
-// are new or changed. The lock is held, and the caller publishes.
+// stack puts the hunks over, which turn the proposal's text into next, on top of the hunks of a file. It returns which
+// hunks are new or changed. The lock is held, and the caller publishes.
 func (s *Proposal) stack(a *anchor, p *pile, shown, next *text, over []*hunk) []event.HunkID {
 	var ids []event.HunkID
 	var hunks []*hunk
@@ -232,9 +232,9 @@ func once(ids []event.HunkID) iter.Seq[event.HunkID] {
 	}
 }
 
-// Edits returns what the editor has to do to take hunks: the smallest edits against the text that it shows
-// now, one FileEdit a file, sorted by path. A hunk that is a conflict, is settled or is not known comes back
-// as a failure. It reads files that are not open from disk.
+// Edits returns what the editor has to do to take hunks: the smallest edits of the text that it shows now, one FileEdit
+// for each file, sorted by path. A hunk that is in conflict, settled or unknown is returned as a failure. Files that
+// are not open are read from the disk.
 func (s *Proposal) Edits(ids []event.HunkID) ([]FileEdit, []HunkFailure) {
 	v := s.view
 	defer v.notices.run()
@@ -308,7 +308,7 @@ func (s *Proposal) reread(ids []event.HunkID) {
 	}
 }
 
-// edit makes the edits of hunks of one file, and remembers what text they lead to. The lock is held.
+// edit makes the edits for hunks of one file, and remembers the text that they lead to. The lock is held.
 func (a *anchor) edit(s *Proposal, hunks []*hunk) (e FileEdit) {
 	e = s.fileEdit(a)
 	expected := expectation{session: s}
@@ -336,7 +336,7 @@ func (a *anchor) edit(s *Proposal, hunks []*hunk) (e FileEdit) {
 	return e
 }
 
-// fileEdit is an edit of a file as it is now, which changes nothing yet. The lock is held.
+// fileEdit makes an edit of a file, as the file is now, that changes nothing yet. The lock is held.
 func (s *Proposal) fileEdit(a *anchor) FileEdit {
 	e := FileEdit{Path: a.path, Version: -1, Before: a.now().string()}
 	if doc := s.view.docs[a.path]; doc != nil {
@@ -345,7 +345,7 @@ func (s *Proposal) fileEdit(a *anchor) FileEdit {
 	return e
 }
 
-// expect remembers the text that edits lead to, among the last ones. The lock is held.
+// expect adds the text that edits lead to to the last ones that are expected. The lock is held.
 func (a *anchor) expect(e expectation) {
 	a.expected = append(a.expected, e)
 	if len(a.expected) > 4 {
@@ -353,9 +353,9 @@ func (a *anchor) expect(e expectation) {
 	}
 }
 
-// Confirm tells the editor's answer to the edits of hunks. Where it applied them they are accepted, but
-// count as proposed until the next text of their file, or [View.Recheck], shows them; where the text then
-// lacks them they are open again. Where it did not, they stay open with the reason.
+// Confirm reports the editor's answer to the edits of hunks. If the editor applied them, the hunks are accepted, but
+// count as proposed until the next text of their file, or [View.Recheck], shows them; if that text lacks them, they are
+// open again. If the editor did not apply them, they stay open with the reason.
 func (s *Proposal) Confirm(ids []event.HunkID, applied bool, reason string) {
 	v := s.view
 	defer v.notices.run()
@@ -414,7 +414,7 @@ func (s *Proposal) publishAll(piles map[*anchor]*pile) {
 	}
 }
 
-// Remark gives open hunks and conflicts another detail; what is settled meanwhile is left as it is.
+// Remark sets the detail of open hunks and conflicts. Hunks that are settled meanwhile stay as they are.
 func (s *Proposal) Remark(ids []event.HunkID, detail string) {
 	v := s.view
 	defer v.notices.run()

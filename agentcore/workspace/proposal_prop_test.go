@@ -131,7 +131,8 @@ func (m *machine) Propose(t *rapid.T) {
 	lines := Lines(file.Text)
 	at := rapid.IntRange(0, len(lines)).Draw(t, "at")
 	end := rapid.IntRange(at, min(len(lines), at+2)).Draw(t, "to")
-	lines = slices.Replace(lines, at, end, rapid.SampledFrom([][]string{nil, {"n\n"}, {"n\n", "o\n"}, {"a\n"}, {"}\n"}}).Draw(t, "lines")...)
+	lines = slices.Replace(lines, at, end,
+		rapid.SampledFrom([][]string{nil, {"n\n"}, {"n\n", "o\n"}, {"a\n"}, {"}\n"}}).Draw(t, "lines")...)
 	text := strings.Join(lines, "")
 	reason := rapid.SampledFrom([]string{"r1", "r2", "r3"}).Draw(t, "reason")
 	if _, err := m.layer.Write(m.path, text, file.Stamp, Author{Reason: reason}); err != nil {
@@ -369,7 +370,8 @@ func (m *machine) VanishAndReturn(t *rapid.T) {
 		}
 	}
 	m.show(t, text)
-	if now := m.session.Hunks(); !slices.EqualFunc(hunks, now, func(a, b Hunk) bool { return a.ID == b.ID && a.State == b.State && a.StartLine == b.StartLine }) {
+	if now := m.session.Hunks(); !slices.EqualFunc(hunks, now,
+		func(a, b Hunk) bool { return a.ID == b.ID && a.State == b.State && a.StartLine == b.StartLine }) {
 		t.Fatalf("the file is back; hunks were %+v, are %+v", hunks, now)
 	}
 }
@@ -414,7 +416,8 @@ func (m *machine) Check(t *rapid.T) {
 		t.Fatalf("told of %d hunks, there are %d", len(m.told), len(hunks))
 	}
 	for _, h := range hunks {
-		if told := m.told[h.ID]; told.State != h.State || told.Before != h.Before || told.After != h.After || told.Author != h.Author {
+		if told := m.told[h.ID]; told.State != h.State || told.Before != h.Before ||
+			told.After != h.After || told.Author != h.Author {
 			t.Fatalf("told %+v, is %+v", told, h)
 		}
 	}

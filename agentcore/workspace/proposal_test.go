@@ -26,7 +26,9 @@ func propose(t *testing.T, shown string, texts ...string) *proposal {
 	v, dir := open(t, map[string]string{"a.txt": shown})
 	p := &proposal{t: t, path: filepath.Join(dir, "a.txt")}
 	v.SetDocument(p.path, shown, 0)
-	p.Proposal = v.NewProposal(ProposalOptions{ID: "p1", Changed: func(hunks []Hunk) { p.changed = append(p.changed, hunks) }})
+	p.Proposal = v.NewProposal(ProposalOptions{
+		ID: "p1", Changed: func(hunks []Hunk) { p.changed = append(p.changed, hunks) },
+	})
 	t.Cleanup(p.Close)
 	layer := p.Fork()
 	for _, text := range texts {
@@ -65,19 +67,71 @@ func TestHunksFollowTyping(t *testing.T) {
 		want           []string
 	}{
 		{"above", "one\ntwo\nTHREE\nfour\nfive\n", []string{"zero\n" + five}, []string{"open 3-4 three\n→ THREE\n"}},
-		{"beside", "one\ntwo\nTHREE\nfour\nfive\n", []string{"one\nTWO\nthree\nFOUR\nfive\n"}, []string{"open 2-3 three\n→ THREE\n"}},
-		{"in it", "one\ntwo\nTHREE\nfour\nfive\n", []string{"one\ntwo\nthree!\nfour\nfive\n"}, []string{"conflict 2-3 three\n→ THREE\n"}},
-		{"in it and back", "one\ntwo\nTHREE\nfour\nfive\n", []string{"one\ntwo\nthree!\nfour\nfive\n", "zero\none\ntwo\nthree!\nfour\nfive\n", "zero\n" + five}, []string{"open 3-4 three\n→ THREE\n"}},
-		{"the same by hand", "one\ntwo\nTHREE\nfour\nfive\n", []string{"one\ntwo\nT\nfour\nfive\n", "one\ntwo\nTHREE\nfour\nfive\n"}, []string{"accepted 2-3 three\n→ THREE\n"}},
-		{"a line joined and split", "one\ntwo\nTHREE\nfour\nfive\n", []string{"one\ntwothree\nfour\nfive\n", five}, []string{"open 2-3 three\n→ THREE\n"}},
-		{"lines deleted and back", "one\ntwo\nTHREE\nfour\nfive\n", []string{"one\nfive\n", five}, []string{"open 2-3 three\n→ THREE\n"}},
-		{"everything deleted and back", "one\ntwo\nTHREE\nfour\nfive\n", []string{"", five}, []string{"open 2-3 three\n→ THREE\n"}},
-		{"an insertion, in front", "one\nnew\ntwo\nthree\nfour\nfive\n", []string{"one\nmine\ntwo\nthree\nfour\nfive\n"}, []string{"open 2-2 → new\n"}},
-		{"an insertion by hand", "one\nnew\ntwo\nthree\nfour\nfive\n", []string{"one\nnew\ntwo\nthree\nfour\nfive\n"}, []string{"accepted 2-2 → new\n"}},
-		{"half of two lines by hand", "one\nTWO\nTHREE\nfour\nfive\n", []string{"one\nTWO\nthree\nfour\nfive\n"}, []string{"conflict 1-3 two\nthree\n→ TWO\nTHREE\n"}},
-		{"the end loses its line ending", five + "six\n", []string{strings.TrimSuffix(five, "\n")}, []string{"conflict 4-5 → six\n"}},
-		{"the end gets it back", five + "six\n", []string{strings.TrimSuffix(five, "\n"), five}, []string{"open 5-5 → six\n"}},
-		{"a formatter ran", "one\ntwo\nTHREE\nfour\nfive\n", []string{"one\r\ntwo\r\nthree\r\nfour\r\nfive\r\n"}, []string{"conflict 0-5 three\n→ THREE\n"}},
+		{
+			"beside", "one\ntwo\nTHREE\nfour\nfive\n",
+			[]string{"one\nTWO\nthree\nFOUR\nfive\n"},
+			[]string{"open 2-3 three\n→ THREE\n"},
+		},
+		{
+			"in it", "one\ntwo\nTHREE\nfour\nfive\n",
+			[]string{"one\ntwo\nthree!\nfour\nfive\n"},
+			[]string{"conflict 2-3 three\n→ THREE\n"},
+		},
+		{
+			"in it and back", "one\ntwo\nTHREE\nfour\nfive\n",
+			[]string{"one\ntwo\nthree!\nfour\nfive\n", "zero\none\ntwo\nthree!\nfour\nfive\n", "zero\n" + five},
+			[]string{"open 3-4 three\n→ THREE\n"},
+		},
+		{
+			"the same by hand", "one\ntwo\nTHREE\nfour\nfive\n",
+			[]string{"one\ntwo\nT\nfour\nfive\n", "one\ntwo\nTHREE\nfour\nfive\n"},
+			[]string{"accepted 2-3 three\n→ THREE\n"},
+		},
+		{
+			"a line joined and split", "one\ntwo\nTHREE\nfour\nfive\n",
+			[]string{"one\ntwothree\nfour\nfive\n", five},
+			[]string{"open 2-3 three\n→ THREE\n"},
+		},
+		{
+			"lines deleted and back", "one\ntwo\nTHREE\nfour\nfive\n",
+			[]string{"one\nfive\n", five},
+			[]string{"open 2-3 three\n→ THREE\n"},
+		},
+		{
+			"everything deleted and back", "one\ntwo\nTHREE\nfour\nfive\n",
+			[]string{"", five},
+			[]string{"open 2-3 three\n→ THREE\n"},
+		},
+		{
+			"an insertion, in front", "one\nnew\ntwo\nthree\nfour\nfive\n",
+			[]string{"one\nmine\ntwo\nthree\nfour\nfive\n"},
+			[]string{"open 2-2 → new\n"},
+		},
+		{
+			"an insertion by hand", "one\nnew\ntwo\nthree\nfour\nfive\n",
+			[]string{"one\nnew\ntwo\nthree\nfour\nfive\n"},
+			[]string{"accepted 2-2 → new\n"},
+		},
+		{
+			"half of two lines by hand", "one\nTWO\nTHREE\nfour\nfive\n",
+			[]string{"one\nTWO\nthree\nfour\nfive\n"},
+			[]string{"conflict 1-3 two\nthree\n→ TWO\nTHREE\n"},
+		},
+		{
+			"the end loses its line ending", five + "six\n",
+			[]string{strings.TrimSuffix(five, "\n")},
+			[]string{"conflict 4-5 → six\n"},
+		},
+		{
+			"the end gets it back", five + "six\n",
+			[]string{strings.TrimSuffix(five, "\n"), five},
+			[]string{"open 5-5 → six\n"},
+		},
+		{
+			"a formatter ran", "one\ntwo\nTHREE\nfour\nfive\n",
+			[]string{"one\r\ntwo\r\nthree\r\nfour\r\nfive\r\n"},
+			[]string{"conflict 0-5 three\n→ THREE\n"},
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p := propose(t, five, test.proposed)
@@ -97,7 +151,8 @@ func TestConflictKeepsBothSides(t *testing.T) {
 	if !ok || h.State != event.StateConflict || h.Current != "drei\n" || h.After != "THREE\n" || h.Detail == "" {
 		t.Errorf("got %+v", h)
 	}
-	if edits, failed := p.Edits([]event.HunkID{id, "nothing", id}); len(edits) != 0 || len(failed) != 2 || failed[0].ID != id || failed[1].ID != "nothing" {
+	if edits, failed := p.Edits([]event.HunkID{id, "nothing", id}); len(edits) != 0 ||
+		len(failed) != 2 || failed[0].ID != id || failed[1].ID != "nothing" {
 		t.Errorf("got %+v, %+v", edits, failed)
 	}
 	// A later edit of the lines takes its place.
@@ -114,7 +169,8 @@ func TestConflictKeepsBothSides(t *testing.T) {
 }
 
 func TestHunksOfSeveralWrites(t *testing.T) {
-	p := propose(t, five, "ONE\ntwo\nthree\nfour\nfive\n", "ONE\ntwo\nTHREE\nfour\nfive\n", "ONE\ntwo\nTHREE!\nfour\nfive\n")
+	p := propose(t, five, "ONE\ntwo\nthree\nfour\nfive\n",
+		"ONE\ntwo\nTHREE\nfour\nfive\n", "ONE\ntwo\nTHREE!\nfour\nfive\n")
 	p.is("open 0-1 one\n→ ONE\n", "open 2-3 three\n→ THREE!\n")
 	first := p.Hunks()
 	layer := p.Fork()
@@ -156,10 +212,12 @@ func TestAcceptSeveralFiles(t *testing.T) {
 		t.Fatalf("got %+v, %+v", edits, failed)
 	}
 	a, created, deleted := edits[0], edits[1], edits[2]
-	if a.Path != at("a") || a.Version != -1 || a.Before != "a\n" || !slices.Equal(a.Edits, []Edit{{0, 2, "A\n"}}) || a.Reasons[0] != "why a" {
+	if a.Path != at("a") || a.Version != -1 || a.Before != "a\n" ||
+		!slices.Equal(a.Edits, []Edit{{0, 2, "A\n"}}) || a.Reasons[0] != "why a" {
 		t.Errorf("got %+v", a)
 	}
-	if !created.Create || created.Path != at("new/file") || !slices.Equal(created.Edits, []Edit{{0, 0, "new\n"}}) || created.Reasons[0] != "why new" {
+	if !created.Create || created.Path != at("new/file") ||
+		!slices.Equal(created.Edits, []Edit{{0, 0, "new\n"}}) || created.Reasons[0] != "why new" {
 		t.Errorf("got %+v", created)
 	}
 	if !deleted.Delete || deleted.Path != at("old") || len(deleted.Edits) != 0 || deleted.Reasons[0] != "why old" {

@@ -12,15 +12,15 @@ import (
 // keptHunks is how many settled hunks a proposal remembers.
 const keptHunks = 1000
 
-// keptUndos is how many accepted hunks of a session can be undone; the oldest are forgotten first. Each costs its two
-// texts and, at a change of its file, a comparison of places.
+// keptUndos is how many accepted hunks of a session can be undone; the oldest are forgotten first. Each costs the
+// memory of its two texts and, at each change of its file, a comparison of places.
 const keptUndos = 1000
 
 // undone is the detail of a hunk that was accepted and then taken back.
 const undone = "undone"
 
-// publish takes out what is settled, tells what changed, and forgets an empty pile. The lock is held; the
-// caller runs the notices when it is not.
+// publish removes settled hunks, reports what changed, and forgets an empty pile. The lock is held. The caller runs the
+// notices after releasing it.
 func (s *Proposal) publish(a *anchor, p *pile) {
 	p.valid = false
 	changed := s.publishUndos(a, p)
@@ -29,7 +29,7 @@ func (s *Proposal) publish(a *anchor, p *pile) {
 		if h.notify || h.settled() {
 			h.notify = false
 			if h.state == event.StateAccepted && h.settled() && h.reverse == nil {
-				// It was merged into its lines.
+				// The hunk was merged into its lines.
 				h.reverse = h.merged(a.now(), h.start, h.end, h.home, h.homeAt)
 			}
 			changed = append(changed, a.hunk(h))
@@ -62,8 +62,8 @@ func (s *Proposal) publish(a *anchor, p *pile) {
 	}
 }
 
-// tell hands what has changed to Changed. One call for many files keeps its cost that of the files: whoever is told
-// counts all hunks, and stores what it was told at once. It runs without locks.
+// tell hands the changed hunks to Changed. Changes of many files are handed over in one call, so that the cost is that
+// of these files: the receiver counts all hunks, and stores what it gets, once for each call. It runs without locks.
 func tell(s *Proposal) {
 	s.view.mu.Lock()
 	all, texts := s.untold.hunks, s.untold.texts
@@ -99,8 +99,8 @@ func (v *View) drop(a *anchor, s *Proposal) {
 	}
 }
 
-// stamp adds the stamps of texts to hunks, and what stands around them. It hashes the texts, so nobody holds the
-// lock meanwhile.
+// stamp adds to hunks the stamps of their texts and the lines around them. It hashes the texts, so that no lock is held
+// meanwhile.
 func stamp(hunks []Hunk, texts []*text) {
 	for i := range hunks {
 		hunks[i].Stamp = texts[i].stamp()
@@ -115,7 +115,7 @@ func byPlace(a, b Hunk) int {
 		cmp.Compare(a.EndLine, b.EndLine))
 }
 
-// publishUndos takes out the accepted hunks that are undone, and returns those that people should hear of. The lock is
+// publishUndos removes the accepted hunks that are undone, and returns those that people should be told of. The lock is
 // held.
 func (s *Proposal) publishUndos(a *anchor, p *pile) []Hunk {
 	var changed []Hunk
@@ -159,7 +159,7 @@ func (s *Proposal) remember(p *pile, h *hunk, accepted Hunk, batch uint64) {
 		return
 	}
 	r.id, r.authors, r.notify = h.id, h.authors, false
-	// They are parts of whole texts, which would live as long.
+	// Without a copy, these parts would keep whole texts in memory.
 	r.before, r.after = strings.Clone(r.before), strings.Clone(r.after)
 	accepted.Before, accepted.After = strings.Clone(accepted.Before), strings.Clone(accepted.After)
 	p.undos = append(p.undos, &undo{hunk: *r, accepted: accepted, batch: batch})
@@ -173,7 +173,7 @@ func (s *Proposal) remember(p *pile, h *hunk, accepted Hunk, batch uint64) {
 	}
 }
 
-// accepted is an accepted hunk as others see it and as another process takes it over: what an undo would take back now.
+// accepted is an accepted hunk as others see it, and as another process restores it: what an undo would take back now.
 // The lock is held.
 func (a *anchor) accepted(u *undo) Hunk {
 	h := a.hunk(&u.hunk)
@@ -185,7 +185,7 @@ func (a *anchor) accepted(u *undo) Hunk {
 	return h
 }
 
-// keep remembers a settled hunk, and reports whether that is news. The lock is held.
+// keep remembers a settled hunk. news reports whether anybody has to be told. The lock is held.
 func (s *Proposal) keep(h Hunk) (news bool) {
 	if i := slices.IndexFunc(s.kept, func(known Hunk) bool { return known.ID == h.ID }); i >= 0 {
 		news = s.kept[i].State != h.State || s.kept[i].Detail != h.Detail
@@ -216,7 +216,7 @@ func (a *anchor) hunk(h *hunk) Hunk {
 	return result
 }
 
-// located is where a hunk is, or an undo.
+// located is where a hunk or an undo is kept.
 type located struct {
 	anchor *anchor
 	pile   *pile
@@ -224,8 +224,8 @@ type located struct {
 	undo   *undo
 }
 
-// find returns where hunks are that are not settled; the others are not in the result. However many are asked for, it
-// is one walk over all hunks. The lock is held.
+// find returns where the hunks with these ids are kept; settled hunks are left out. It walks over all hunks once,
+// however many ids there are. The lock is held.
 func (s *Proposal) find(ids ...event.HunkID) map[event.HunkID]located {
 	return locate(s, ids, func(p *pile, take func(event.HunkID, located)) {
 		for _, h := range p.hunks {
@@ -243,7 +243,7 @@ func (s *Proposal) findUndos(ids ...event.HunkID) map[event.HunkID]located {
 	})
 }
 
-// locate returns where those of a pile are that have one of the ids; the first of several counts. The lock is held.
+// locate finds hunks or undos of piles by their ids; the first of several with one id counts. The lock is held.
 func locate(s *Proposal, ids []event.HunkID, each func(p *pile, take func(event.HunkID, located)),
 ) map[event.HunkID]located {
 	found := make(map[event.HunkID]located, len(ids))
@@ -267,7 +267,7 @@ func locate(s *Proposal, ids []event.HunkID, each func(p *pile, take func(event.
 	return found
 }
 
-// link lets the anchor of a path know of a file that a session wants to move there. The lock is held.
+// link tells the anchor of a path of a file that a session wants to move there. The lock is held.
 func (v *View) link(s *Proposal, a, b *anchor) {
 	if b.incoming == nil {
 		b.incoming = make(map[*Proposal]*anchor)
@@ -294,8 +294,7 @@ func (s *Proposal) pile(a *anchor) *pile {
 	return p
 }
 
-// verify opens hunks again that the editor said it took, but whose text does not have them. The lock is
-// held.
+// verify opens hunks again that the editor reported as taken but whose text the file lacks. The lock is held.
 func (v *View) verify(a *anchor) {
 	for s, p := range a.piles {
 		for _, h := range p.hunks {

@@ -1,7 +1,7 @@
 package workspace
 
-// Recall makes the run one that knows whole only those files for which whole says so, at once. Of the others that it
-// knew whole it knows a part from now on: it may edit them, and replace their text once it has read them again.
+// Recall makes the run forget, at once, the whole texts of all files for which whole reports false. Of these files, the
+// run still knows a part: it may edit them, and may replace their text once it has read them again.
 func (l *Layer) Recall(whole func(path string) bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

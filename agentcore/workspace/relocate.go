@@ -9,11 +9,12 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 )
 
-// A session moves a file by a hunk of its own, which has no lines, in the pile of the old path. The other hunks of the
-// pile refer to the text at the old path until the file is at the new one. The anchor of the new path knows who wants
-// to come, so that it tells when something is there.
+// A session moves a file by a hunk of its own, which has no lines and is in the pile of the old path. The other hunks
+// of the pile refer to the text at the old path until the file is at the new one. The anchor of the new path knows
+// which files are to be moved there, so that it can report when a file appears.
 
-// await links a file that the editor said it moved back, unless another one is to go there. The lock is held.
+// await links a file whose move the editor reports to have undone, unless another file is to go there. The lock is
+// held.
 func (v *View) await(s *Proposal, a *anchor, path string) {
 	b := v.anchors[path]
 	if b == nil {
@@ -24,7 +25,7 @@ func (v *View) await(s *Proposal, a *anchor, path string) {
 	}
 }
 
-// arrive looks after the moves to a path of which the editor shows something else now. The lock is held.
+// arrive updates the moves to a path at which the editor now shows another text. The lock is held.
 func (v *View) arrive(b *anchor) {
 	for s, a := range maps.Clone(b.incoming) {
 		p := a.piles[s]
@@ -33,7 +34,7 @@ func (v *View) arrive(b *anchor) {
 		}
 		if b.now() != nil && v.docs[a.path] != nil && v.docs[b.path] == nil &&
 			(p.back() != nil || p.mover() != nil && p.mover().pending) {
-			continue // the editor is about to say that it is the document now, with text that it may not have saved
+			continue // the editor will soon show the file as this document, perhaps with text that is not saved
 		}
 		if u := p.back(); u != nil && u.moveTo == b.path && b.now() != nil {
 			v.join(a, b)
@@ -58,7 +59,7 @@ func (v *View) arrive(b *anchor) {
 	}
 }
 
-// departed looks after the moves of a file that is gone, which may be because somebody made them. The lock is held.
+// departed updates the moves of a file that is gone, perhaps because somebody made one of them. The lock is held.
 func (v *View) departed(a *anchor) {
 	for s := range maps.Clone(a.piles) {
 		p := a.piles[s]
@@ -109,7 +110,8 @@ func (v *View) Rename(from, to string) {
 	}
 }
 
-// renameAnchor takes what is tied to a file along that is at another path since from was renamed. The lock is held.
+// renameAnchor moves everything that is tied to a file to the file's new path, after from was renamed. The lock is
+// held.
 func (v *View) renameAnchor(a *anchor, path, at, from, to string) {
 	v.cache.drop(path)
 	v.cache.drop(at)
@@ -119,7 +121,7 @@ func (v *View) renameAnchor(a *anchor, path, at, from, to string) {
 		v.anchors[at] = b
 	}
 	for s, p := range maps.Clone(a.piles) {
-		// A folder takes the targets of moves along below.
+		// The targets of moves into a renamed folder are renamed below.
 		if h := p.mover(); h != nil && path == from && h.moveTo != to {
 			v.renamed(rename{from: h.moveTo, to: to, session: s})
 			h.settle(event.StateSuperseded, "the user renamed the file to "+filepath.Base(to))
@@ -139,7 +141,7 @@ func (v *View) renameAnchor(a *anchor, path, at, from, to string) {
 	if doc := v.docs[at]; doc != nil {
 		next = doc.buffer.whole()
 	} else if next == nil {
-		next = a.last // it was seen to be gone before it was known where to
+		next = a.last // the file was seen to be gone before its new path was known
 	}
 	for _, p := range a.piles {
 		if h := p.mover(); h != nil && h.moveTo == at {
@@ -153,7 +155,7 @@ func (v *View) renameAnchor(a *anchor, path, at, from, to string) {
 	}
 }
 
-// join takes all that is tied to a file to where the file is now. The lock is held.
+// join moves everything that is tied to a file to the anchor of the file's present path. The lock is held.
 func (v *View) join(a, b *anchor) {
 	for s, p := range maps.Clone(a.piles) {
 		if h := p.mover(); h != nil && h.moveTo == b.path {
@@ -208,14 +210,14 @@ func (v *View) join(a, b *anchor) {
 		s.publish(b, own)
 	}
 	v.release(b)
-	// Nothing is at the old path now, as others may wait for.
+	// The old path is free now, for which other moves may wait.
 	if v.release(a); v.anchors[a.path] == a {
 		v.move(a, nil, v.clock.Add(1))
 		v.markStale(a.path)
 	}
 }
 
-// targets lists where a file is to be moved to, or back to. The lock is held.
+// targets lists the paths to which a file is to be moved, or moved back. The lock is held.
 func (a *anchor) targets() []string {
 	var paths []string
 	for _, p := range a.piles {
@@ -230,7 +232,7 @@ func (a *anchor) targets() []string {
 	return slices.Compact(paths)
 }
 
-// renamed adds to the renames; what is expected of the files follows.
+// renamed adds a rename, and moves what is expected of the files along.
 func (v *View) renamed(r rename) {
 	v.renames.add(r)
 	v.expected.rename(r.from, r.to)

@@ -64,12 +64,15 @@ func TestMoveFollowsTyping(t *testing.T) {
 	m.shows(layer, map[string]string{"a": "-", "b": "zero\nONE\ntwo\nthree\nfour\nfive\n"})
 	// The edit alone is taken at the old path.
 	edits, failed := m.session.Edits([]event.HunkID{hunks[1].ID})
-	if len(failed) != 0 || len(edits) != 1 || edits[0].MoveTo != "" || edits[0].Path != m.at("a") || len(edits[0].Edits) != 1 {
+	if len(failed) != 0 || len(edits) != 1 || edits[0].MoveTo != "" ||
+		edits[0].Path != m.at("a") || len(edits[0].Edits) != 1 {
 		t.Errorf("got %+v, %+v", edits, failed)
 	}
 	both, failed := m.session.Edits(ids(hunks))
-	if len(failed) != 0 || len(both) != 1 || both[0].MoveTo != m.at("b") || both[0].Path != m.at("a") || both[0].Version != 1 ||
-		both[0].After() != "zero\nONE\ntwo\nthree\nfour\nfive\n" || len(both[0].Edits) != 1 || !slices.Equal(both[0].Reasons, []string{"", "tidy"}) {
+	if len(failed) != 0 || len(both) != 1 || both[0].MoveTo != m.at("b") ||
+		both[0].Path != m.at("a") || both[0].Version != 1 ||
+		both[0].After() != "zero\nONE\ntwo\nthree\nfour\nfive\n" ||
+		len(both[0].Edits) != 1 || !slices.Equal(both[0].Reasons, []string{"", "tidy"}) {
 		t.Errorf("got %+v, %+v", both, failed)
 	}
 	m.view.SetDocument(m.at("a"), edits[0].After(), 2)
@@ -227,7 +230,8 @@ func TestMoveWithoutDocuments(t *testing.T) {
 		t.Errorf("got %+v", now)
 	}
 	m.session.Confirm(ids(hunks), false, "the editor has no way to rename")
-	if now, _ := m.session.Hunk(hunks[0].ID); now.Detail != "the editor has no way to rename" || now.State != event.StateOpen {
+	if now, _ := m.session.Hunk(hunks[0].ID); now.Detail != "the editor has no way to rename" ||
+		now.State != event.StateOpen {
 		t.Errorf("got %+v", now)
 	}
 }
@@ -244,7 +248,8 @@ func TestMoveInTheWay(t *testing.T) {
 	changed()
 	hunks := m.hunks("a>b!", "a:ONE")
 	m.shows(layer, map[string]string{"a": upper, "b": "in the way\n"})
-	if _, failed := m.session.Edits(ids(hunks[:1])); len(failed) != 1 || !strings.Contains(failed[0].Reason, "appeared") {
+	if _, failed := m.session.Edits(ids(hunks[:1])); len(failed) != 1 ||
+		!strings.Contains(failed[0].Reason, "appeared") {
 		t.Errorf("got %+v", failed)
 	}
 	if err := os.Remove(m.at("b")); err != nil {
@@ -312,7 +317,15 @@ func TestUserRenames(t *testing.T) {
 		t.Errorf("the mark is at %d, %v", start, ok)
 	}
 	m.shows(run, map[string]string{
-		"lib/a": "zero\nONE\ntwo\nthree\nfour\nFIVE\n", "lib/late": "late\n", "lib/newer": "new\n", "lib/new": "-", "lib/moved": "m\n", "lib/in": "o\n", "out": "n\n", "dir/a": "-", "dir/late": "-",
+		"lib/a":     "zero\nONE\ntwo\nthree\nfour\nFIVE\n",
+		"lib/late":  "late\n",
+		"lib/newer": "new\n",
+		"lib/new":   "-",
+		"lib/moved": "m\n",
+		"lib/in":    "o\n",
+		"out":       "n\n",
+		"dir/a":     "-",
+		"dir/late":  "-",
 	})
 	if now, ok := run.Seen(m.at("lib/a")); !ok || now == seen || seen == "" {
 		t.Errorf("the run has seen %q, %v", now, ok)
@@ -354,7 +367,8 @@ func TestUndoMove(t *testing.T) {
 	m.do(hunks)
 	m.hunks()
 	accepted := m.session.Accepted()
-	if len(accepted) != 2 || accepted[0].MoveTo != m.at("a") || accepted[0].Path != m.at("b") || accepted[1].Path != m.at("b") {
+	if len(accepted) != 2 || accepted[0].MoveTo != m.at("a") ||
+		accepted[0].Path != m.at("b") || accepted[1].Path != m.at("b") {
 		t.Fatalf("got %+v", accepted)
 	}
 	for _, h := range hunks {
@@ -364,14 +378,16 @@ func TestUndoMove(t *testing.T) {
 	}
 	m.view.SetDocument(m.at("b"), upper+"six\n", 1)
 	put(t, m.at("a"), "in the way\n")
-	if _, failed := m.session.UndoEdits(ids(hunks[:1])); len(failed) != 1 || !strings.Contains(failed[0].Reason, "another file") {
+	if _, failed := m.session.UndoEdits(ids(hunks[:1])); len(failed) != 1 ||
+		!strings.Contains(failed[0].Reason, "another file") {
 		t.Errorf("got %+v", failed)
 	}
 	if err := os.Remove(m.at("a")); err != nil {
 		t.Fatal(err)
 	}
 	edits, failed := m.session.UndoEdits(ids(hunks))
-	if len(failed) != 0 || len(edits) != 1 || edits[0].Path != m.at("b") || edits[0].MoveTo != m.at("a") || edits[0].After() != five+"six\n" || len(edits[0].Reasons) != 2 {
+	if len(failed) != 0 || len(edits) != 1 || edits[0].Path != m.at("b") ||
+		edits[0].MoveTo != m.at("a") || edits[0].After() != five+"six\n" || len(edits[0].Reasons) != 2 {
 		t.Fatalf("got %+v, %+v", edits, failed)
 	}
 	m.session.ConfirmUndo(ids(hunks), true, "")
@@ -439,7 +455,8 @@ func TestRestoreMoves(t *testing.T) {
 	later.session.Restore(saved)
 	later.hunks("c>d", "f:ONE", "g>h!", "i>j!")
 	accepted := later.session.Accepted()
-	if len(accepted) != 3 || accepted[0].MoveTo != m.at("a") || accepted[1].After != "one\n" || accepted[1].Path != m.at("b") || accepted[2].MoveTo != m.at("e") {
+	if len(accepted) != 3 || accepted[0].MoveTo != m.at("a") || accepted[1].After != "one\n" ||
+		accepted[1].Path != m.at("b") || accepted[2].MoveTo != m.at("e") {
 		t.Errorf("got %+v", accepted)
 	}
 	later.do(later.hunks("c>d", "f:ONE", "g>h!", "i>j!")[:1])

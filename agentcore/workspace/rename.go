@@ -31,7 +31,7 @@ func (n *renames) len() int {
 	return len(n.list)
 }
 
-// since returns those behind the first ones. Nobody changes the slice.
+// since returns the renames behind the first so many. Nobody changes the slice.
 func (n *renames) since(first int) []rename {
 	n.mu.RLock()
 	defer n.mu.RUnlock()

@@ -9,14 +9,14 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 )
 
-// Restore adopts hunks of an earlier process, in the order in which they were proposed or accepted. One whose text
-// stands where its Place says is open there. In a text that was changed meanwhile it is open where its lines stand
-// once, or once with the lines around them; else it is merged into what stands between those lines, and a conflict
-// where there is no telling. An accepted hunk can be undone, but is open again where its text is not there: the editor
-// ended before it was saved. Other settled hunks are only remembered. It reads files that are not open.
+// Restore adopts hunks of an earlier process, in the order in which they were proposed or accepted. A hunk whose text
+// stands where its Place says is open there. In a text that has changed, it is open where its lines stand once, or once
+// with the lines around them. Otherwise it is merged into the text between those lines, and is in conflict where that
+// cannot be done. An accepted hunk can be undone, but is open again where its text is missing, since the editor ended
+// before saving it. Other settled hunks are only remembered. Restore reads files that are not open.
 //
-// Moves are open where their file is at the old path, accepted where just that text is at the new one, and in conflict
-// where something is at both.
+// A move is open where its file is at the old path, accepted where exactly that text is at the new path, and in
+// conflict where files are at both.
 func (s *Proposal) Restore(hunks []Hunk) {
 	v := s.view
 	defer v.notices.run()
@@ -57,14 +57,14 @@ func (s *Proposal) Restore(hunks []Hunk) {
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	age := make(map[event.HunkID]int, len(hunks)) // those that were accepted since have none, and come last
+	age := make(map[event.HunkID]int, len(hunks)) // hunks that were accepted since have no age, and come last
 	for i, h := range hunks {
 		age[h.ID] = i - len(hunks)
 	}
 	slices.SortStableFunc(s.undoable, func(a, b event.HunkID) int { return cmp.Compare(age[a], age[b]) })
 }
 
-// seen is what the editor shows at a path, no text where that cannot be read.
+// seen is what the editor shows at a path, without a text where the file cannot be read.
 func (v *View) seen(path string) content {
 	c, err := v.content(path)
 	if err != nil {
@@ -73,7 +73,7 @@ func (v *View) seen(path string) content {
 	return c
 }
 
-// restore adopts the hunks of a file but for those that are known. The lock is held.
+// restore adopts the hunks of a file, except for those that are known already. The lock is held.
 func (s *Proposal) restore(path string, c content, hunks []Hunk, targets map[string]content,
 	known map[event.HunkID]located,
 ) {
@@ -123,7 +123,7 @@ func (s *Proposal) restore(path string, c content, hunks []Hunk, targets map[str
 	}
 }
 
-// authors are those of a hunk of a former process, as far as they are known.
+// authors are the authors of a hunk of a former process, as far as they are known.
 func (h *Hunk) authors() []Author {
 	authors := []Author{h.Author}
 	for _, finding := range h.Fixes {
@@ -163,8 +163,8 @@ func (h *hunk) same(g *hunk) bool {
 		h.delete == g.delete
 }
 
-// restoreUndo adopts an accepted hunk. It reports false where its text is not there, but what it replaced. The lock is
-// held.
+// restoreUndo adopts an accepted hunk. It reports false where the text that the hunk replaced is there instead of the
+// hunk's own. The lock is held.
 func (s *Proposal) restoreUndo(a *anchor, p *pile, r Hunk) bool {
 	h := &hunk{id: r.ID, authors: r.authors()}
 	h.reverse = &hunk{state: event.StateOpen, before: r.After, after: r.Before, create: r.Delete, delete: r.Create}
@@ -181,7 +181,7 @@ func (s *Proposal) restoreUndo(a *anchor, p *pile, r Hunk) bool {
 	p.remark(a.now(), batch)
 	for _, u := range p.undos {
 		if u.batch == batch {
-			u.saved = &savedUndo{} // with a text that nobody knows
+			u.saved = &savedUndo{} // the saved text is not known
 		}
 	}
 	return true
@@ -189,7 +189,7 @@ func (s *Proposal) restoreUndo(a *anchor, p *pile, r Hunk) bool {
 
 const elsewhere = "the file was changed while agentls did not run"
 
-// place finds where a restored hunk belongs. A hunk whose after stands there already is settled.
+// place finds where a restored hunk belongs. It settles a hunk whose new text stands there already.
 func (h *hunk) place(shown *text, r Hunk) {
 	x := shown.index()
 	start, end := min(r.Place.StartLine, x.Len()), min(r.Place.EndLine, x.Len())
@@ -236,8 +236,8 @@ func (h *hunk) conflictAt(start, end int, detail string) {
 	h.settle(event.StateConflict, detail)
 }
 
-// find returns the line where whole lines stand in a text, -1 where that is not certain, and how many lines around them
-// are as they were. No lines at all stand where the lines around them meet.
+// find returns the line at which whole lines stand in a text, -1 where that is not certain, and how many lines around
+// them are unchanged. Where there are no lines to find, the place is where the lines around them meet.
 func (p Place) find(x *Index, lines string) (at, score int) {
 	above, below := NewIndex(p.Above), NewIndex(p.Below)
 	n := countLines(lines)
@@ -264,7 +264,8 @@ func (p Place) find(x *Index, lines string) (at, score int) {
 	return best, score
 }
 
-// between returns the lines between those that stood around the hunk, -1 where they do not stand once.
+// between returns the range of lines between those that stood around the hunk, -1 where these do not stand exactly
+// once.
 func (p Place) between(x *Index) (from, to int) {
 	if p.Above == "" && p.Below == "" {
 		return -1, -1
@@ -290,7 +291,7 @@ func (p Place) between(x *Index) (from, to int) {
 	return from, to
 }
 
-// matchUp counts the lines above a line that are as they were; the start of the text counts as a line.
+// matchUp counts how many lines above a line are unchanged. The start of the text counts as a line.
 func matchUp(x *Index, line int, above *Index) int {
 	for i := 0; ; i++ {
 		switch {

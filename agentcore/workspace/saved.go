@@ -9,16 +9,16 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 )
 
-// LayerFile is what a layer does to one file, in a form that survives the process: [Layer.Load] makes the same layer
-// of it. It is a value; nobody changes it.
+// LayerFile is what a layer does to one file, in a form that can be stored: [Layer.Load] makes the same layer from it.
+// It is never changed.
 type LayerFile struct {
-	// Path is where the layer shows the file or, for one that it deletes, where the file was; no two files of a layer
-	// have the same. It is absolute.
+	// Path is where the layer shows the file or, for a deleted file, where the file was. It is absolute, and no two
+	// files of a layer have the same.
 	Path string
 	// MovedFrom is where the file is below the layer, if the layer moves it; it is empty otherwise.
 	MovedFrom string
-	// Base is the text that the edits were made on, empty for a file that is Created. Text is what they make of it,
-	// empty for one that is Deleted. Both are UTF-8 with their own line endings.
+	// Base is the text that the edits were made on, empty for a Created file. Text is the result of the edits, empty
+	// for a Deleted file. Both are UTF-8 with their own line endings.
 	Base, Text       string
 	Created, Deleted bool
 	// Stamp is that of Base, empty for a file that is Created.
@@ -35,7 +35,7 @@ type FixPlace struct {
 	StartLine, EndLine int
 }
 
-// fixPlaces are those of hunks.
+// fixPlaces are the places of those hunks that fix findings.
 func fixPlaces(hunks []*hunk) (places []FixPlace) {
 	for _, h := range hunks {
 		for _, finding := range fixesOf(h.authors) {
@@ -45,7 +45,7 @@ func fixPlaces(hunks []*hunk) (places []FixPlace) {
 	return places
 }
 
-// authorsAt are the authors of a hunk: all who made no fix, and those whose fix is there or touches it.
+// authorsAt are the authors of a hunk: all those who fixed nothing, and those whose fix is in the hunk or touches it.
 func (f *LayerFile) authorsAt(h *hunk) []Author {
 	return slices.DeleteFunc(slices.Clone(f.Authors), func(a Author) bool {
 		return a.Finding != "" && !slices.ContainsFunc(f.Fixes, func(p FixPlace) bool {
@@ -61,9 +61,9 @@ func (l *Layer) Saved() []LayerFile {
 	return changed
 }
 
-// SavedSince returns what has changed since a former call returned the generation: the files that the layer does
-// something else to now, sorted by path, and the paths of which it has no edits any more, sorted. Generation 0 is
-// that of the empty layer. It costs the changes since then, however many files the layer has, and reads none.
+// SavedSince returns what has changed since an earlier call returned the generation: the files to which the layer does
+// something else now, sorted by path, and the paths at which it has no edits any more, sorted. Generation 0 is that of
+// the empty layer. Its cost depends on the changes since then, not on the number of files, and it reads no file.
 func (l *Layer) SavedSince(generation uint64) (changed []LayerFile, dropped []string, now uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -100,8 +100,8 @@ func (f *layerFile) saved(key string) LayerFile {
 	}
 }
 
-// Load puts what a layer of an earlier process did into this one, which has just been forked and has no edits. Edits of
-// a file whose text below has changed meanwhile follow it, as those of a living layer do. It returns the ones that do
+// Load applies what a layer of an earlier process did to this layer, which was just forked and has no edits. Edits of a
+// file whose text below has changed follow the change, as those of a living layer do. Load returns the edits that do
 // not fit, sorted by path; Merge will report them again. A file that cannot be read now keeps its edits for later.
 func (l *Layer) Load(files []LayerFile) []Conflict {
 	l.mu.Lock()
@@ -147,14 +147,14 @@ func (l *Layer) Load(files []LayerFile) []Conflict {
 	return conflicts
 }
 
-// layerChange is a change of a layer: its edits of the file at a path below, or that it has none at a path any more.
+// layerChange is a change of a layer: new edits of the file at a path below, or none at a path any more.
 type layerChange struct {
 	path       string
 	generation uint64
 	dropped    bool
 }
 
-// note writes a change down, and forgets those that later ones have overtaken once they are most of all. The lock is
+// note adds a change to the journal. Once most changes in it are outdated by later ones, it removes these. The lock is
 // held.
 func (e *layerEdits) note(c layerChange) {
 	e.journal = append(e.journal, c)
@@ -163,7 +163,7 @@ func (e *layerEdits) note(c layerChange) {
 	}
 }
 
-// holds reports whether no later change has overtaken one. The lock is held.
+// holds reports whether no later change has made this one outdated. The lock is held.
 func (e *layerEdits) holds(c layerChange) bool {
 	if c.dropped {
 		return e.dropped[c.path] == c.generation

@@ -26,14 +26,16 @@ func TestSavedLayer(t *testing.T) {
 	write(t, layer, at("made"), "new\n", "needed")
 	write(t, layer, at("empty"), "", "cleared")
 	write(t, layer, at("back"), "B\n", "")
-	if err := layer.Delete(at("delete"), StampOf("gone\n"), Author{Run: "r1", Agent: "a", Reason: "unused"}); err != nil {
+	if err := layer.Delete(at("delete"), StampOf("gone\n"),
+		Author{Run: "r1", Agent: "a", Reason: "unused"}); err != nil {
 		t.Fatal(err)
 	}
 	_, _, before := layer.SavedSince(0)
 	write(t, layer, at("back"), "b\n", "")
 	write(t, layer, at("made"), "newer\n", "better")
 	changed, dropped, now := layer.SavedSince(before)
-	if len(changed) != 1 || changed[0].Path != at("made") || changed[0].Text != "newer\n" || !slices.Equal(dropped, []string{at("back")}) {
+	if len(changed) != 1 || changed[0].Path != at("made") ||
+		changed[0].Text != "newer\n" || !slices.Equal(dropped, []string{at("back")}) {
 		t.Errorf("changed %+v, dropped %v", changed, dropped)
 	}
 	if changed, dropped, again := layer.SavedSince(now); len(changed)+len(dropped) != 0 || again != now {
@@ -66,7 +68,10 @@ func TestSavedLayer(t *testing.T) {
 	v.SetDocument(at("clash"), "eins\ntwo\nthree\nfour\nfive\n", 1)
 	later := s.Fork()
 	conflicts := later.Load(saved)
-	if len(conflicts) != 1 || conflicts[0] != (Conflict{Path: at("clash"), StartLine: 0, EndLine: 1, Base: "one\n", Ours: "ONE\n", Theirs: "eins\n"}) {
+	if len(conflicts) != 1 ||
+		conflicts[0] != (Conflict{
+			Path: at("clash"), StartLine: 0, EndLine: 1, Base: "one\n", Ours: "ONE\n", Theirs: "eins\n",
+		}) {
 		t.Errorf("got %+v", conflicts)
 	}
 	if diff := cmp.Diff(saved, later.Saved()); diff != "" {
@@ -107,7 +112,8 @@ func TestSavedFixes(t *testing.T) {
 	}
 	later := s.Fork()
 	later.Load(layer.Saved())
-	if diff := cmp.Diff(layer.Saved(), later.Saved(), cmpopts.SortSlices(func(a, b Author) bool { return a.Finding < b.Finding })); diff != "" {
+	if diff := cmp.Diff(layer.Saved(), later.Saved(),
+		cmpopts.SortSlices(func(a, b Author) bool { return a.Finding < b.Finding })); diff != "" {
 		t.Error(diff)
 	}
 	merge(t, later)

@@ -18,8 +18,8 @@ import (
 	"github.com/agentls/agentls/agentcore/permission"
 )
 
-// Scanned is what [Scan] made of a file. Err is a *FileError, of kind Binary or TooLarge for most files that have no
-// result.
+// Scanned is what [Scan] made of a file. Err is a *FileError; for most files without a result its kind is Binary or
+// TooLarge.
 type Scanned[T any] struct {
 	Path string
 	// Plain is that of [Entry], where files are only listed.
@@ -31,12 +31,13 @@ type Scanned[T any] struct {
 // scanChunk is how many files of a folder one goroutine looks at in one go.
 const scanChunk = 16
 
-// Scan lists and reads the files below a folder that [Layer.Walk] would list, in that order, and makes something of
-// each that is wanted; several are read at once, ahead of what is yielded. want and read are called from several
-// goroutines at once. data is UTF-8 but for files of another encoding without a byte order mark and without a zero
-// byte, which are as they are on the disk; it is borrowed until read returns. A nil read lists the files and opens
-// none. Nothing counts as seen by a run. Files that look like ones that hold keys, where nobody allowed them, are left
-// out. The error is that of the start, or of ctx, and comes last; all goroutines have ended when the sequence has.
+// Scan lists and reads the files below a folder that [Layer.Walk] would list, in the same order, and makes a result of
+// each file that is wanted. It reads several files at once, ahead of what is yielded, so that want and read are called
+// from several goroutines at once. data is UTF-8, except for files in another encoding that have neither a byte order
+// mark nor a zero byte; these are as on the disk. read must not keep data. If read is nil, Scan lists the files and
+// opens none. The run does not count as having seen them. Files that look like secrets are left out unless they were
+// allowed. The error is that of the start, or of ctx, and comes last. When the sequence ends, all goroutines have
+// ended.
 func Scan[T any](ctx context.Context, l *Layer, dir string, want func(path string) bool,
 	read func(path string, data []byte) T,
 ) iter.Seq2[Scanned[T], error] {
@@ -70,7 +71,7 @@ func (s *scan[T]) from(ctx context.Context, dir string, yield func(Scanned[T], e
 	var workers beside.Group
 	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
-			defer cancel() // after a panic nobody waits for the rest
+			defer cancel() // after a panic, the rest of the results is not awaited
 			s.work()
 		})
 	}
@@ -78,7 +79,7 @@ func (s *scan[T]) from(ctx context.Context, dir string, yield func(Scanned[T], e
 		cancel()
 		s.stop()
 		defer func() {
-			for _, left := range s.stack { // it does nothing any more but let its folder go
+			for _, left := range s.stack { // each only lets go of its folder now
 				left(&scratch{})
 			}
 		}()
@@ -89,8 +90,8 @@ func (s *scan[T]) from(ctx context.Context, dir string, yield func(Scanned[T], e
 	}
 }
 
-// scan is a call of Scan or Walk at work. Its goroutines take what is to be done from the top of a stack, so that they
-// stay near to what is yielded next.
+// scan is a running call of Scan or Walk. Its goroutines take work from the top of a stack, so that they stay close to
+// what is yielded next.
 type scan[T any] struct {
 	ctx     context.Context
 	layer   *Layer
@@ -98,7 +99,7 @@ type scan[T any] struct {
 	overlay shade
 	want    func(path string) bool           // nil for every file
 	read    func(path string, data []byte) T // nil lists
-	// folder is what is yielded for each folder, before what is in it, or nil.
+	// folder is yielded for each folder, before the folder's entries; nil for nothing.
 	folder *T
 	// all also scans what version control ignores; depth bounds the levels of folders, 0 for none.
 	all   bool
@@ -172,8 +173,8 @@ func (s *scan[T]) work() {
 	}
 }
 
-// walk yields a folder in order; it reports false where the consumer has enough, and true at the end, be it that of
-// ctx.
+// walk yields the entries of a folder in order. It reports false where the consumer wants no more, and true at the end,
+// also at the end of ctx.
 func (s *scan[T]) walk(f *scanFolder[T], yield func(Scanned[T], error) bool) bool {
 	select {
 	case <-f.done:
@@ -186,7 +187,7 @@ func (s *scan[T]) walk(f *scanFolder[T], yield func(Scanned[T], error) bool) boo
 			if !s.walk(item.folder, yield) {
 				return false
 			}
-			item.folder = nil // what was yielded is not kept
+			item.folder = nil // frees the memory of what was yielded
 			continue
 		}
 		select {
@@ -195,7 +196,7 @@ func (s *scan[T]) walk(f *scanFolder[T], yield func(Scanned[T], error) bool) boo
 			return true
 		}
 		if s.ctx.Err() != nil {
-			return true // also where both were ready: nothing is yielded behind the end of ctx
+			return true // also where both were ready, since nothing is yielded after the end of ctx
 		}
 		result := item.chunk.results[item.index]
 		item.chunk.results[item.index] = Scanned[T]{}
@@ -206,7 +207,8 @@ func (s *scan[T]) walk(f *scanFolder[T], yield func(Scanned[T], error) bool) boo
 	return true
 }
 
-// list looks what is in a folder, and puts that on the stack. What cannot be listed is empty: it may have vanished.
+// list reads the entries of a folder, and pushes them onto the stack. A folder that cannot be read counts as empty,
+// since it may have vanished.
 func (s *scan[T]) list(f *scanFolder[T]) {
 	defer close(f.done)
 	if s.ctx.Err() != nil {
@@ -225,7 +227,7 @@ func (s *scan[T]) list(f *scanFolder[T]) {
 	s.push(s.plan(f, dir, listed, rules)...)
 }
 
-// rules are what is ignored in a folder.
+// rules are the ignore patterns that hold in a folder.
 func (s *scan[T]) rules(f *scanFolder[T], entries []listed) ignores {
 	var own []ignorePattern
 	repository := false
@@ -240,9 +242,9 @@ func (s *scan[T]) rules(f *scanFolder[T], entries []listed) ignores {
 	return f.rules.enter(f.path, repository, own)
 }
 
-// plan puts the entries of a folder on its list, and returns what has to be done for them.
+// plan adds the entries of a folder to its list, and returns the work that has to be done for them.
 func (s *scan[T]) plan(f *scanFolder[T], dir *beneath.Folder, entries []listed, rules ignores) []func(*scratch) {
-	// The handle is closed by whoever uses it last.
+	// The last user of the handle closes it.
 	var users atomic.Int32
 	users.Add(1)
 	release := func() {
@@ -403,21 +405,21 @@ func (s *scan[T]) files(folder string, dir *beneath.Folder, chunk *scanChunked[T
 	}
 }
 
-// slowly reads a file that is not simply on the disk.
+// slowly reads a file that is not just a file on the disk.
 func (s *scan[T]) slowly(path string, t *text, result *T) error {
 	file, err := s.layer.Fork().Read(path)
 	if err != nil {
 		return err
 	}
 	if t != nil {
-		file.Text = t.s // of the same moment as the rest
+		file.Text = t.s // the text of the same moment as the rest
 	}
 	*result = s.read(path, []byte(file.Text))
 	return nil
 }
 
-// file reads a regular file of the disk. Its folder is no symbolic link, so that only its name can be one by now, which
-// is then refused.
+// file reads a regular file of the disk. The path to it has no symbolic link. If the file itself has become one, it is
+// refused.
 func (s *scan[T]) file(dir *beneath.Folder, name, path string, own *scratch, result *T) error {
 	if permission.Secret(filepath.ToSlash(path)) && !s.layer.allows(path) {
 		return s.layer.view.secretError(path)
@@ -437,7 +439,7 @@ func (s *scan[T]) file(dir *beneath.Folder, name, path string, own *scratch, res
 	return nil
 }
 
-// scanned is what is searched of a file's bytes; it reports false for what is not text.
+// scanned returns the part of a file's bytes that is searched. It reports false for a file that is no text.
 func scanned(data []byte) ([]byte, bool) {
 	switch {
 	case len(data) >= 2 && (data[0] == 0xff && data[1] == 0xfe || data[0] == 0xfe && data[1] == 0xff):
@@ -449,7 +451,7 @@ func scanned(data []byte) ([]byte, bool) {
 	return data, bytes.IndexByte(data, 0) < 0
 }
 
-// shade is what documents and layers show below a folder.
+// shade holds the files that documents and layers show below a folder.
 type shade struct {
 	texts   map[string]*text
 	folders map[string]map[string]shaded
@@ -466,7 +468,7 @@ func newShade(dir string, overlay map[string]*text) shade {
 	for path, t := range overlay {
 		for at, over := path, (shaded{gone: t == nil}); at != dir; at, over = filepath.Dir(at), (shaded{folder: true}) {
 			if t == nil && over.folder {
-				break // what is gone makes no folder
+				break // a deleted file makes no folder
 			}
 			in := s.folders[filepath.Dir(at)]
 			if in == nil {

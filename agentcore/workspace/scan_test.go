@@ -20,7 +20,8 @@ import (
 func scannedTexts(t *testing.T, l *Layer, dir string) []string {
 	t.Helper()
 	var list []string
-	for file, err := range Scan(t.Context(), l, dir, func(string) bool { return true }, func(_ string, data []byte) string { return string(data) }) {
+	for file, err := range Scan(t.Context(), l, dir, func(string) bool { return true },
+		func(_ string, data []byte) string { return string(data) }) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,9 +93,10 @@ func walkedTexts(t *testing.T, l *Layer, dir string) []string {
 // TestScanIsWalkAndRead: what is scanned is what is listed and read one by one, whatever documents and layers show.
 func TestScanIsWalkAndRead(t *testing.T) {
 	files := map[string]string{
-		".gitignore": "*.log\nout/\n!keep.log\n", "a.go": "a\n", "x.log": "", "keep.log": "kept\n", "out/x": "", ".env": "KEY=1\n", "bin": "a\x00b", "bom": "\ufeffmarked\n",
-		"utf16": "\xff\xfea\x00\n\x00", "empty": "", "sub/.gitignore": "*.tmp\n", "sub/b.go": "b\n", "sub/c.tmp": "", "sub/deep/d.go": "d\n", "z/e.go": "e\n", "a-b": "", "a/b": "ab\n",
-		".git/HEAD": "ref: x\n", "big": strings.Repeat("b", 300),
+		".gitignore": "*.log\nout/\n!keep.log\n", "a.go": "a\n", "x.log": "", "keep.log": "kept\n", "out/x": "",
+		".env": "KEY=1\n", "bin": "a\x00b", "bom": "\ufeffmarked\n", "utf16": "\xff\xfea\x00\n\x00", "empty": "",
+		"sub/.gitignore": "*.tmp\n", "sub/b.go": "b\n", "sub/c.tmp": "", "sub/deep/d.go": "d\n", "z/e.go": "e\n",
+		"a-b": "", "a/b": "ab\n", ".git/HEAD": "ref: x\n", "big": strings.Repeat("b", 300),
 	}
 	for i := range 50 {
 		files[fmt.Sprintf("many/f%02d", i)] = fmt.Sprintln(i)
@@ -105,13 +107,18 @@ func TestScanIsWalkAndRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer v.Close()
-	for name, to := range map[string]string{"link.go": "a.go", "folder": "sub", "out.go": "/etc/hostname", "dangling": "nowhere", "env": ".env"} {
+	for name, to := range map[string]string{
+		"link.go": "a.go", "folder": "sub", "out.go": "/etc/hostname", "dangling": "nowhere", "env": ".env",
+	} {
 		if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	random := rand.New(rand.NewPCG(7, 8))
-	names := []string{"a.go", "sub/b.go", "sub/deep/d.go", "many/f07", "z/e.go", "new.go", "new/deep/f.go", "sub/new.tmp", "out/new", "a/c"}
+	names := []string{
+		"a.go", "sub/b.go", "sub/deep/d.go", "many/f07", "z/e.go", "new.go", "new/deep/f.go", "sub/new.tmp", "out/new",
+		"a/c",
+	}
 	for round := range 60 {
 		s := v.NewProposal(ProposalOptions{})
 		layer := s.Fork()
@@ -127,7 +134,8 @@ func TestScanIsWalkAndRead(t *testing.T) {
 					_ = layer.Delete(path, file.Stamp, Author{}) // what may not be deleted stays
 				}
 			default:
-				_, _ = layer.Write(path, fmt.Sprintf("written %d\n", round), file.Stamp, Author{}) // what may not be written stays
+				// what may not be written stays
+				_, _ = layer.Write(path, fmt.Sprintf("written %d\n", round), file.Stamp, Author{})
 			}
 			layer.NextTurn()
 		}
@@ -140,13 +148,15 @@ func TestScanIsWalkAndRead(t *testing.T) {
 				t.Fatalf("round %d, %s:\nscanned %q\nwalked  %q", round, start, got, want)
 			}
 			var listed []string
-			for file, err := range Scan[string](t.Context(), layer, start, func(path string) bool { return strings.HasSuffix(path, ".go") }, nil) {
+			for file, err := range Scan[string](t.Context(), layer, start,
+				func(path string) bool { return strings.HasSuffix(path, ".go") }, nil) {
 				if err != nil {
 					t.Fatal(err)
 				}
 				listed = append(listed, v.Relative(file.Path))
 			}
-			all := slices.DeleteFunc(walked(t, layer, start, WalkOptions{}), func(name string) bool { return !strings.HasSuffix(name, ".go") })
+			all := slices.DeleteFunc(walked(t, layer, start, WalkOptions{}),
+				func(name string) bool { return !strings.HasSuffix(name, ".go") })
 			if slices.Sort(listed); !slices.Equal(listed, all) {
 				t.Fatalf("round %d: listed %q, want %q", round, listed, all)
 			}
@@ -182,7 +192,8 @@ func TestScanEnds(t *testing.T) {
 	}
 	for _, start := range []string{"latin", "none", "../x"} {
 		last = nil
-		for _, err := range Scan(t.Context(), layer, filepath.Join(dir, start), all, func(string, []byte) int { return 1 }) {
+		for _, err := range Scan(t.Context(), layer, filepath.Join(dir, start),
+			all, func(string, []byte) int { return 1 }) {
 			last = err
 		}
 		if last == nil {
@@ -198,7 +209,8 @@ func TestScanEnds(t *testing.T) {
 // TestIgnoredAgainstCheckIgnore asks git about each single path.
 func TestIgnoredAgainstCheckIgnore(t *testing.T) {
 	paths := []string{
-		"a", "b", "abc/a", "abc/keep", "abc/d/keep", "abc/d/a", "1", "x1y", "xay", "d/1", "d/e/abc/keep", "keep", "a ", "a b", "#a", "!a", "\\", "a\\b", "[a]", "d/e/f/g.go", "d/e/g.go", "g.go", "G.go", "ä", "d/ä",
+		"a", "b", "abc/a", "abc/keep", "abc/d/keep", "abc/d/a", "1", "x1y", "xay", "d/1", "d/e/abc/keep", "keep", "a ",
+		"a b", "#a", "!a", "\\", "a\\b", "[a]", "d/e/f/g.go", "d/e/g.go", "g.go", "G.go", "ä", "d/ä",
 	}
 	folders := []string{"abc", "abc/d", "d", "d/e", "d/e/abc", "d/e/f"}
 	lists := [][]string{
@@ -239,7 +251,8 @@ func TestIgnoredAgainstCheckIgnore(t *testing.T) {
 		} else {
 			for _, name := range []string{".gitignore", "abc/.gitignore", "d/.gitignore", "d/e/.gitignore"} {
 				if random.IntN(2) == 0 {
-					ignores[name] = strings.Join(lists[random.IntN(len(lists))], "\n") + "\r\n" + strings.Join(lists[random.IntN(len(lists))], "\n")
+					ignores[name] = strings.Join(lists[random.IntN(len(lists))], "\n") +
+						"\r\n" + strings.Join(lists[random.IntN(len(lists))], "\n")
 				}
 			}
 		}
@@ -299,7 +312,8 @@ func TestScanCalls(t *testing.T) {
 	const folders, files = 3 + 40, 40 * 25
 	for i := range files {
 		name := filepath.Join(dir, fmt.Sprintf("a/b/c/d%d/f%d", i%40, i))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte("text"), 0o644)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755),
+			os.WriteFile(name, []byte("text"), 0o644)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -338,12 +352,20 @@ func TestScanCalls(t *testing.T) {
 			}
 			return n
 		}, beneath.Calls{Folders: 2 + folders}, files},
-		{"texts", func() int { return len(scannedTexts(t, l, dir)) }, beneath.Calls{Folders: 2 + folders, Files: files}, files},
+		{
+			"texts", func() int { return len(scannedTexts(t, l, dir)) },
+			beneath.Calls{Folders: 2 + folders, Files: files},
+			files,
+		},
 	} {
 		before := below.Calls()
 		n := test.do()
 		after := below.Calls()
-		got := beneath.Calls{Folders: after.Folders - before.Folders, Looks: after.Looks - before.Looks, Files: after.Files - before.Files}
+		got := beneath.Calls{
+			Folders: after.Folders - before.Folders,
+			Looks:   after.Looks - before.Looks,
+			Files:   after.Files - before.Files,
+		}
 		if n != test.n || got != test.want {
 			t.Errorf("%s: %d with %+v, want %d with %+v", test.name, n, got, test.n, test.want)
 		}

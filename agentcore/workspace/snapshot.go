@@ -13,24 +13,24 @@ import (
 	"github.com/agentls/agentls/agentcore/permission"
 )
 
-// Snapshot is what a layer shows where the disk has something else, at one moment. It is immutable.
+// Snapshot holds the files that a layer shows otherwise than the disk, at one moment. It is immutable.
 type Snapshot struct {
 	layer *Layer
 	files map[string]shot
 	taken time.Time
 }
 
-// shot is a file of a snapshot: nil for one that is not there, and its bytes.
+// shot is a file of a snapshot with its bytes; nil for a file that does not exist.
 type shot struct {
 	text *text
 	data []byte
-	// same tells that the disk has it as well.
+	// same is true where the disk has the same.
 	same bool
 }
 
-// Snapshot returns what the layer shows where the disk has something else: open documents, and what the session and
-// the layers add, change or take away. Files that look like secrets are left out, unless the user let the run touch
-// them. It reads the disk; nothing counts as seen by the run.
+// Snapshot returns the files that the layer shows otherwise than the disk: open documents, and files that the session
+// and the layers add, change or delete. Files that look like secrets are left out unless the user let the run touch
+// them. It reads the disk. The run does not count as having seen the files.
 func (l *Layer) Snapshot() Snapshot {
 	s := Snapshot{l, map[string]shot{}, time.Now()}
 	for _, root := range l.view.Roots() {
@@ -53,7 +53,7 @@ func (l *Layer) Snapshot() Snapshot {
 			}
 			data, err := format.Encode(t.string())
 			if err != nil {
-				continue // no file is read in another encoding than it can be written in
+				continue // every encoding that a file is read in can be written
 			}
 			s.files[path] = shot{text: t, data: data}
 		}
@@ -82,7 +82,7 @@ func (s Snapshot) Files() iter.Seq2[string, []byte] {
 	}
 }
 
-// Written is a file as a program left it that saw the snapshot.
+// Written is a file as left by a program that saw the snapshot.
 type Written struct {
 	// Path is absolute.
 	Path string
@@ -96,25 +96,25 @@ type Written struct {
 	Before  [sha256.Size]byte
 }
 
-// Taken is what became of a Written file.
+// Taken tells what Take did with a Written file.
 type Taken struct {
 	Path string
 	// MovedFrom is the path that the file had before; empty where it was not moved.
 	MovedFrom string
-	// Changed tells that the layer shows something else now; Created and Deleted that the file is new or gone.
+	// Changed is true where the layer shows something else now, Created and Deleted where the file is new or gone.
 	Changed, Created, Deleted bool
-	// Conflicts are the lines that were left out since they changed meanwhile, ours being the program's. Their lines
-	// are those of the layer's text now.
+	// Conflicts are changes that were left out since the same lines had changed meanwhile; Ours is the program's side.
+	// Their line numbers are those of the layer's text now.
 	Conflicts []Conflict
-	// Problem is why the file was left out as a whole, or nil. Of errors of the workspace it is a *FileError.
+	// Problem says why the whole file was left out, or is nil. It is a *FileError where the workspace refused the file.
 	Problem error
 	// Notes say what of the file cannot be proposed, such as a mode.
 	Notes []string
 }
 
-// Take makes what a program wrote an edit of the layer. Where the layer shows what the program saw, its text is taken
-// as it is; else the two are merged line by line, and what collides is left out. The run does not count as having seen
-// the new text. Only the layer's owner may call it.
+// Take makes an edit of the layer from what a program wrote. Where the layer still shows what the program saw, it takes
+// the program's text. Otherwise it merges the two line by line, and leaves out changes that collide. The run does not
+// count as having seen the new text. Only the layer's owner may call it.
 func (s Snapshot) Take(w Written, author Author) Taken {
 	return s.take(w, author, s.layer.view.Judge(nil))
 }
@@ -175,7 +175,7 @@ func (s Snapshot) take(w Written, author Author, judge *Judge) Taken {
 	return taken
 }
 
-// written is the text that a program wrote, nil where it deleted the file, with what of its form cannot be proposed.
+// written is the text that a program wrote, nil where it deleted the file, and notes on what cannot be proposed.
 func written(w Written, path string, format Format, there bool) (*text, []string, error) {
 	if w.Deleted {
 		return nil, nil, nil
@@ -195,12 +195,12 @@ func IsText(content []byte) bool {
 	return ok
 }
 
-// now is a file as the layer shows it, and how it lies on disk.
+// now is a file as the layer shows it, and its format on the disk.
 func (s Snapshot) now(path string) (content, Format, error) {
 	c, err := s.layer.content(path)
 	format := c.format
 	if err == nil && c.open {
-		// The editor does not tell how the file lies on disk.
+		// The editor does not tell the file's format on the disk.
 		if disk, err := s.layer.view.readDisk(path); err == nil && disk.text != nil {
 			format = disk.format
 		}
@@ -230,7 +230,8 @@ func executableNote(executable bool) string {
 	return "it is not executable in the sandbox, which cannot be proposed: the user runs chmod -x"
 }
 
-// before is the text that the program found, nil for none. known is false where nobody knows any more.
+// before is the text that the program found, nil where it found no file. known is false where that text is not known
+// any more.
 func (s Snapshot) before(path string, w Written, now content, format Format) (base *text, known bool) {
 	if shot, ok := s.files[path]; ok {
 		return shot.text, true
@@ -271,7 +272,7 @@ func (f *folders) changedSince(path string, moment time.Time) bool {
 	return err != nil || info.Modified.After(moment)
 }
 
-// putUnseen is put of a text that the run has not seen: what it knew of the file is what it knows.
+// putUnseen is put for a text that the run has not seen. What the run knows of the file stays as it was.
 func (l *Layer) putUnseen(judge *Judge, path string, next *text, base Stamp, author Author) error {
 	if base == "" {
 		if err := creatable(judge, l, path); err != nil {
@@ -298,8 +299,8 @@ func (l *Layer) putUnseen(judge *Judge, path string, next *text, base Stamp, aut
 	return nil
 }
 
-// mergeKeeping is Merge3 that keeps the lines of theirs where the two collide. The lines of the conflicts are those of
-// the text that it returns.
+// mergeKeeping is Merge3, but keeps the lines of theirs where the two sides collide. The line numbers of the conflicts
+// are those of the returned text.
 func mergeKeeping(base, ours, theirs string) (string, []Conflict) {
 	merged, conflicts := Merge3(base, ours, theirs)
 	if len(conflicts) == 0 {

@@ -18,7 +18,13 @@ func snapped(t *testing.T) (layer *Layer, snapshot Snapshot, path func(string) s
 	}
 	path = func(name string) string { return filepath.Join(root, name) }
 	for name, text := range map[string]string{
-		"bom.txt": "\ufeffdisk\r\n", "wide.txt": "\xff\xfed\x00\n\x00", "plain.txt": "disk\n", "same.txt": "same\n", "gone.txt": "disk\n", "tool.sh": "true\n", ".git/config": "x\n",
+		"bom.txt":     "\ufeffdisk\r\n",
+		"wide.txt":    "\xff\xfed\x00\n\x00",
+		"plain.txt":   "disk\n",
+		"same.txt":    "same\n",
+		"gone.txt":    "disk\n",
+		"tool.sh":     "true\n",
+		".git/config": "x\n",
 	} {
 		if err := os.MkdirAll(filepath.Dir(path(name)), 0o755); err != nil {
 			t.Fatal(err)
@@ -77,23 +83,81 @@ func TestTake(t *testing.T) {
 		// text is what the layer shows then, "-" for no file; said is what the result says.
 		text, said string
 	}{
-		{"the encoding survives", Written{Path: "bom.txt", Content: []byte("\ufeffmade\r\n"), Existed: true, Before: sum("\ufefftyped\r\n")}, "", "made\r\n", "changed"},
-		{"another encoding", Written{Path: "bom.txt", Content: []byte("made\r\n"), Existed: true, Before: sum("\ufefftyped\r\n")}, "", "made\r\n", "changed its encoding stays as it is"},
-		{"UTF-16", Written{Path: "wide.txt", Content: []byte("\xff\xfem\x00\n\x00"), Existed: true, Before: sum("\xff\xfe\xe9\x00\n\x00")}, "", "m\n", "changed"},
-		{"of the disk", Written{Path: "plain.txt", Content: []byte("made\n"), Existed: true, Before: sum("disk\n")}, "", "made\n", "changed"},
-		{"typed the same", Written{Path: "plain.txt", Content: []byte("made\n"), Existed: true, Before: sum("disk\n")}, "made\n", "made\n", ""},
-		{"opened and typed elsewhere", Written{Path: "same.txt", Content: []byte("top\nsame\n"), Existed: true, Before: sum("same\n")}, "same\n1\n2\nend\n", "top\nsame\n1\n2\nend\n", "changed"},
-		{"typed over", Written{Path: "plain.txt", Content: []byte("made\n"), Existed: true, Before: sum("disk\n")}, "typed\n", "typed\n", "conflict 1-1"},
-		{"deleted", Written{Path: "plain.txt", Deleted: true, Existed: true, Before: sum("disk\n")}, "", "-", "changed deleted"},
-		{"deleted and typed", Written{Path: "plain.txt", Deleted: true, Existed: true, Before: sum("disk\n")}, "typed\n", "typed\n", "conflict 1-1"},
+		{
+			"the encoding survives",
+			Written{Path: "bom.txt", Content: []byte("\ufeffmade\r\n"), Existed: true, Before: sum("\ufefftyped\r\n")},
+			"", "made\r\n", "changed",
+		},
+		{
+			"another encoding",
+			Written{Path: "bom.txt", Content: []byte("made\r\n"), Existed: true, Before: sum("\ufefftyped\r\n")},
+			"",
+			"made\r\n", "changed its encoding stays as it is",
+		},
+		{
+			"UTF-16",
+			Written{
+				Path:    "wide.txt",
+				Content: []byte("\xff\xfem\x00\n\x00"),
+				Existed: true,
+				Before:  sum("\xff\xfe\xe9\x00\n\x00"),
+			},
+			"", "m\n", "changed",
+		},
+		{
+			"of the disk",
+			Written{Path: "plain.txt", Content: []byte("made\n"), Existed: true, Before: sum("disk\n")},
+			"", "made\n", "changed",
+		},
+		{
+			"typed the same",
+			Written{Path: "plain.txt", Content: []byte("made\n"), Existed: true, Before: sum("disk\n")},
+			"made\n",
+			"made\n", "",
+		},
+		{
+			"opened and typed elsewhere",
+			Written{Path: "same.txt", Content: []byte("top\nsame\n"), Existed: true, Before: sum("same\n")},
+			"same\n1\n2\nend\n", "top\nsame\n1\n2\nend\n", "changed",
+		},
+		{
+			"typed over",
+			Written{Path: "plain.txt", Content: []byte("made\n"), Existed: true, Before: sum("disk\n")},
+			"typed\n", "typed\n", "conflict 1-1",
+		},
+		{
+			"deleted",
+			Written{Path: "plain.txt", Deleted: true, Existed: true, Before: sum("disk\n")},
+			"", "-",
+			"changed deleted",
+		},
+		{
+			"deleted and typed",
+			Written{Path: "plain.txt", Deleted: true, Existed: true, Before: sum("disk\n")},
+			"typed\n", "typed\n", "conflict 1-1",
+		},
 		{"new", Written{Path: "sub/x.txt", Content: []byte("x\n")}, "", "x\n", "changed created"},
 		{"new twice", Written{Path: "x.txt", Content: []byte("x\n")}, "other\n", "other\n", "conflict 1-1"},
 		{"made again", Written{Path: "gone.txt", Content: []byte("again\n")}, "", "again\n", "changed created"},
-		{"executable", Written{Path: "tool.sh", Content: []byte("true\n"), Executable: true, Existed: true, Before: sum("true\n")}, "", "true\n", "it is executable in the sandbox, which cannot be proposed: the user runs chmod +x"},
-		{"protected", Written{Path: ".git/config", Content: []byte("y\n"), Existed: true, Before: sum("x\n")}, "", "x\n", "problem protected"},
+		{
+			"executable",
+			Written{Path: "tool.sh", Content: []byte("true\n"), Executable: true, Existed: true, Before: sum("true\n")},
+			"", "true\n", "it is executable in the sandbox, which cannot be proposed: the user runs chmod +x",
+		},
+		{
+			"protected",
+			Written{Path: ".git/config", Content: []byte("y\n"), Existed: true, Before: sum("x\n")},
+			"",
+			"x\n", "problem protected",
+		},
 		{"secret", Written{Path: "sub/.env", Content: []byte("K=1\n")}, "", "-", "problem protected"},
 		{"outside", Written{Path: "../x", Content: []byte("x\n")}, "", "-", "problem outside_workspace"},
-		{"saved meanwhile", Written{Path: "plain.txt", Content: []byte("made\n"), Existed: true, Before: sum("other\n")}, "", "disk\n", "problem stale"},
+		{
+			"saved meanwhile",
+			Written{Path: "plain.txt", Content: []byte("made\n"), Existed: true, Before: sum("other\n")},
+			"", "disk\n",
+			"problem stale",
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			layer, snapshot, path := snapped(t)
@@ -140,11 +204,13 @@ func TestTake(t *testing.T) {
 }
 
 func TestMergeKeeping(t *testing.T) {
-	got, conflicts := mergeKeeping("1\n2\n3\n4\n5\n6\n7\n8\n", "a\n2\n3\n4\n5\n6\n7\nb\nc\n", "1\n2\nnew\n3\n4\n5\n6\n7\n8!\nmore\n")
+	got, conflicts := mergeKeeping("1\n2\n3\n4\n5\n6\n7\n8\n",
+		"a\n2\n3\n4\n5\n6\n7\nb\nc\n", "1\n2\nnew\n3\n4\n5\n6\n7\n8!\nmore\n")
 	if got != "a\n2\nnew\n3\n4\n5\n6\n7\n8!\nmore\n" {
 		t.Errorf("the text is %q", got)
 	}
-	if len(conflicts) != 1 || conflicts[0].StartLine != 8 || conflicts[0].EndLine != 10 || conflicts[0].Ours != "b\nc\n" || conflicts[0].Theirs != "8!\nmore\n" {
+	if len(conflicts) != 1 || conflicts[0].StartLine != 8 || conflicts[0].EndLine != 10 ||
+		conflicts[0].Ours != "b\nc\n" || conflicts[0].Theirs != "8!\nmore\n" {
 		t.Errorf("the conflicts are %+v", conflicts)
 	}
 }
@@ -155,7 +221,16 @@ func TestIgnored(t *testing.T) {
 	layer.View().SetDocument(path("sub/.gitignore"), "/x\n", 1)
 	ignored := layer.Ignored()
 	for name, want := range map[string]bool{
-		"out/": true, "out": false, "out/a/b.txt": true, "a.log": true, "keep.log": false, "sub/a.log": true, "sub/x": true, "x": false, "sub/y/x": false, ".": false,
+		"out/":        true,
+		"out":         false,
+		"out/a/b.txt": true,
+		"a.log":       true,
+		"keep.log":    false,
+		"sub/a.log":   true,
+		"sub/x":       true,
+		"x":           false,
+		"sub/y/x":     false,
+		".":           false,
 	} {
 		if got := ignored.Has(path(name), strings.HasSuffix(name, "/")); got != want {
 			t.Errorf("%s: ignored is %v", name, got)

@@ -7,10 +7,9 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 )
 
-// This file has all that the lock of a view guards, and whose it is. The functions on it lie above it, in this order:
-// hunks and undos that follow a text (hunk.go, pile.go), what is told of them (publish.go), the files that they are
-// tied to (anchor.go, relocate.go), what users decide about them (proposal.go, undo.go), what the editor tells
-// (view.go).
+// This file declares everything that the lock of a view guards. The functions on it are, from the bottom up: hunks and
+// undos that follow a text (hunk.go, pile.go), reporting their changes (publish.go), the files that they are tied to
+// (anchor.go, relocate.go), the decisions of users (proposal.go, undo.go), and the editor's reports (view.go).
 
 // View is what the editor shows: disk roots, below the open documents. It owns its state, that of its
 // sessions and that of its marks, under one lock, which is never held over a disk read or a callback. Its
@@ -20,28 +19,28 @@ import (
 // Close ends it.
 type View struct {
 	folders
-	// clock orders what was seen of a file, so that a slow disk read never replaces newer text.
+	// clock orders what was seen of a file, so that a slow read of the disk never replaces newer text.
 	clock   atomic.Uint64
 	notices notices
 	// layers counts the layers, each of which has a number.
 	layers  atomic.Uint64
 	renames renames
 	ended   chan struct{}
-	// expected is what there would be with all that was proposed.
+	// expected holds all paths that may exist once all proposals are accepted.
 	expected expected
 
 	mu      sync.Mutex
 	docs    map[string]*document
 	anchors map[string]*anchor
-	// stale holds the paths which the goroutine has to reread, wake tells it, and settled is closed when
-	// it has finished.
+	// stale holds the paths that the goroutine has to read again. wake tells it so, and settled is closed when it has
+	// finished.
 	stale   map[string]struct{}
 	wake    chan struct{}
 	settled chan struct{}
 	closed  bool
-	// held are the files of which the disk does not count for now, see Hold.
+	// held are the files whose text on the disk does not count for now, see Hold.
 	held map[string]*hold
-	// onDisk are the last changes of the disk that somebody told of, of which changes counts all.
+	// onDisk are the last reported changes of the disk; changes counts all of them.
 	onDisk  []string
 	changes uint64
 }
@@ -49,37 +48,37 @@ type View struct {
 type document struct {
 	buffer  *Buffer
 	version int32
-	saved   *Buffer // as it was opened or saved last
+	saved   *Buffer // the text when the document was opened or last saved
 }
 
 // hold is a file that is held.
 type hold struct {
-	by     int  // so many callers of Hold
-	missed bool // the disk was read meanwhile
+	by     int  // how many callers of Hold there are
+	missed bool // whether the disk was read meanwhile
 }
 
 // anchor holds what is tied to lines of one file as the editor shows it. It belongs to the view's lock.
 type anchor struct {
 	path string
-	// text is what the lines refer to, but for what was typed since, nil where there is no such file; last is then the
-	// text that was.
+	// text is the text that the lines refer to, without what was typed since; nil where there is no such file, and then
+	// last is the file's last text.
 	text, last *text
 	typed      typed
-	// saved is the text that the open document had on disk, nil where it is not known; closing says that the document
-	// was closed, and what the disk has is still to be read.
+	// saved is the text of the open document on the disk, nil where it is not known. closing is true from the closing
+	// of the document until the disk was read.
 	saved   *text
 	closing bool
 	seq     uint64
 	marks   map[*Mark]struct{}
 	piles   map[*Proposal]*pile
-	// incoming are the files that sessions want to move here.
+	// incoming are the files that sessions want to move to this path.
 	incoming map[*Proposal]*anchor
-	// expected are texts that the editor would show if it took the edits that were computed last.
+	// expected are the texts that the editor would show if it applied the last computed edits.
 	expected []expectation
 }
 
-// pile holds the hunks of one session in one file that are not settled: those that count, sorted and
-// apart from each other, and those in conflict. It belongs to the view's lock.
+// pile holds the hunks of one session in one file that are not settled: those that count, which are sorted and do not
+// touch, and those in conflict. The view's lock guards it.
 type pile struct {
 	hunks []*hunk
 	// undos are accepted hunks, in the order in which they were accepted.
@@ -92,39 +91,40 @@ type pile struct {
 // expectation is a text that the editor would show if it took hunks, and the changes that lead there.
 type expectation struct {
 	session *Proposal
-	// undo says that the hunks are accepted ones which the text would lack.
+	// undo is true where the hunks are accepted ones that the text would lack.
 	undo    bool
 	ids     []event.HunkID
 	text    string
 	changes []change
 }
 
-// undo is an accepted hunk as its own reverse: before is what the hunk brought and stands there now, after what it
-// replaced. It follows the text as an open hunk does, so that undoing is a three-way merge backwards. It belongs
-// to the view's lock.
+// undo is an accepted hunk, turned around: before is the text that the hunk brought and that stands there now, after
+// the text that it replaced. It follows the text as an open hunk does, so that undoing is a three-way merge backwards.
+// The view's lock guards it.
 type undo struct {
 	hunk
 	// accepted is the hunk as it was when it was settled.
 	accepted Hunk
-	// batch is shared by hunks that one change of the text took; later ones have higher numbers.
+	// batch is the same for hunks that one change of the text took. Later batches have higher numbers.
 	batch uint64
-	// moved says that it is in another file than people know of.
+	// moved is true where the undo is in another file than people were told.
 	moved bool
-	// covers are what later hunks of the session did to it, the latest last. They are never changed in place.
+	// covers are the states of the undo before later hunks of the session were accepted over it, the latest last. They
+	// are never changed in place.
 	covers []cover
-	// saved is the undo as it was when its document was opened or saved, nil where that was before it was accepted.
+	// saved is the undo as it was when its document was opened or saved, nil where the hunk was accepted after that.
 	saved *savedUndo
-	// vanished are lines that nothing else had when the hunk was accepted, closed up.
+	// vanished are lines, closed up, that the text lacked altogether once the hunk was accepted.
 	vanished []string
 }
 
-// cover remembers an undo as it was before other hunks of its session were accepted over its lines, so that it is
-// exactly that again when they are undone.
+// cover keeps an undo as it was before other hunks of its session were accepted over its lines, so that it can be put
+// back into that state when these are undone.
 type cover struct {
 	saved hunk
-	// lines are those that it covered then.
+	// lines are the lines that the undo covered then.
 	lines string
-	// over are the hunks above it that are not undone yet, and how far below their first lines it began.
+	// over are the hunks above the undo that are not undone yet, and how far below their first lines the undo began.
 	over []covering
 }
 
@@ -141,22 +141,24 @@ type savedUndo struct {
 	on *text
 }
 
-// loss says whether what was done to a document since it was opened or saved is gone.
+// loss says whether what was done to a document since it was opened or saved is lost.
 type loss int
 
 const (
 	nothingLost loss = iota
-	maybeLost        // it was closed and shows another text than was saved, or shows that text again and is still open
-	allLost          // it was closed, and shows what was saved
+	// it was closed and shows another text than the saved one, or it is open and shows the saved text again
+	maybeLost
+	allLost // it was closed, and shows the saved text
 )
 
-// typed is the open document that the lines of a file with marks alone refer to, while nobody has asked for its text:
-// marks move by the lines that changed, which two buffers tell by the pieces that they do not share. So typing in a
-// long document costs its logarithm, whatever the findings in it. It belongs to the view's lock.
+// typed is the open document that the lines of a file refer to, where only marks are tied to the file and nobody has
+// asked for the whole text. Marks move with the lines that changed, which two buffers tell by the pieces that they do
+// not share. So the cost of typing in a long document is its logarithm, however many findings it has. The view's lock
+// guards it.
 type typed struct {
-	// buffer is that of the text of the anchor, nil where that is not known to be an open document's.
+	// buffer is the buffer of the anchor's text, nil where the text is not known to be that of an open document.
 	buffer *Buffer
-	// behind says that the anchor's text is an older one.
+	// behind is true where the anchor's text is older than the document.
 	behind bool
 	// looks counts the nodes that were compared. Tests look at it, since counts tell how work grows.
 	looks int
@@ -175,15 +177,15 @@ type Mark struct {
 type ProposalOptions struct {
 	// ID names it.
 	ID event.ProposalID
-	// Changed gets every hunk that is new or whose state or text changed, sorted by path and line; a hunk
-	// that only moved is left out. What changes at once, in however many files, comes in one call, each hunk
-	// as it is then. It is called without locks held, one call at a time and in order, on the goroutine of
-	// whoever changed something; it must not block, and may call the proposal.
+	// Changed gets every hunk that is new, or whose state or text has changed, sorted by path and line, but not those
+	// that only moved. Changes that happen together, in however many files, come in one call, with each hunk as it is
+	// then. Calls are made without locks held, one at a time and in order, on the goroutine that made the change.
+	// Changed must not block, and may call the proposal.
 	Changed func([]Hunk)
 }
 
-// Proposal is what one session proposes: the layer above what the editor shows that the runs of one conversation merge
-// their edits into. Its hunks have stable ids. Its state belongs to its view's lock; its methods may be
+// Proposal is what one session proposes. It is the layer above the editor's text into which the runs of one
+// conversation merge their edits. Its hunks have stable ids. The lock of its view guards its state; its methods may be
 // called from any goroutine.
 type Proposal struct {
 	view    *View
@@ -193,28 +195,28 @@ type Proposal struct {
 	kept []Hunk
 	// undoable are the accepted hunks that can be undone, oldest first.
 	undoable []event.HunkID
-	// visited counts the hunks that were looked at for their ids. Tests look at it, since counts tell how work grows.
+	// visited counts the hunks that were looked at for their ids. Tests read it to see how the work grows.
 	visited int
 	untold  untold
 }
 
-// untold are changed hunks of which a notice is pending that hands them to Changed.
+// untold are changed hunks that a pending notice will hand to Changed.
 type untold struct {
 	hunks []Hunk
 	texts []*text // of their files
 }
 
-// rename is a path that has changed for layers: for those above a layer, those of a session or, where neither is set,
-// all.
+// rename is a path that has changed, for the layers above one layer, for those of one session or, where neither is set,
+// for all.
 type rename struct {
 	from, to string
 	layer    uint64 // the number of the layer, 0 for none
 	session  *Proposal
-	// editor says that the editor renamed a file or a folder with all that is in it, and not an agent a file.
+	// editor is true where the editor renamed a file or a folder with its entries; otherwise an agent renamed a file.
 	editor bool
 }
 
-// renames are all of a view, in their order. They have their own lock, under which nothing else is taken.
+// renames are all renames of a view, in order. They have their own lock; no other lock is taken while it is held.
 type renames struct {
 	mu   sync.RWMutex
 	list []rename

@@ -45,7 +45,8 @@ func TestLines(t *testing.T) {
 
 func TestIndex(t *testing.T) {
 	x := NewIndex("ab\ncd\r\n\nef")
-	if x.Len() != 4 || x.Start(3) != 8 || x.Start(9) != 10 || x.Slice(1, 3) != "cd\r\n\n" || x.Slice(3, 1) != "" || x.Line(7) != "" {
+	if x.Len() != 4 || x.Start(3) != 8 || x.Start(9) != 10 ||
+		x.Slice(1, 3) != "cd\r\n\n" || x.Slice(3, 1) != "" || x.Line(7) != "" {
 		t.Errorf("got %d lines, starts %d %d", x.Len(), x.Start(3), x.Start(9))
 	}
 	for offset, line := range map[int]int{0: 0, 2: 0, 3: 1, 6: 1, 7: 2, 8: 3, 9: 3, 10: 3, 99: 3} {
@@ -182,7 +183,8 @@ func TestDiffKeepsChangedLinesTogether(t *testing.T) {
 				t.Errorf("got %+v", hunks)
 			}
 			for _, h := range hunks {
-				if strings.Contains(h.Before, "word") != strings.Contains(h.After, "word") || strings.Contains(h.Before, "last") != strings.Contains(h.After, "last") {
+				if strings.Contains(h.Before, "word") != strings.Contains(h.After, "word") ||
+					strings.Contains(h.Before, "last") != strings.Contains(h.After, "last") {
 					t.Errorf("taken alone it would have the word twice, or lose it: %+v", h)
 				}
 			}
@@ -227,7 +229,11 @@ func TestMerge3(t *testing.T) {
 			conflicts: []Conflict{{StartLine: 0, EndLine: 2, Base: "a\nb\n", Ours: "A\nb\n", Theirs: "a\nB\n"}},
 		},
 		{
-			name: "a conflict and a clean change", base: "a\nb\nc\nd\ne\n", ours: "A\nb\nc\nd\nE\n", theirs: "X\nb\nc\nd\ne\n", merged: "a\nb\nc\nd\nE\n",
+			name:      "a conflict and a clean change",
+			base:      "a\nb\nc\nd\ne\n",
+			ours:      "A\nb\nc\nd\nE\n",
+			theirs:    "X\nb\nc\nd\ne\n",
+			merged:    "a\nb\nc\nd\nE\n",
 			conflicts: []Conflict{{StartLine: 0, EndLine: 1, Base: "a\n", Ours: "A\n", Theirs: "X\n"}},
 		},
 	} {

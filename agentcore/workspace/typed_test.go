@@ -38,7 +38,8 @@ func TestLinesBetween(t *testing.T) {
 				return places
 			}
 			if fmt.Sprint(places(got)) != fmt.Sprint(places(want)) {
-				t.Fatalf("from %.300q\nto   %.300q\ngot  %v, want %v", b.whole().s, next.whole().s, places(got), places(want))
+				t.Fatalf("from %.300q\nto   %.300q\ngot  %v, want %v",
+					b.whole().s, next.whole().s, places(got), places(want))
 			}
 			b = next
 		}
@@ -75,7 +76,8 @@ func TestTypedMarksAgainstWhole(t *testing.T) {
 			}
 			if rapid.IntRange(0, 9).Draw(r, "proposes") == 0 {
 				layer := s.Fork()
-				if _, err := layer.Write("/none/typed", "first\n"+b.whole().s, b.whole().stamp(), Author{}); err == nil {
+				_, err := layer.Write("/none/typed", "first\n"+b.whole().s, b.whole().stamp(), Author{})
+				if err == nil {
 					if _, err := layer.Merge(); err != nil {
 						r.Fatal(err)
 					}

@@ -317,7 +317,8 @@ func TestUndoAfterRestart(t *testing.T) {
 			for i := range p.changed { // at a kill, the rows are those that were told
 				for _, h := range p.changed[i] {
 					if h.State == event.StateAccepted && !slices.ContainsFunc(left, func(l Hunk) bool {
-						return l.ID == h.ID && l.Place == h.Place && l.Before == h.Before && l.After == h.After && l.Stamp == h.Stamp
+						return l.ID == h.ID && l.Place == h.Place && l.Before == h.Before &&
+							l.After == h.After && l.Stamp == h.Stamp
 					}) {
 						t.Errorf("told of %+v, left are %+v", h, left)
 					}
@@ -477,7 +478,8 @@ func TestMoveAfterRestart(t *testing.T) {
 		for name, left := range map[string][]Hunk{"left": left, "told": told} {
 			again(m, left)
 			edits, failed := m.session.UndoEdits(idsOf(hunks))
-			if len(failed) > 0 || len(edits) != 1 || edits[0].Path != m.at("b") || edits[0].MoveTo != m.at("a") || made(edits[0]) != five {
+			if len(failed) > 0 || len(edits) != 1 || edits[0].Path != m.at("b") ||
+				edits[0].MoveTo != m.at("a") || made(edits[0]) != five {
 				t.Errorf("%s: undo by %+v, %+v", name, edits, failed)
 			}
 		}

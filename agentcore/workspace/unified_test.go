@@ -35,7 +35,8 @@ func gitApply(t interface {
 	}
 	git := exec.Command("git", "apply", "--whitespace=nowarn")
 	git.Dir = dir
-	git.Env = append(os.Environ(), "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
+	git.Env = append(os.Environ(), "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir),
+		"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
 	git.Stdin = strings.NewReader(diff)
 	if out, err := git.CombinedOutput(); err != nil {
 		t.Fatalf("git apply: %v\n%s\n%q\n%s", err, out, before, diff)
@@ -54,18 +55,40 @@ func TestUnifiedWithGit(t *testing.T) {
 		format     Format
 		edit       FileEdit
 	}{
-		{"replace a word", "a.txt", plain, FileEdit{Before: "one\ntwo\nthree\n", Edits: []Edit{{Start: 4, End: 7, New: "2"}}}},
-		{"append behind a line without an end", "a.txt", plain, FileEdit{Before: "one", Edits: []Edit{{Start: 3, End: 3, New: "\ntwo"}}}},
-		{"add the end of the last line", "a.txt", plain, FileEdit{Before: "one", Edits: []Edit{{Start: 3, End: 3, New: "\n"}}}},
+		{
+			"replace a word", "a.txt", plain,
+			FileEdit{Before: "one\ntwo\nthree\n", Edits: []Edit{{Start: 4, End: 7, New: "2"}}},
+		},
+		{
+			"append behind a line without an end", "a.txt", plain,
+			FileEdit{Before: "one", Edits: []Edit{{Start: 3, End: 3, New: "\ntwo"}}},
+		},
+		{
+			"add the end of the last line", "a.txt", plain,
+			FileEdit{Before: "one", Edits: []Edit{{Start: 3, End: 3, New: "\n"}}},
+		},
 		{"take the end of the last line", "a.txt", plain, FileEdit{Before: "one\n", Edits: []Edit{{Start: 3, End: 4}}}},
 		{"join lines", "a.txt", plain, FileEdit{Before: "one\ntwo\nthree\n", Edits: []Edit{{Start: 3, End: 4}}}},
 		{"fill an empty file", "a.txt", plain, FileEdit{Edits: []Edit{{New: "one\n"}}}},
 		{"empty a file", "a.txt", plain, FileEdit{Before: "one\n", Edits: []Edit{{End: 4}}}},
-		{"byte order mark", "a.txt", Format{Encoding: "utf-8", BOM: true}, FileEdit{Before: "one\ntwo\n", Edits: []Edit{{End: 3, New: "1"}}}},
-		{"carriage returns", "a.txt", plain, FileEdit{Before: "one\r\ntwo\rthree\r\n", Edits: []Edit{{Start: 5, End: 9, New: "2\r"}}}},
+		{
+			"byte order mark", "a.txt",
+			Format{Encoding: "utf-8", BOM: true},
+			FileEdit{Before: "one\ntwo\n", Edits: []Edit{{End: 3, New: "1"}}},
+		},
+		{
+			"carriage returns", "a.txt", plain,
+			FileEdit{Before: "one\r\ntwo\rthree\r\n", Edits: []Edit{{Start: 5, End: 9, New: "2\r"}}},
+		},
 		{"spaces in the name", "a folder/b c.txt", plain, FileEdit{Before: "one\n", Edits: []Edit{{End: 3, New: "1"}}}},
-		{"quotes and controls in the name", "a\"\\\tb\n.txt", plain, FileEdit{Before: "one\n", Edits: []Edit{{End: 3, New: "1"}}}},
-		{"beyond ASCII", "größe.txt", plain, FileEdit{Before: "Maß\n", Edits: []Edit{{Start: 0, End: 4, New: "Meter"}}}},
+		{
+			"quotes and controls in the name", "a\"\\\tb\n.txt", plain,
+			FileEdit{Before: "one\n", Edits: []Edit{{End: 3, New: "1"}}},
+		},
+		{
+			"beyond ASCII", "größe.txt", plain,
+			FileEdit{Before: "Maß\n", Edits: []Edit{{Start: 0, End: 4, New: "Meter"}}},
+		},
 		{"create", "new/a.txt", plain, FileEdit{Create: true, Edits: []Edit{{New: "one\ntwo"}}}},
 		{"create empty", "a.txt", plain, FileEdit{Create: true}},
 		{"delete", "a.txt", plain, FileEdit{Delete: true, Before: "one\ntwo\n"}},
@@ -81,7 +104,8 @@ func TestUnifiedWithGit(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, ok := gitApply(t, test.file, string(before), !test.edit.Create, test.edit.Unified(test.file, test.format))
+			got, ok := gitApply(t, test.file, string(before),
+				!test.edit.Create, test.edit.Unified(test.file, test.format))
 			if ok == test.edit.Delete || ok && got != string(want) {
 				t.Errorf("git apply made %q (%v), want %q", got, ok, want)
 			}
@@ -92,7 +116,9 @@ func TestUnifiedWithGit(t *testing.T) {
 // TestUnifiedAtRandom compares what git apply makes of a diff with the edits themselves.
 func TestUnifiedAtRandom(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		line := rapid.SampledFrom([]string{"a\n", "b\n", "\n", "a\r\n", "c\rd\n", "b", " \n", "- x\n", "\\\n", "@@ -1 +1 @@\n"})
+		line := rapid.SampledFrom([]string{
+			"a\n", "b\n", "\n", "a\r\n", "c\rd\n", "b", " \n", "- x\n", "\\\n", "@@ -1 +1 @@\n",
+		})
 		before := strings.Join(rapid.SliceOfN(line, 0, 20).Draw(t, "lines"), "")
 		places := rapid.SliceOfN(rapid.IntRange(0, len(before)), 2, 8).Draw(t, "places")
 		slices.Sort(places)

@@ -39,12 +39,12 @@ type agentReport struct {
 	Icon    string         `json:"icon,omitempty"`
 	Color   string         `json:"color,omitempty"`
 	Order   int            `json:"order,omitempty"`
-	// Prompt and Definition, which is all that the definition says with the keys of its own format, are only shown by
-	// `agents show`.
+	// Prompt, and Definition, which is the whole definition with the keys of its own format, are shown only by `agents
+	// show`.
 	Prompt     string            `json:"prompt,omitempty"`
 	Definition *agent.Definition `json:"definition,omitempty"`
-	// System is the whole system prompt, and Instructions are what of it the user and the project have written, with
-	// what is left out. They are only shown by `agents show --prompt`.
+	// System is the whole system prompt. Instructions are the files of the user and the project whose text is in it, or
+	// was left out. They are shown only by `agents show --prompt`.
 	System       string              `json:"system,omitempty"`
 	Instructions []instructionReport `json:"instructions,omitempty"`
 }
@@ -53,10 +53,10 @@ type agentReport struct {
 type instructionReport struct {
 	File       string `json:"file"`
 	ImportedBy string `json:"importedBy,omitempty"`
-	// Size is its length in bytes, of which Cut are left out.
+	// Size is its length in bytes; Cut is how many of these are left out.
 	Size int `json:"size"`
 	Cut  int `json:"cut,omitempty"`
-	// Omitted says why it is not given, empty for one that is.
+	// Omitted says why the file is left out; it is empty for a file that is not.
 	Omitted string `json:"omitted,omitempty"`
 }
 
@@ -136,7 +136,7 @@ func agentTable(agents *agent.Registry, definitions []*agent.Definition) string 
 	return inColumns(rows.String())
 }
 
-// layers says where a definition comes from, and which layers have others of its name that it hides.
+// layers says where a definition comes from, and which layers have others with its name, which it hides.
 func layers(agents *agent.Registry, d *agent.Definition) string {
 	var hidden []string
 	for _, source := range agents.Shadows(d.Slug) {
@@ -259,7 +259,7 @@ func when(holds bool, text string) string {
 	return ""
 }
 
-// childText says what differs when the agent runs as a child of another.
+// childText says what is different when the agent runs as a child of another.
 func childText(d *agent.Definition) string {
 	if d.AsChild.Agent != "" {
 		return "is " + d.AsChild.Agent
@@ -302,7 +302,7 @@ func limitsText(l agent.Limits) string {
 	return strings.Join(words, ", ")
 }
 
-// listText is a list whose absence means all.
+// listText writes a list; an absent list means all.
 func listText(list []string) string {
 	switch {
 	case list == nil:

@@ -23,7 +23,7 @@ type checkReport struct {
 	// Name and Slug name the first definition; they are empty where there is none.
 	Name string `json:"name"`
 	Slug string `json:"slug"`
-	// Definitions are all of the file, where it has several.
+	// Definitions are all definitions of the file, where it has several.
 	Definitions []namedReport   `json:"definitions,omitempty"`
 	OK          bool            `json:"ok"`
 	Problems    []problemReport `json:"problems"`
@@ -47,7 +47,7 @@ type problemReport struct {
 	Fix       *fixReport     `json:"fix,omitempty"`
 }
 
-// fixReport replaces a place by New.
+// fixReport is a fix, which replaces a place by New.
 type fixReport struct {
 	Title     string `json:"title"`
 	Line      int    `json:"line"`
@@ -106,7 +106,7 @@ func (p *process) checkDefinitions(ctx context.Context, s *settings, names []str
 		return nil, err
 	}
 	p.tellProblems(problems, true)
-	// To check is not to act: what lies in the current folder may be named without trust.
+	// Checking starts nothing, so that files may name what lies in the current folder without trust.
 	registry, known, err := p.definitions(ctx, cfg, dirs, p.dir)
 	if err != nil {
 		return nil, err
@@ -125,7 +125,7 @@ func (p *process) checkDefinitions(ctx context.Context, s *settings, names []str
 	return reports, nil
 }
 
-// definitionFiles are the files named, and in the folders named the files of definitions and those that are not read
+// definitionFiles are the named files and, for named folders, the definitions in them and the files that are not read
 // there.
 func (v *environment) definitionFiles(names []string) ([]string, error) {
 	var files []string
@@ -133,7 +133,7 @@ func (v *environment) definitionFiles(names []string) ([]string, error) {
 		full := v.absolute([]string{name})[0]
 		info, err := os.Stat(full)
 		if err != nil || !info.IsDir() {
-			files = append(files, name) // that it cannot be read is said with the others
+			files = append(files, name) // an unreadable file is reported with the other problems
 			continue
 		}
 		before := len(files)
@@ -187,7 +187,7 @@ func reportCheck(name string, file *agent.File) checkReport {
 	return r
 }
 
-// sound says of a file without problems what is in it.
+// sound says what is in a file without problems.
 func (r checkReport) sound() string {
 	switch n := len(r.Definitions); {
 	case n > 1:

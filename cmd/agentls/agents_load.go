@@ -17,7 +17,8 @@ import (
 	"github.com/agentls/agentls/agentcore/skill"
 )
 
-// definitions returns the definitions of files and the built-in ones, and what they may name but for other agents.
+// definitions returns the definitions of files and the built-in ones, and the names that they may use, except for those
+// of agents.
 func (v *environment) definitions(ctx context.Context, cfg *config.Config, dirs config.Dirs,
 	projects ...string,
 ) (*agent.Registry, agent.Known, error) {
@@ -48,7 +49,7 @@ func (p *process) knownAgents(ctx context.Context, s *settings, project string) 
 	p.tellProblems(problems, true)
 	projects := trustedFolders(trust, root.Path)
 	if project != "" {
-		projects = []string{root.Path} // to list is not to act
+		projects = []string{root.Path} // listing starts nothing, so that trust is not needed
 	}
 	if registry, err = p.agents(ctx, cfg, dirs, projects...); err != nil {
 		return nil, err
@@ -59,7 +60,7 @@ func (p *process) knownAgents(ctx context.Context, s *settings, project string) 
 		}
 	}
 	if _, err := os.Stat(filepath.Join(dirs.State, "agentls.db")); errors.Is(err, fs.ErrNotExist) {
-		return registry, nil // nothing was ever registered
+		return registry, nil // there is no store, so that nothing is registered
 	}
 	engine, err := agentcore.Open(ctx, p.engineOptions(cfg, dirs, registry))
 	if err != nil {

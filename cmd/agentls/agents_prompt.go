@@ -19,8 +19,8 @@ import (
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
-// withoutState has an engine work in a folder that is there for a moment where there is no state folder yet: to show
-// something is not to make one. done deletes it.
+// withoutState lets an engine work in a temporary folder where there is no state folder yet, since showing something
+// should not make one. done deletes the folder.
 func withoutState(options *agentcore.Options) (done func() error, err error) {
 	if _, err := os.Stat(filepath.Join(options.StateDir, "agentls.db")); !errors.Is(err, fs.ErrNotExist) {
 		return func() error { return nil }, nil
@@ -33,9 +33,9 @@ func withoutState(options *agentcore.Options) (done func() error, err error) {
 	return func() error { return os.RemoveAll(dir) }, nil
 }
 
-// showPrompt prints the system prompt that an agent would get, for work on a file if one is named, and which files
-// instruct it. Without the name of an agent it is the default one. A project is the workspace folder, "" for the
-// current one, and counts as far as it is trusted. Nothing is started.
+// showPrompt prints the system prompt that an agent would get, for work on a file if one is named, and the files that
+// instruct it. Without a name, it takes the default agent. project is the workspace folder, "" for the current one, and
+// counts as far as it is trusted. It starts nothing.
 func (p *process) showPrompt(ctx context.Context, s *settings, project string, args []string, asJSON bool,
 ) (err error) {
 	name := ""
@@ -97,7 +97,7 @@ func (p *process) showPrompt(ctx context.Context, s *settings, project string, a
 	return p.print(promptPage(view, system, set))
 }
 
-// isFile reports whether there is a file of a name, which then is none of an agent.
+// isFile reports whether a file has this name, which then is not the name of an agent.
 func isFile(name string) bool {
 	info, err := os.Stat(name)
 	return err == nil && info.Mode().IsRegular()
@@ -112,7 +112,7 @@ func (p *process) tellUninstructed(trust authority.FolderTrust) {
 	}
 }
 
-// promptPage is a system prompt for people, below what instructs the agent.
+// promptPage is a system prompt for people, below a list of the files that instruct the agent.
 func promptPage(view *workspace.View, system string, set instruction.Set) string {
 	lines := set.Lines(view.Shown)
 	if len(lines) == 0 {

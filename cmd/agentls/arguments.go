@@ -19,7 +19,7 @@ func names(c *cobra.Command) []string {
 	return list
 }
 
-// flagError makes an error of the flag parser one of usage, with the flag that was meant.
+// flagError turns an error of the flag parser into an error of usage that names the flag that was probably meant.
 func flagError(c *cobra.Command, err error) error {
 	if errors.Is(err, pflag.ErrHelp) {
 		return err
@@ -53,7 +53,7 @@ func subcommands(c *cobra.Command, args []string) error {
 		c.CommandPath())
 }
 
-// group is a command that only has others, of which it does the first where none is named.
+// group is a command that only has subcommands, and does the first one where none is named.
 func group(use, short string, list *cobra.Command, others ...*cobra.Command) *cobra.Command {
 	c := &cobra.Command{Use: use, Short: short, Args: subcommands, RunE: list.RunE}
 	c.Flags().AddFlagSet(list.Flags())

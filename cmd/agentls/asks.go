@@ -20,7 +20,7 @@ type terminalAsks struct {
 	engine *agentcore.Engine
 	in     io.Reader // nil where nobody can be asked
 	lines  chan typed
-	open   []authority.Ask // the first is on the screen
+	open   []authority.Ask // the first question is on the screen
 }
 
 // typed is a line from the terminal.
@@ -29,7 +29,7 @@ type typed struct {
 	err  error
 }
 
-// opened puts a question, or denies it. It returns what the user is to see, "" where another question is on the screen.
+// opened adds a question, or denies it. It returns what the user is to see, "" where another question is on the screen.
 func (t *terminalAsks) opened(session event.SessionID, id event.AskID) string {
 	s, err := t.engine.Session(session)
 	if err != nil {
@@ -69,7 +69,7 @@ func (t *terminalAsks) opened(session event.SessionID, id event.AskID) string {
 	return t.question()
 }
 
-// resolved drops a question, and returns the next one, if that is not on the screen yet.
+// resolved drops a question. It returns the next one, unless that is on the screen already.
 func (t *terminalAsks) resolved(id event.AskID) string {
 	at := slices.IndexFunc(t.open, func(a authority.Ask) bool { return a.ID == id })
 	if at < 0 {
@@ -89,7 +89,7 @@ func (t *terminalAsks) asking() bool { return len(t.open) > 0 }
 func (t *terminalAsks) question() string {
 	if t.lines == nil {
 		t.lines = make(chan typed)
-		// Nothing interrupts a read of standard input: the goroutine ends with it, or with the process.
+		// A read of standard input cannot be interrupted: the goroutine ends with the input, or with the process.
 		go readLines(t.in, t.lines)
 	}
 	ask := t.open[0]
@@ -115,7 +115,7 @@ func (t *terminalAsks) question() string {
 	return b.String()
 }
 
-// answerOf is the answer that a line is; hint says what is wrong with one that is none.
+// answerOf is the answer that a line gives. Where the line gives none, hint says what is wrong with it.
 func answerOf(ask authority.Ask, line string) (answer authority.Answer, hint string) {
 	choices := ask.Choices()
 	line = strings.TrimSpace(line)
@@ -143,7 +143,7 @@ func answerOf(ask authority.Ask, line string) (answer authority.Answer, hint str
 	return authority.Answer{Allow: true, Chosen: chosen}, ""
 }
 
-// typed takes a line of the user's, and returns what to say to it.
+// typed takes a line that the user typed, and returns what to show for it.
 func (t *terminalAsks) typed(line typed) string {
 	if line.err != nil {
 		t.in, t.lines = nil, nil // the terminal is gone
@@ -155,7 +155,7 @@ func (t *terminalAsks) typed(line typed) string {
 		return ""
 	}
 	if len(t.open) == 0 {
-		return "" // nothing was asked
+		return "" // there is no question
 	}
 	ask := t.open[0]
 	answer, hint := answerOf(ask, line.text)

@@ -204,14 +204,16 @@ func plot(grown []row) string {
 
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%g" height="%g" font-family="sans-serif" font-size="12">`+
-		"\n"+`<rect width="100%%" height="100%%" fill="#fff"/>`+"\n"+`<text x="%g" y="20" font-size="14">%s, %s</text>`+"\n",
+		"\n"+`<rect width="100%%" height="100%%" fill="#fff"/>`+"\n"+
+		`<text x="%g" y="20" font-size="14">%s, %s</text>`+"\n",
 		plotWidth, plotHeight, plotLeft, first.work, first.unit)
 	for v := low; v <= high*1.001; v *= 10 {
 		fmt.Fprintf(&b, `<path d="M%g %.1fh%g" stroke="#ddd"/><text x="%g" y="%.1f" text-anchor="end">%g</text>`+"\n",
 			plotLeft, y(v), plotInside, plotLeft-6, y(v)+4, v)
 	}
 	for _, r := range grown {
-		fmt.Fprintf(&b, `<text x="%.1f" y="%g" text-anchor="middle">%d</text>`+"\n", x(r.size), plotHeight-plotBottom+18, r.size)
+		fmt.Fprintf(&b, `<text x="%.1f" y="%g" text-anchor="middle">%d</text>`+"\n",
+			x(r.size), plotHeight-plotBottom+18, r.size)
 	}
 	fmt.Fprintf(&b, `<text x="%g" y="%g" text-anchor="middle">%s</text>`+"\n", plotLeft+plotInside/2, plotHeight-10,
 		first.things)

@@ -114,7 +114,12 @@ func BenchmarkSpawn(b *testing.B) {
 		p.end()
 	}
 	record(b, row{
-		work: "initialize", figure: initialized.median(), unit: "ms", beside: "version", floor: version.median(), budget: 15,
+		work:   "initialize",
+		figure: initialized.median(),
+		unit:   "ms",
+		beside: "version",
+		floor:  version.median(),
+		budget: 15,
 	})
 }
 

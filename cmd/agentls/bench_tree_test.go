@@ -120,7 +120,8 @@ func BenchmarkSearch(b *testing.B) {
 				}
 				var ours, theirs samples
 				for b.Loop() {
-					ours = append(ours, d.turns(l, func(int) (string, string) { return search.tool, search.arguments })...)
+					ours = append(ours,
+						d.turns(l, func(int) (string, string) { return search.tool, search.arguments })...)
 					theirs = append(theirs, d.process(append([]string{"rg"}, search.rg...)...))
 				}
 				record(b, row{

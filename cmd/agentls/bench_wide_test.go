@@ -103,13 +103,28 @@ func BenchmarkWideCommand(b *testing.B) {
 				})
 				b.ReportMetric(over.median(), "ms/over-inside")
 				r := row{
-					work: "command " + how.verb, size: files, things: "files", figure: gap, unit: "ms", beside: "inside",
-					floor: inside.median(), budget: how.budgets[files],
+					work:   "command " + how.verb,
+					size:   files,
+					things: "files",
+					figure: gap,
+					unit:   "ms",
+					beside: "inside",
+					floor:  inside.median(),
+					budget: how.budgets[files],
 				}
 				record(b, r)
 				if r.budget > 0 {
-					record(b, row{work: r.work + ", memory", size: files, things: "files", figure: memory, unit: "MiB", budget: 150})
-					record(b, row{work: r.work + ", stored", size: files, things: "files", figure: grown, unit: "MiB", budget: 10})
+					record(b, row{
+						work:   r.work + ", memory",
+						size:   files,
+						things: "files",
+						figure: memory,
+						unit:   "MiB",
+						budget: 150,
+					})
+					record(b, row{
+						work: r.work + ", stored", size: files, things: "files", figure: grown, unit: "MiB", budget: 10,
+					})
 				}
 			})
 		}
@@ -120,7 +135,8 @@ func BenchmarkWideCommand(b *testing.B) {
 func BenchmarkWideTurn(b *testing.B) {
 	for _, one := range []bool{false, true} {
 		for _, files := range []int{100, 200, 400} {
-			name, budget := fmt.Sprintf("calls=%d/hunks=%d", files, 10*files), map[int]float64{100: 150, 400: 600}[files]
+			name := fmt.Sprintf("calls=%d/hunks=%d", files, 10*files)
+			budget := map[int]float64{100: 150, 400: 600}[files]
 			if one {
 				name, budget = fmt.Sprintf("calls=%d/hunks=%d", 10*files, 10*files), 0
 			}
@@ -184,7 +200,8 @@ func BenchmarkDidChangeLong(b *testing.B) {
 				p := d.peer("serve")
 				defer p.end()
 				line := "A line of a long text that somebody types in.\n"
-				text := "A text.\n\n<<<<<<< HEAD\none\n=======\ntwo\n>>>>>>> other\n" + strings.Repeat(line, size/len(line))
+				text := "A text.\n\n<<<<<<< HEAD\none\n=======\ntwo\n>>>>>>> other\n" +
+					strings.Repeat(line, size/len(line))
 				uri := event.FileURI(filepath.Join(d.dir, "long.txt"))
 				p.notify("textDocument/didOpen",
 					fmt.Sprintf(`{"textDocument":{"uri":%q,"languageId":"go","version":1,"text":%q}}`, uri, text))

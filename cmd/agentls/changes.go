@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// maxInFolders is how many files of folders are worked on at once.
+// maxInFolders is how many files in folders may be worked on at once.
 const maxInFolders = 200
 
 // changeFlags choose changes instead of files.
@@ -52,7 +52,7 @@ func (f *changeFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.commit, "commit", "", "review what one `commit` brings")
 }
 
-// fit refuses a review of nothing, and changes of a text that has none.
+// fit refuses a review of nothing, and a review of changes for a text that has none.
 func (f *changeFlags) fit(args []string) error {
 	scope, err := f.scope()
 	switch {
@@ -66,8 +66,8 @@ func (f *changeFlags) fit(args []string) error {
 	return nil
 }
 
-// rootOf is the workspace folder of a job and its files, absolute. A job on changes is on the whole work tree, of which
-// the files and folders that are named are a part.
+// rootOf is the workspace folder of a job, and its files as absolute paths. A job on changes works on the whole work
+// tree; the named files and folders narrow it.
 func (p *process) rootOf(f *workFlags, j *job, files []string) (workspace.Root, []string, error) {
 	if j.changes.Kind == "" {
 		return p.chooseRoot(f.root, p.absolute(files))
@@ -88,7 +88,7 @@ func (p *process) rootOf(f *workFlags, j *job, files []string) (workspace.Root, 
 	return root, nil, nil
 }
 
-// unchanged tells that there is nothing to do, which is no failure.
+// unchanged tells the user that there is nothing to do, which is no failure.
 func (p *process) unchanged(f *workFlags, why error) error {
 	if !f.quiet {
 		if _, err := fmt.Fprintln(p.stderr, "agentls:", why); err != nil {
@@ -98,7 +98,7 @@ func (p *process) unchanged(f *workFlags, why error) error {
 	return nil
 }
 
-// inFolders puts the text files of folders in their places. What .gitignore leaves out does not count.
+// inFolders replaces folders by the text files in them, without those that .gitignore leaves out.
 func inFolders(ctx context.Context, view *workspace.View, paths []string) ([]string, error) {
 	var list []string
 	var faults []error
@@ -120,7 +120,7 @@ func inFolders(ctx context.Context, view *workspace.View, paths []string) ([]str
 	return list, errors.Join(faults...)
 }
 
-// filesIn lists the text files in a folder and below it, up to one more than are worked on at once.
+// filesIn lists the text files in a folder and below it, up to one more than may be worked on at once.
 func filesIn(ctx context.Context, view *workspace.View, folder string) ([]string, error) {
 	proposal := view.NewProposal(workspace.ProposalOptions{})
 	defer proposal.Close()

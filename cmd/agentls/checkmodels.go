@@ -20,15 +20,15 @@ import (
 // catalogTime bounds how long one provider may take to list its models.
 const catalogTime = 15 * time.Second
 
-// checkCatalogs asks the providers that could be used for their models, all at once: whether they answer, whether the
-// models that would be taken are there, whether these call tools and how much they take. No model is asked anything.
+// checkCatalogs asks the usable providers for their models, all at once: whether they answer, whether the models that
+// would be used exist, whether these call tools, and how large their context is. It asks no model anything.
 func (v *environment) checkCatalogs(ctx context.Context, dirs config.Dirs, cfg *config.Config, client *http.Client,
 	chosen string,
 ) []check {
 	keys := v.keys(dirs)
 	names := cfg.ProviderNames()
 	if provider, _, _ := strings.Cut(chosen, "/"); !slices.Contains(names, provider) {
-		names = append(names, provider) // Ollama, which is not set up
+		names = append(names, provider) // Ollama, although it is not set up
 	}
 	results := make([][]check, len(names))
 	var group sync.WaitGroup
@@ -39,7 +39,7 @@ func (v *environment) checkCatalogs(ctx context.Context, dirs config.Dirs, cfg *
 		}
 		key, found := asked.Key(keys.Get)
 		if asked.KeyEnv != "" && !found {
-			continue // that it has no key was told
+			continue // the missing key was reported
 		}
 		group.Go(func() {
 			ctx, cancel := context.WithTimeout(ctx, catalogTime)
@@ -55,14 +55,14 @@ func (v *environment) checkCatalogs(ctx context.Context, dirs config.Dirs, cfg *
 	return slices.Concat(results...)
 }
 
-// catalogChecks tells what a provider's list of models means for those that would be taken of it.
+// catalogChecks says what a provider's list of models means for the models that would be used.
 func catalogChecks(cfg *config.Config, name string, p config.Provider, chosen string, entries []catalog.Entry,
 	err error,
 ) []check {
 	wanted := wantedModels(cfg, name, p, chosen)
 	bad := checkWarning
 	if chosenOf(chosen, name) {
-		bad = checkFailed // each run would fail
+		bad = checkFailed // every run would fail
 	}
 	server := check{Name: "models of " + name, Outcome: checkOK}
 	if err != nil {
@@ -80,7 +80,7 @@ func catalogChecks(cfg *config.Config, name string, p config.Provider, chosen st
 				server.Hint += " in " + p.KeyEnv
 			}
 		case refused.Status == http.StatusNotFound || refused.Status == http.StatusMethodNotAllowed:
-			// It may serve models all the same.
+			// The server may still serve models.
 			server.Outcome, server.Hint = checkWarning,
 				"some servers have no list; check base_url of [providers."+name+"] where runs fail, too"
 		}
@@ -117,7 +117,7 @@ func catalogChecks(cfg *config.Config, name string, p config.Provider, chosen st
 	return list
 }
 
-// tellModel says what is known of a model, and what to do about what is missing.
+// tellModel says what is known of a model, and what to do about missing facts.
 func tellModel(cfg *config.Config, provider string, e catalog.Entry) (detail, hint string) {
 	name := provider + "/" + e.ID
 	set, known := cfg.ContextTokens(name), catalog.Known(provider, e)
@@ -153,7 +153,7 @@ func tellModel(cfg *config.Config, provider string, e catalog.Entry) (detail, hi
 	return detail, hint
 }
 
-// wantedModels are those that runs would take of a provider: the ones of its list, of presets, and of the choice where
+// wantedModels are the models of a provider that runs would use: those of its list, of presets, and the default where
 // nothing is named.
 func wantedModels(cfg *config.Config, name string, p config.Provider, chosen string) []string {
 	wanted := slices.Clone(p.Models)
@@ -169,7 +169,7 @@ func wantedModels(cfg *config.Config, name string, p config.Provider, chosen str
 	return wanted
 }
 
-// chosenOf reports whether a model is of a provider.
+// chosenOf reports whether a model belongs to a provider.
 func chosenOf(chosen, provider string) bool {
 	name, _, _ := strings.Cut(chosen, "/")
 	return name == provider

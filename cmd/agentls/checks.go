@@ -29,7 +29,7 @@ import (
 	"github.com/agentls/agentls/agentcore/store"
 )
 
-// checkConfig tells which configuration files there are and what is wrong in them.
+// checkConfig reports the configuration files and what is wrong in them.
 func checkConfig(dirs config.Dirs, dir string, trust authority.FolderTrust, problems []config.Problem) []check {
 	var checks []check
 	user := check{Name: "configuration", Outcome: checkOK, Detail: dirs.File}
@@ -58,7 +58,7 @@ func checkConfig(dirs config.Dirs, dir string, trust authority.FolderTrust, prob
 	return checks
 }
 
-// checkState opens the database in the state folder, which makes both where they are missing.
+// checkState opens the database in the state folder. It makes both if they are missing.
 func checkState(ctx context.Context, dirs config.Dirs) check {
 	result := check{Name: "state", Outcome: checkOK, Detail: dirs.State}
 	fail := func(err error) check {
@@ -78,7 +78,7 @@ func checkState(ctx context.Context, dirs config.Dirs) check {
 	return result
 }
 
-// checkProviders tells which providers could be asked. It shows no key.
+// checkProviders reports which providers can be asked. It shows no key.
 func (v *environment) checkProviders(dirs config.Dirs, cfg *config.Config) []check {
 	var checks []check
 	keys := v.keys(dirs)
@@ -104,7 +104,7 @@ func (v *environment) checkProviders(dirs config.Dirs, cfg *config.Config) []che
 		}
 		switch at := withoutPassword(provider.BaseURL); {
 		case provider.BaseURL == "":
-		case err != nil: // which says at its end what to do
+		case err != nil: // the error ends with what to do
 			result.Detail = "at " + at + ": " + result.Detail
 		default:
 			result.Detail += ", at " + at
@@ -114,7 +114,7 @@ func (v *environment) checkProviders(dirs config.Dirs, cfg *config.Config) []che
 	return checks
 }
 
-// checkSearch tells what websearch asks. It shows no key, and asks nothing.
+// checkSearch reports which search engine websearch uses. It shows no key, and asks nothing.
 func (v *environment) checkSearch(dirs config.Dirs, cfg *config.Config) check {
 	result := check{Name: "web search", Outcome: checkOK}
 	if cfg.WebsearchKind == "" {
@@ -142,7 +142,7 @@ func (v *environment) checkSearch(dirs config.Dirs, cfg *config.Config) check {
 	return result
 }
 
-// withoutPassword is a URL that can be shown: user information and queries may hold keys.
+// withoutPassword is a URL without the parts that may hold keys: user information and query.
 func withoutPassword(raw string) string {
 	parsed, err := url.Parse(raw)
 	if err != nil {
@@ -152,8 +152,7 @@ func withoutPassword(raw string) string {
 	return parsed.String()
 }
 
-// checkAgents tells how many agents there are, which of their definitions are broken, and whether the default one is
-// among them.
+// checkAgents reports how many agents there are, which definitions are broken, and whether the default agent exists.
 func (v *environment) checkAgents(ctx context.Context, dirs config.Dirs, cfg *config.Config,
 	trust authority.FolderTrust,
 ) check {
@@ -208,14 +207,14 @@ func registeredAgent(ctx context.Context, dirs config.Dirs, name string) bool {
 	}
 	s, err := store.Open(ctx, path, store.Options{})
 	if err != nil {
-		return false // the check of the state says so
+		return false // the check of the state reports this
 	}
 	rows, err := s.Agents(ctx)
 	closed := s.Close(ctx)
 	return err == nil && closed == nil && slices.ContainsFunc(rows, func(a store.Agent) bool { return a.Slug == name })
 }
 
-// checkModel tells which model a run would get and why, without asking it.
+// checkModel reports which model a run would use, and why. It does not ask the model.
 func (v *environment) checkModel(ctx context.Context, dirs config.Dirs, cfg *config.Config,
 	local *provider.LocalServers,
 ) (check, string) {
@@ -235,7 +234,7 @@ func (v *environment) checkModel(ctx context.Context, dirs config.Dirs, cfg *con
 	return result, resolved.Name
 }
 
-// checkWorkspace tells what folder a command started here would work on.
+// checkWorkspace reports which folder a command that is started here would work on.
 func checkWorkspace(dir string) check {
 	top := git.Top(dir)
 	if top == "" {
@@ -244,7 +243,7 @@ func checkWorkspace(dir string) check {
 	return check{Name: "workspace", Outcome: checkOK, Detail: dir + ", in the git repository " + top}
 }
 
-// checkSandbox tries out how commands of agents are kept apart here.
+// checkSandbox tries how well commands of agents are kept apart here.
 func checkSandbox(ctx context.Context, dirs config.Dirs, cfg *config.Config) check {
 	result := check{Name: "sandbox", Outcome: checkOK}
 	if cfg.Sandbox == config.SandboxOff {
@@ -272,7 +271,7 @@ func checkSandbox(ctx context.Context, dirs config.Dirs, cfg *config.Config) che
 	return result
 }
 
-// program is a program that agentls uses where it is on PATH.
+// program is a program that agentls uses if it is on PATH.
 type program struct {
 	name    string
 	version []string // arguments that print its version
@@ -289,7 +288,7 @@ var programs = []program{
 	{"shellcheck", []string{"--version"}, "checks shell scripts"},
 }
 
-// programTime is how long a program may take to tell its version.
+// programTime is how long a program may take to print its version.
 const programTime = 5 * time.Second
 
 // checkPrograms looks for the programs and asks each for its version, all at once.
@@ -315,7 +314,7 @@ func (v *environment) checkProgram(ctx context.Context, program program) check {
 	ctx, cancel := context.WithTimeout(ctx, programTime)
 	defer cancel()
 	command := exec.CommandContext(ctx, path, program.version...)
-	command.Dir = os.TempDir() // far from any project that could tell it what to do
+	command.Dir = os.TempDir() // outside of any project, which could configure it
 	command.WaitDelay = time.Second
 	var out bytes.Buffer
 	command.Stdout = &out
@@ -329,7 +328,7 @@ func (v *environment) checkProgram(ctx context.Context, program program) check {
 	return result
 }
 
-// versionLine is the line of a program's output that has a digit, as the version does.
+// versionLine is the first line of a program's output with a digit: the one with the version.
 func versionLine(out string) string {
 	for line := range strings.Lines(out) {
 		if line = strings.TrimSpace(line); strings.ContainsAny(line, "0123456789") {
@@ -339,8 +338,8 @@ func versionLine(out string) string {
 	return "no version"
 }
 
-// lookPath finds a program on the PATH of p's environment. Relative entries are left out, as what lies in
-// the current folder is not to be run.
+// lookPath finds a program on the PATH of the environment. It ignores relative entries, since programs in the current
+// folder must not be run.
 func (v *environment) lookPath(name string) string {
 	for _, dir := range filepath.SplitList(v.getenv("PATH")) {
 		if !filepath.IsAbs(dir) {

@@ -13,7 +13,7 @@ import (
 	"github.com/agentls/agentls/agentcore/fault"
 )
 
-// complain prints an error in one line for each thing that is wrong.
+// complain prints an error, with one line for each fault.
 func (o *console) complain(err error) {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, e := range joined.Unwrap() {
@@ -32,7 +32,7 @@ func (o *console) complain(err error) {
 	o.tell(text)
 }
 
-// tell prints one line on standard error. What cannot be said there has no other place to go.
+// tell prints one line on standard error. A line that cannot be printed is lost.
 func (o *console) tell(text string) {
 	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), " ")
 	fmt.Fprintf(o.stderr, "agentls: %s\n", visible(text))
@@ -55,7 +55,7 @@ func (o *console) tellProblems(problems []config.Problem, quiet bool) {
 	}
 }
 
-// inColumns lays rows out whose cells are parted by tabs.
+// inColumns aligns rows whose cells are separated by tabs.
 func inColumns(rows string) string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)

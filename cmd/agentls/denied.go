@@ -18,17 +18,17 @@ type deniedReport struct {
 	// Call is the call in one line, Reason why it was denied.
 	Call   string `json:"call"`
 	Reason string `json:"reason"`
-	// Later says that the same run made a call of the same tool afterwards that succeeded.
+	// Later says that the same run later made a call of the same tool that succeeded.
 	Later bool `json:"later"`
 }
 
-// denials are the calls of a tree of runs that were denied, in their order.
+// denials are the denied calls of a tree of runs, in order.
 type denials struct {
-	titles map[event.CallID]string // of the calls that are under way
+	titles map[event.CallID]string // the titles of the calls that are under way
 	list   []deniedReport
 }
 
-// take notes what an event says of a call.
+// take notes what an event says about a call.
 func (d *denials) take(e event.Event, agent string) {
 	switch body := e.Body.(type) {
 	case event.ToolCallStarted:
@@ -45,7 +45,7 @@ func (d *denials) take(e event.Event, agent string) {
 				d.list[i].Later = d.list[i].Later || d.list[i].Run == e.Run && d.list[i].Tool == body.Tool
 			}
 		}
-		if body.LeftOut != "" { // what was denied is an edit, by whatever command
+		if body.LeftOut != "" { // an edit of a command was denied
 			d.list = append(d.list,
 				deniedReport{e.Run, agent, "edit", d.titles[body.Call], "left out " + body.LeftOut, false})
 		}
@@ -53,12 +53,12 @@ func (d *denials) take(e event.Event, agent string) {
 	}
 }
 
-// undone are the denied calls behind which none of the same tool succeeded: the run could not do what it tried.
+// undone are the denied calls after which no call of the same tool succeeded: the run could not do what it tried.
 func (r *result) undone() []deniedReport {
 	return slices.DeleteFunc(slices.Clone(r.denied), func(d deniedReport) bool { return d.Later })
 }
 
-// refusal says for people what a run could not do, and how it may; nil where it could do all.
+// refusal says, for people, what a run could not do, and how it could be allowed; nil where it could do everything.
 func (r *result) refusal(folder string, trusted bool) error {
 	undone := r.undone()
 	if len(undone) == 0 {
@@ -82,10 +82,10 @@ func (r *result) refusal(folder string, trusted bool) error {
 	return fmt.Errorf("%s; %s, or write --ignore-denied", visible(text), hint)
 }
 
-// byDefinition finds in the reason of a denial the rule of a definition: its own, or the named set that it has.
+// byDefinition matches the reason of a denial by a rule of a definition: its own rule, or one of its named set.
 var byDefinition = lazyregexp.New(`deny .+? \((?:agent ([a-z0-9-]+)|built-in [a-z]+)\)`)
 
-// hintOf says where the rules stand that denied calls: no rule of a configuration lifts a deny of a definition.
+// hintOf says where the rules are that denied the calls. No rule of a configuration can lift a deny of a definition.
 func hintOf(calls []deniedReport) string {
 	var definitions []string
 	others := false
@@ -110,5 +110,5 @@ func hintOf(calls []deniedReport) string {
 	return strings.Join(hints, "; ")
 }
 
-// maxDenied is how many denied calls are named.
+// maxDenied is how many denied calls are listed.
 const maxDenied = 3

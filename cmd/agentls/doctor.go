@@ -11,10 +11,10 @@ import (
 	"github.com/agentls/agentls/agentcore/provider"
 )
 
-// outcome is how a check ended.
+// outcome is the result of a check.
 type outcome string
 
-// The outcomes. Only failed ones make the exit code 1.
+// The outcomes. Only a failed check makes the exit code 1.
 const (
 	checkOK      outcome = "ok"
 	checkWarning outcome = "warning"
@@ -79,13 +79,13 @@ model is asked anything. The exit code is 1 if a check failed.`,
 	return c
 }
 
-// examine carries out all checks in the order of the listing. models asks the providers for their models, too.
+// examine carries out all checks in the order of the listing. With models, it also asks the providers for their models.
 func (p *process) examine(ctx context.Context, s *settings, models bool) ([]check, error) {
 	cfg, problems, dirs, trust, err := p.loadFolder(ctx, s, p.dir)
 	if err != nil {
 		return nil, err
 	}
-	// The programs are asked for their versions while the rest goes on.
+	// The programs print their versions while the other checks run.
 	programs := make(chan []check, 1)
 	go func() { programs <- p.checkPrograms(ctx) }()
 	checks := []check{{Name: "version", Outcome: checkOK, Detail: version()}}

@@ -14,7 +14,7 @@ import (
 // style is how a screen wants the tree drawn.
 type style struct {
 	color bool
-	// ascii leaves out marks and lines that the screen may not have.
+	// ascii avoids marks and lines that the screen may not be able to show.
 	ascii bool
 }
 
@@ -43,12 +43,12 @@ func (s style) marks() marks {
 	return unicodeMarks
 }
 
-// narrow is the width below which children are indented by a blank alone.
+// narrow is the width below which children are only indented by a blank.
 const narrow = 48
 
-// render draws the tree, one line for each run, none wider than width columns and at most height lines. Where the
-// height is too small, children share a line that counts them: those that are done first, then those that wait, then
-// what else there is.
+// render draws the tree with one line for each run. No line is wider than width columns, and there are at most height
+// lines. Where the height is too small, children share a line that counts them: first those that are done, then those
+// that wait, then the others.
 func (t *tree) render(now time.Time, width, height int, s style) []string {
 	if t.root == nil || height < 1 {
 		return nil
@@ -68,8 +68,7 @@ type drawing struct {
 	lines  []string
 }
 
-// node draws a run and those below it. own is what stands before the run's line, below what stands before its
-// children's.
+// node draws a run and those below it. own stands in front of the run's line, below in front of its children's.
 func (d *drawing) node(n *node, own, below string) {
 	d.lines = append(d.lines, d.line(n, own))
 	var shown []*node
@@ -117,11 +116,11 @@ func (d *drawing) line(n *node, before string) string {
 	if doing := n.doing(); doing != "" {
 		rest += "  " + oneLine(doing)
 	}
-	// What does not fit beside each other shares the line.
+	// Parts that do not fit share the line.
 	before = d.fit(before, max(0, d.width-2))
 	left := max(0, d.width-columns(before)-columns(mark)-1)
 	share := left / 2
-	if d.width < narrow { // who and on what tells more than how long
+	if d.width < narrow { // on a narrow screen, who works on what matters more than how long
 		share = left * 3 / 4
 	}
 	head = d.fit(head, max(share, left-columns(state+rest)))
@@ -176,7 +175,7 @@ func (n *node) waitsForChildren() bool {
 		slices.ContainsFunc(n.children, func(c *node) bool { return n.message == "waits for "+c.agent }))
 }
 
-// doing is what a run does now, or waits for, or why it ended.
+// doing is what a run does now, what it waits for, or why it ended.
 func (n *node) doing() string {
 	switch {
 	case n.waitsForChildren():
@@ -187,7 +186,7 @@ func (n *node) doing() string {
 	return n.message
 }
 
-// class orders runs by how little a user misses where they are not shown.
+// class orders runs by how little a user misses them when they are hidden.
 type class int
 
 const (
@@ -197,7 +196,7 @@ const (
 	classActive
 )
 
-// class returns the class of a run with all runs below it.
+// class returns the class of a run together with all runs below it.
 func (n *node) class() class {
 	own := classActive
 	switch {
@@ -224,7 +223,7 @@ func countClasses(counts map[class]int) string {
 	return strings.Join(list, ", ")
 }
 
-// hide chooses the children that are not shown, so that the tree has at most height lines.
+// hide chooses which children are hidden, so that the tree has at most height lines.
 func (t *tree) hide(height int) map[*node]bool {
 	over := len(t.nodes) - height
 	if over <= 0 {
@@ -238,7 +237,7 @@ func (t *tree) hide(height int) map[*node]bool {
 	for _, n := range flatten(nil, t.root)[1:] {
 		candidates = append(candidates, candidate{n, n.class()})
 	}
-	// Of what has ended the oldest goes first, of the rest the youngest.
+	// Of the ended runs, the oldest are hidden first, of the others the youngest.
 	slices.SortStableFunc(candidates, func(a, b candidate) int {
 		if a.class == b.class && (a.class == classDone || a.class == classUnfinished) {
 			return a.finished.Compare(b.finished)
@@ -296,7 +295,7 @@ func (n *node) facts(now time.Time) []string {
 		}
 	}
 	facts = append(facts, duration(max(0, end.Sub(n.created))))
-	if n.status.Final() && n.depth > 0 { // what the user's own run made is printed
+	if n.status.Final() && n.depth > 0 { // the output of the user's own run is printed
 		if n.turns > 0 {
 			facts = append(facts, count(n.turns, "turn"))
 		}

@@ -15,8 +15,8 @@ import (
 // closeTime is how long the engine may take to end.
 const closeTime = 2 * time.Second
 
-// withEngine opens the engine with the configuration of a folder, as far as the user trusts it (none where it is
-// empty), and closes it again.
+// withEngine opens the engine with the configuration of a folder, as far as the user trusts the folder ("" for none),
+// and closes it afterwards.
 func (p *process) withEngine(ctx context.Context, s *settings, dir string, do func(*agentcore.Engine) error) error {
 	cfg, problems, dirs, err := p.load(s)
 	if dir != "" {
@@ -48,8 +48,8 @@ func (p *process) engineOptions(cfg *config.Config, dirs config.Dirs, agents *ag
 	}
 }
 
-// agents returns the definitions that there are, but for those registered at run time, and tells of the files that
-// cannot be used. Those of projects are only among them for the folders named.
+// agents returns the definitions, except for those registered at run time, and reports the files that cannot be used.
+// Those of projects are included only for the named folders.
 func (p *process) agents(ctx context.Context, cfg *config.Config, dirs config.Dirs,
 	projects ...string,
 ) (*agent.Registry, error) {

@@ -42,7 +42,7 @@ func (e *exitError) Error() string {
 
 func (e *exitError) Unwrap() error { return e.err }
 
-// usage is the error of something that the user can mend on the command line.
+// usage is an error that the user can correct on the command line.
 func usage(format string, arguments ...any) error {
 	return &exitError{exitUsage, fmt.Errorf(format, arguments...)}
 }

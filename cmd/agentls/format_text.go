@@ -71,7 +71,7 @@ func severityColor(s event.Severity) string {
 	return red
 }
 
-// writeFix shows the lines that a hunk takes and those it puts there.
+// writeFix shows the lines that a hunk removes and those that it adds.
 func writeFix(b *strings.Builder, h workspace.Hunk, color bool) {
 	paint := painter(color)
 	write := func(sgr, mark, text string) {
@@ -107,8 +107,8 @@ func paintDiff(diff string, color bool) string {
 	return b.String()
 }
 
-// summary is the result in one line; an agent that was not asked for findings or edits and made none has said all in
-// its answer.
+// summary is the result in one line. It is empty for an agent that was not asked for findings or edits and made none,
+// since its answer says everything.
 func (r *result) summary() string {
 	if r.agent != reviewer && len(r.findings)+len(r.hunks) == 0 && r.complete() {
 		return ""

@@ -194,7 +194,8 @@ func chunk(delta, finish string) string {
 }
 
 // ending is the end of each answer.
-const ending = `data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[],"usage":{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15}}` + "\n\ndata: [DONE]\n\n"
+const ending = `data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[],"usage":{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15}}` +
+	"\n\ndata: [DONE]\n\n"
 
 // handsOn is an answer that starts all tasks.
 func (l *loopback) handsOn() string {

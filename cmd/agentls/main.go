@@ -36,9 +36,9 @@ func main() {
 	os.Exit(code)
 }
 
-// deferCollection has the first garbage collection begin once the heap has 16 MiB instead of 4: a process needs about
-// that much until its first request is out, and its collection would only compete with an editor that starts beside it.
-// From the first on they go on as ever. What the user sets in the environment holds.
+// deferCollection delays the first garbage collection until the heap has 16 MiB instead of 4. A process needs about
+// that much until its first request is sent, and a collection would only compete with an editor that starts at the same
+// time. Later collections are as usual. Settings of the user in the environment take precedence.
 func deferCollection() {
 	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
 		return
@@ -55,7 +55,7 @@ func system() (*process, error) {
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		home = "" // who needs it says so
+		home = "" // the error is reported where the folder is needed
 	}
 	return &process{
 		args: os.Args[1:], environment: environment{dir, home, os.Getenv},
@@ -63,8 +63,8 @@ func system() (*process, error) {
 	}, nil
 }
 
-// interruptible returns a context that the first interrupt or SIGTERM cancels, with an interrupted as the
-// cause. The second one ends the process at once. stop gives the signals back.
+// interruptible returns a context that the first interrupt or SIGTERM cancels, with an interrupted as the cause. The
+// second signal ends the process at once. stop ends the handling of signals.
 func interruptible(parent context.Context) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 2)

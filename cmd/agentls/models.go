@@ -15,11 +15,11 @@ import (
 
 // modelsReport is the output of `agentls models --json`.
 type modelsReport struct {
-	// Default is what a run takes, and Reason what decided.
+	// Default is the model that a run uses, and Reason what decided on it.
 	Default string        `json:"default"`
 	Reason  string        `json:"reason"`
 	Models  []modelReport `json:"models"`
-	// Order is what was looked at for it, in order, up to what decided.
+	// Order lists what was looked at for the decision, in order, up to what decided.
 	Order []candidateReport `json:"order"`
 }
 
@@ -29,11 +29,11 @@ type modelReport struct {
 	Title         string `json:"title,omitempty"`
 	ContextTokens int64  `json:"contextTokens,omitempty"`
 	Available     bool   `json:"available"`
-	// Reason is why it is not, and what to do.
+	// Reason says why the model cannot be used, and what to do.
 	Reason string `json:"reason,omitempty"`
 }
 
-// candidateReport is one thing that could have decided.
+// candidateReport is one thing that could have decided on the model.
 type candidateReport struct {
 	Source string `json:"source"`
 	Name   string `json:"name,omitempty"`

@@ -89,7 +89,7 @@ func permissionsListCommand(p *process, s *settings) *cobra.Command {
 	return c
 }
 
-// timeLeft says how long a grant holds yet, in the largest two units, or that it holds for good.
+// timeLeft says how long a grant still holds, in the largest two units, or that it does not end.
 func timeLeft(expires, now time.Time) string {
 	left := expires.Sub(now)
 	switch {

@@ -31,8 +31,8 @@ func TestUnreachableModel(t *testing.T) {
 		strings.Contains(after, "cannot be reached") {
 		t.Errorf("told:\n%s", stderr)
 	}
-	if hint := "nothing listens there: start the server; base_url of [providers.local] is the server's address"; strings.Count(
-		stderr, hint) != 2 {
+	hint := "nothing listens there: start the server; base_url of [providers.local] is the server's address"
+	if strings.Count(stderr, hint) != 2 {
 		t.Errorf("the hint is not %q:\n%s", hint, stderr)
 	}
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/agentls/agentls/agentcore/secret"
 )
 
-// process is what the command line gets from its surroundings. Tests bring their own.
+// process is the command line's surroundings. Tests bring their own.
 type process struct {
 	environment
 	console
@@ -29,18 +29,18 @@ type process struct {
 	openModel func(provider.Choice) (model.Model, error)
 	// probe finds out which sandbox the machine offers; nil means the machine's own.
 	probe func(ctx context.Context, stateDir string, tell func(sandbox.Level)) sandbox.Report
-	// crash is called at the points that tests end the process at; nil is for everybody else.
+	// crash is called at the points where tests end the process; nil outside of tests.
 	crash crash.Hook
 }
 
-// environment is where the process works.
+// environment is the place in which the process works.
 type environment struct {
 	dir    string // the current folder, absolute
 	home   string // the user's home folder, "" where there is none
 	getenv func(string) string
 }
 
-// console is where the process reads and writes.
+// console is what the process reads from and writes to.
 type console struct {
 	stdin         io.ReadCloser
 	stdinTerminal bool
@@ -53,13 +53,13 @@ type screen struct {
 	io.Writer
 	terminal bool
 	color    bool
-	// dumb is a terminal whose cursor cannot be moved; ascii is one that may lack all but ASCII.
+	// dumb says that the terminal's cursor cannot be moved, ascii that the terminal may show nothing but ASCII.
 	dumb, ascii bool
 	// size returns columns and rows; nil where the output is no terminal.
 	size func() (width, height int)
 }
 
-// redactor knows what of the environment is secret. It is the one of this process: the log and the engine share it.
+// redactor knows the secrets in the environment. There is one in this process, which the log and the engine share.
 func (p *process) redactor() *secret.Redactor {
 	if p.hidden == nil {
 		p.hidden = &secret.Redactor{}
@@ -68,12 +68,12 @@ func (p *process) redactor() *secret.Redactor {
 	return p.hidden
 }
 
-// keys are where the keys of providers are looked for.
+// keys are the places where keys of providers are looked for.
 func (v *environment) keys(dirs config.Dirs) *secret.Keys {
 	return &secret.Keys{Getenv: v.getenv, File: dirs.Keys()}
 }
 
-// screenOf looks at a file of this process: is it a terminal, and does it want colours (https://no-color.org)?
+// screenOf finds out whether a file of this process is a terminal and wants colours (https://no-color.org).
 func screenOf(file *os.File) screen {
 	s := screen{Writer: file, terminal: term.IsTerminal(int(file.Fd()))}
 	if s.terminal {

@@ -11,10 +11,10 @@ import (
 // redrawInterval is the least time between two drawings of the live tree.
 const redrawInterval = 100 * time.Millisecond
 
-// progress shows on standard error how a run goes: as a tree that is drawn again and again on a terminal, as
-// lines of the events that matter elsewhere, and only warnings and errors if it is quiet. It belongs to the goroutine
-// that reads the events. The cursor stays below the tree between drawings, so that a process which dies leaves a
-// usable terminal.
+// progress shows on standard error how a run goes. On a terminal it is a tree that is drawn again and again, elsewhere
+// a line for each event that matters; if it is quiet, it shows only warnings and errors. The goroutine that reads the
+// events owns it. Between drawings the cursor stays below the tree, so that a process that dies leaves a usable
+// terminal.
 type progress struct {
 	out   screen
 	quiet bool
@@ -26,7 +26,7 @@ type progress struct {
 
 func (d *progress) live() bool { return d.out.terminal && !d.out.dumb && !d.quiet }
 
-// show takes in one event.
+// show shows one event.
 func (d *progress) show(e event.Event) {
 	d.tree.apply(e)
 	if line := d.line(e); line != "" {
@@ -38,7 +38,7 @@ func (d *progress) show(e event.Event) {
 	}
 }
 
-// tick draws the tree again, for the time that has passed.
+// tick draws the tree again, as time has passed.
 func (d *progress) tick() {
 	if d.live() {
 		d.draw()
@@ -48,7 +48,7 @@ func (d *progress) tick() {
 // end draws the tree for the last time.
 func (d *progress) end() { d.tick() }
 
-// draw asks for the size each time, so that the tree fits again within an interval after the user has changed it.
+// draw asks for the size each time, so that the tree fits again soon after the user has changed it.
 func (d *progress) draw() {
 	width, height := d.out.size()
 	style := style{color: d.out.color, ascii: d.out.ascii}
@@ -67,7 +67,7 @@ func (d *progress) draw() {
 	d.drawn, d.last = drawn, time.Now()
 }
 
-// erase takes the tree off the screen, so that a line can stand where it was.
+// erase removes the tree from the screen, so that a line can be written in its place.
 func (d *progress) erase() {
 	if up := d.up(); up != "" {
 		d.write(up + "\r\x1b[J")
@@ -75,8 +75,8 @@ func (d *progress) erase() {
 	}
 }
 
-// up moves the cursor to the first line of the tree. Terminals break lines that have become too long for a window
-// which was made narrower.
+// up moves the cursor to the first line of the tree. When a window is made narrower, terminals break lines that have
+// become too long.
 func (d *progress) up() string {
 	if len(d.drawn) == 0 {
 		return ""
@@ -89,13 +89,14 @@ func (d *progress) up() string {
 	return fmt.Sprintf("\x1b[%dA", max(1, min(rows, height-1)))
 }
 
-// write shows something. If standard error is gone the run goes on without it.
+// write writes a text. If standard error is gone, the run goes on without it.
 func (d *progress) write(text string) { _, _ = fmt.Fprint(d.out, text) }
 
-// maxSaid is how much of what a run said the line of its end tells, in columns; a tree has the terminal's width.
+// maxSaid bounds how much of a run's last words the line about its end has, in columns; a tree has the terminal's
+// width.
 const maxSaid = 200
 
-// line is what an event is worth telling in a line of its own, or "".
+// line is a line about an event, or "" for an event that is not worth one.
 func (d *progress) line(e event.Event) string {
 	if notice, ok := e.Body.(event.Notice); ok {
 		return d.noticeLine(e, notice)

@@ -13,10 +13,10 @@ import (
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
-// result is what came of a job: the material of all formats.
+// result is the outcome of a job, from which all formats are made.
 type result struct {
 	root    workspace.Root
-	dir     string // the current folder, which names for people are relative to
+	dir     string // the current folder, to which names for people are relative
 	session event.SessionID
 	run     event.RunID
 	agent   string
@@ -24,7 +24,7 @@ type result struct {
 	outcome event.RunResult
 	// partial says that some run of the tree did not complete.
 	partial bool
-	// unmet says that a check which decides whether the task is done failed to the last.
+	// unmet says that a check that decides whether the task is done never succeeded.
 	unmet bool
 	// leftOpen says that a run of the user completed without its task being done.
 	leftOpen bool
@@ -33,11 +33,11 @@ type result struct {
 	findings []event.Finding  // by place
 	hunks    []workspace.Hunk // open or in conflict, by place
 	edits    []workspace.FileEdit
-	// fixes are the open hunks that would resolve a finding together, by place; none without a fix.
+	// fixes are, for each finding, the open hunks that resolve it together, by place; none where it has no fix.
 	fixes map[event.FindingID][]workspace.Hunk
-	// files are the texts that findings and edits are about, by path, as the agents saw them at the end.
+	// files are the files of findings and edits, by path, as the agents saw them at the end.
 	files map[string]workspace.File
-	// written and refused are the files of edits that --write wrote and did not write.
+	// written are the files that --write wrote, refused those that it did not.
 	written map[string]bool
 	refused map[string]bool
 }
@@ -95,7 +95,7 @@ func gather(ctx context.Context, dir string, session *agentcore.Session, w *watc
 				r.fixes[f.ID] = append(r.fixes[f.ID], h)
 			}
 		}
-		if len(r.fixes[f.ID]) < len(fix) { // a part of it no longer fits
+		if len(r.fixes[f.ID]) < len(fix) { // a part of the fix no longer fits
 			delete(r.fixes, f.ID)
 		}
 	}
@@ -104,8 +104,8 @@ func gather(ctx context.Context, dir string, session *agentcore.Session, w *watc
 	return r, nil
 }
 
-// read keeps the texts that columns and formats are taken from. A file that cannot be read any more, or does
-// not exist yet, has none.
+// read reads the texts from which columns and formats are taken. A file that cannot be read, or does not exist yet, has
+// none.
 func (r *result) read(view *workspace.View) {
 	keep := func(path string) {
 		if file, err := view.Read(path); err == nil {
@@ -159,7 +159,7 @@ func (r *result) diffBase() string {
 // diff is all proposed edits as a unified diff.
 func (r *result) diff() string {
 	base := workspace.NewDiffBase(r.diffBase())
-	ordered, cyclic := workspace.Ordered(r.edits) // git apply sorts out files that trade names
+	ordered, cyclic := workspace.Ordered(r.edits) // git apply can handle files that exchange names
 	var b strings.Builder
 	for _, e := range append(ordered, cyclic...) {
 		b.WriteString(e.Diff(base, r.files[e.Path].Format))
@@ -183,7 +183,7 @@ func (r *result) encode(format string, p *process) (string, error) {
 	return r.text(p.stdout.color), nil
 }
 
-// exitCode is the code that the result itself asks for.
+// exitCode is the exit code for the result.
 func (r *result) exitCode(failOn string) int {
 	switch r.outcome.Status {
 	case event.StatusCompleted:
@@ -207,13 +207,13 @@ func (r *result) exitCode(failOn string) int {
 	return exitOK
 }
 
-// rank orders severities, 0 for the gravest; what is not known counts as an error.
+// rank orders severities, 0 for the gravest. An unknown one counts as an error.
 func rank(s event.Severity) int { return max(0, slices.Index(severities, string(s))) }
 
 // failure says why a run did not complete; nil for one that did.
 func (r *result) failure() error {
 	if r.outcome.Status == event.StatusCompleted {
-		return nil // what of it failed was told as a notice
+		return nil // a notice told what failed
 	}
 	text := fmt.Sprintf("%s %s", r.agent, r.outcome.Status)
 	if e := r.outcome.Error; e != nil {

@@ -28,7 +28,7 @@ func (p *process) run(ctx context.Context) int {
 	if ctx.Err() != nil && errors.As(context.Cause(ctx), &cause) {
 		code = cause.code
 		if errors.Is(err, context.Canceled) || errors.As(err, &cause) {
-			err = nil // the user knows
+			err = nil // the user has ended it
 		}
 	}
 	if err != nil {

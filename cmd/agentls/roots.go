@@ -57,7 +57,7 @@ func (v *environment) chooseRoot(named string, paths []string) (workspace.Root, 
 	return workspace.Root{Path: root, Name: filepath.Base(root)}, below, nil
 }
 
-// rebase returns the paths with those below root in terms of root, and whether all of them are. The same
+// rebase returns the paths with those below root rewritten in terms of root, and whether all of them are below it. A
 // folder may have several names where links lead to it.
 func rebase(root string, paths []string) (below []string, all bool) {
 	real, err := filepath.EvalSymlinks(root)
@@ -67,7 +67,7 @@ func rebase(root string, paths []string) (below []string, all bool) {
 	all = true
 	for _, path := range paths {
 		if !inside(root, path) {
-			// Only the folder is resolved: a file that is itself a link stays one, and is judged by the workspace.
+			// Only the folder is resolved. A file that is itself a link stays one, and the workspace judges it.
 			if folder, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil && inside(real, folder) {
 				if rel, err := filepath.Rel(real, folder); err == nil {
 					path = filepath.Join(root, rel, filepath.Base(path))

@@ -76,7 +76,7 @@ func runCommand(p *process, s *settings) *cobra.Command {
 	return c
 }
 
-// continues makes a job one that goes on with the latest conversation on the folder.
+// continues makes a job go on with the latest conversation on the folder.
 func (p *process) continues(ctx context.Context, s *settings, f *workFlags, j *job) error {
 	switch {
 	case j.agent != "":
@@ -95,7 +95,7 @@ func (p *process) continues(ctx context.Context, s *settings, f *workFlags, j *j
 	})
 }
 
-// readPrompt is the prompt that an argument stands for: itself, or what is on standard input.
+// readPrompt is the prompt that an argument gives: the argument itself, or the text on standard input.
 func (o *console) readPrompt(argument string) (string, error) {
 	prompt := argument
 	if prompt == "-" {
@@ -116,7 +116,7 @@ func (o *console) readPrompt(argument string) (string, error) {
 	return prompt, nil
 }
 
-// checkIterations refuses what means nothing, before anything is done. A prompt may ask for passes, too.
+// checkIterations refuses flags that make no sense together, before anything is done. A prompt may ask for passes, too.
 func checkIterations(n int, until, prompt string) error {
 	word, _, _ := strings.Cut(prompt, " ")
 	switch {

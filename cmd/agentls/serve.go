@@ -15,13 +15,13 @@ import (
 	"github.com/agentls/agentls/lsp"
 )
 
-// editorFlags accepts what editors' client libraries add to every server's command line; it changes nothing.
+// editorFlags accepts flags that editors' client libraries add to every server's command line. They change nothing.
 func editorFlags(c *cobra.Command) {
 	c.Flags().Bool("stdio", true, "speak over standard input and output")
 	c.Flags().Int("clientProcessId", 0, "the editor's process; initialize tells it")
 	for _, name := range []string{"stdio", "clientProcessId"} {
 		if err := c.Flags().MarkHidden(name); err != nil {
-			panic(err) // the flag was made three lines above
+			panic(err) // the flag is defined three lines above
 		}
 	}
 }

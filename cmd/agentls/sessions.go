@@ -25,7 +25,7 @@ import (
 type sessionReport struct {
 	ID      event.SessionID `json:"id"`
 	Title   string          `json:"title"`
-	Summary string          `json:"summary,omitzero"` // of what was done in it
+	Summary string          `json:"summary,omitzero"` // a summary of what was done in it
 	Folders []string        `json:"folders"`
 	Created time.Time       `json:"created"`
 	Updated time.Time       `json:"updated"`
@@ -34,9 +34,9 @@ type sessionReport struct {
 	Runs      int          `json:"runs"`
 	OpenHunks int          `json:"openHunks"`
 	Usage     event.Usage  `json:"usage"`
-	// ForkedFrom is the session that this one is a copy of. It may be gone.
+	// ForkedFrom is the session of which this one is a copy. It may have been deleted.
 	ForkedFrom event.SessionID `json:"forkedFrom,omitzero"`
-	// Tree are the runs, each behind its parent; only of `show`.
+	// Tree has the runs, each behind its parent; only in `show`.
 	Tree []runReport `json:"tree,omitzero"`
 }
 
@@ -75,23 +75,24 @@ type messageReport struct {
 	Role   string          `json:"role"`
 	Time   time.Time       `json:"time"`
 	Text   string          `json:"text"`
-	// Compacted says that the conversation was shortened here: the message stands for those up to its parent.
+	// Compacted says that the conversation was shortened here: this message stands for those up to its parent.
 	Compacted bool         `json:"compacted,omitzero"`
 	Reasoning string       `json:"reasoning,omitzero"`
-	Model     string       `json:"model,omitzero"`  // who answered
-	Usage     *event.Usage `json:"usage,omitempty"` // of this one request
+	Model     string       `json:"model,omitzero"`  // the model that answered
+	Usage     *event.Usage `json:"usage,omitempty"` // what this one request used
 	Calls     []callReport `json:"calls,omitzero"`
 }
 
 type callReport struct {
-	Call       event.CallID     `json:"call"`
-	Tool       string           `json:"tool"`
-	Arguments  string           `json:"arguments"`
-	Status     event.CallStatus `json:"status,omitzero"`
-	ExitCode   *int             `json:"exitCode,omitzero"` // of the command that it ran to its end
-	Output     string           `json:"output,omitzero"`
-	DurationMs int64            `json:"durationMs,omitzero"`
-	Child      event.RunID      `json:"child,omitzero"`
+	Call      event.CallID     `json:"call"`
+	Tool      string           `json:"tool"`
+	Arguments string           `json:"arguments"`
+	Status    event.CallStatus `json:"status,omitzero"`
+	// the exit code of the command that the call ran to its end
+	ExitCode   *int        `json:"exitCode,omitzero"`
+	Output     string      `json:"output,omitzero"`
+	DurationMs int64       `json:"durationMs,omitzero"`
+	Child      event.RunID `json:"child,omitzero"`
 }
 
 func sessionsCommand(p *process, s *settings) *cobra.Command {
@@ -159,7 +160,7 @@ func sessionTable(sessions []history.Session, folders bool) string {
 	return inColumns(rows.String())
 }
 
-// costOf is what something cost, "–" where that is not known.
+// costOf is the cost of something, "–" where it is not known.
 func costOf(u event.Usage) string {
 	if u.Cost == nil {
 		return "–"
@@ -272,7 +273,7 @@ func sessionText(info history.Session, tree []history.Run, resumed map[event.Run
 	return b.String() + inColumns(rows.String())
 }
 
-// waits says how many edits wait.
+// waits says how many edits wait for the user.
 func waits(n int) string {
 	if n == 1 {
 		return "1 proposed edit waits"
@@ -452,7 +453,7 @@ the current folder that was last used.
 	return c
 }
 
-// goOn makes a job one that goes on with a session or run, on the folder of that, unless another is named.
+// goOn makes a job go on with a session or run, on the folder of that one unless another is named.
 func (p *process) goOn(ctx context.Context, engine *agentcore.Engine, named string, f *workFlags, j *job) error {
 	info, run, err := p.resumable(ctx, engine, named, f.quiet)
 	if err != nil {
@@ -460,7 +461,7 @@ func (p *process) goOn(ctx context.Context, engine *agentcore.Engine, named stri
 	}
 	j.resume, j.agent = run.ID, run.Agent
 	if j.prompt == "" {
-		j.title = info.Title // of which that it goes on says nothing
+		j.title = info.Title // this title does not say that the job goes on with it
 	}
 	if f.root == "" && len(info.Roots) > 0 {
 		f.root = info.Roots[0]
@@ -468,7 +469,8 @@ func (p *process) goOn(ctx context.Context, engine *agentcore.Engine, named stri
 	return nil
 }
 
-// here are the folders whose sessions are meant where none is named: the current one and that of its git repository.
+// here are the folders whose sessions are meant where none is named: the current folder and the top of its git
+// repository.
 func (v *environment) here() []string {
 	roots := []string{v.dir}
 	if top := git.Top(v.dir); top != "" && top != v.dir {
@@ -490,8 +492,8 @@ func (v *environment) lastSession(ctx context.Context, engine *agentcore.Engine)
 	return string(sessions[0].ID), nil
 }
 
-// resumable finds a run by its id, or what a session has come to: its latest root run, or what has gone on with that
-// since. Unless quiet, it tells what was gone on with before.
+// resumable finds a run by its id or, for a session, its latest root run, or the run that has gone on with that one
+// since. Unless quiet, it says which run that is.
 func (o *console) resumable(ctx context.Context, engine *agentcore.Engine, id string,
 	quiet bool,
 ) (history.Session, history.Run, error) {
@@ -520,7 +522,8 @@ func (o *console) resumable(ctx context.Context, engine *agentcore.Engine, id st
 	return findRun(ctx, engine, string(last.Run))
 }
 
-// goneOn is the newest end of what the user has gone on with a run, itself where that is nothing.
+// goneOn is the newest run in a chain in which the user went on with a run; it is the run itself where the user has
+// not.
 func goneOn(ctx context.Context, engine *agentcore.Engine, run history.Run) (store.Resumption, error) {
 	last := store.Resumption{Run: run.ID, Session: run.Session}
 	for seen := map[event.RunID]bool{}; !seen[last.Run]; {

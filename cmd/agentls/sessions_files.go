@@ -36,7 +36,7 @@ not in it.`,
 			return p.withEngine(c.Context(), s, p.dir, func(engine *agentcore.Engine) (err error) {
 				id := event.SessionID(args[0])
 				if _, _, err := engine.History().Tree(c.Context(), id); fault.Is(err, fault.NotFound) {
-					// before a file is made
+					// reported before a file is made
 					return unknownSession(args[0])
 				}
 				var out io.Writer = p.stdout

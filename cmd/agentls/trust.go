@@ -108,7 +108,7 @@ func (p *process) trustFolder(ctx context.Context, s *settings, folder string, y
 			}
 		}
 		if agreed {
-			// What was shown is trusted: what has changed since is told as changed the next time.
+			// The files are trusted as they were shown. If they have changed since, that is reported next time.
 			if err := engine.Decisions().TrustFolder(ctx, folder, t.Actors); err != nil {
 				return err
 			}
@@ -137,7 +137,7 @@ func (o *console) agrees(ctx context.Context, question string) (bool, error) {
 	go func() { // ends with the input, at the latest with the process
 		line, err := bufio.NewReader(o.stdin).ReadString('\n')
 		if err != nil {
-			line = "" // nobody finished it
+			line = "" // an unfinished line is no answer
 		}
 		lines <- line
 	}()
@@ -255,7 +255,7 @@ func trustPage(t authority.FolderTrust) string {
 	return b.String() + inColumns(rows.String())
 }
 
-// readTrust tells how far the user trusts a folder, without making a state folder for that.
+// readTrust returns how far the user trusts a folder. It makes no state folder for that.
 func (p *process) readTrust(ctx context.Context, dirs config.Dirs, folder string) (t authority.FolderTrust, err error) {
 	t, state, err := p.openTrust(ctx, dirs, agentcore.Options{StateDir: dirs.State, Crash: p.crash}, folder)
 	if state != nil {
@@ -264,8 +264,8 @@ func (p *process) readTrust(ctx context.Context, dirs config.Dirs, folder string
 	return t, err
 }
 
-// openTrust is readTrust that leaves the state open, for an engine with the options or somebody else to close; it is
-// nil where there is none yet, or it cannot be opened.
+// openTrust is readTrust, but leaves the state open. The caller hands it to an engine with these options, or closes it.
+// It is nil where there is no state yet, or where it cannot be opened.
 func (p *process) openTrust(ctx context.Context, dirs config.Dirs, o agentcore.Options,
 	folder string,
 ) (authority.FolderTrust, *agentcore.State, error) {
@@ -277,14 +277,14 @@ func (p *process) openTrust(ctx context.Context, dirs config.Dirs, o agentcore.O
 	if err != nil {
 		return authority.FolderTrust{}, nil, err
 	}
-	if text := state.Repaired(); text != "" { // who opens it next finds a sound one
+	if text := state.Repaired(); text != "" { // the next to open it finds a sound one
 		fmt.Fprintln(p.stderr, "agentls:", text)
 	}
 	t, err := state.FolderTrust(ctx, folder)
 	return t, state, err
 }
 
-// loadFolder reads the configuration for a workspace folder, with the folder's own where the user trusts it. Where that
+// loadFolder reads the configuration for a workspace folder, with the folder's own if the user trusts it. If that
 // cannot be found out, the folder is not trusted.
 func (p *process) loadFolder(ctx context.Context, s *settings,
 	root string,
@@ -294,7 +294,7 @@ func (p *process) loadFolder(ctx context.Context, s *settings,
 	})
 }
 
-// loadTrusting is loadFolder with the one who knows how far the folder is trusted.
+// loadTrusting is loadFolder with a function that finds out how far the folder is trusted.
 func (p *process) loadTrusting(s *settings, root string, trust func(config.Dirs) (authority.FolderTrust, error),
 ) (*config.Config, []config.Problem, config.Dirs, authority.FolderTrust, error) {
 	dirs, err := config.FindDirs(p.getenv, p.home)
@@ -325,7 +325,7 @@ func (p *process) loadTrusting(s *settings, root string, trust func(config.Dirs)
 	return cfg, problems, dirs, t, nil
 }
 
-// trustedFolders are the folders whose definitions and skills count: the one that is trusted, or none.
+// trustedFolders are the folders whose definitions and skills count: the folder if it is trusted, otherwise none.
 func trustedFolders(t authority.FolderTrust, root string) []string {
 	if t.Standing != permission.Trusted {
 		return nil
@@ -333,7 +333,8 @@ func trustedFolders(t authority.FolderTrust, root string) []string {
 	return []string{root}
 }
 
-// untrustedAgent is the error where there is no agent of a name: err, or that the folder has one, but is not trusted.
+// untrustedAgent is the error where no agent has a name: err, or one that says that the folder has such an agent but is
+// not trusted.
 func untrustedAgent(agents *agent.Registry, t authority.FolderTrust, name string, err error) error {
 	if _, unknown := agents.Find(name); unknown == nil || errors.As(unknown, new(*agent.BrokenError)) ||
 		t.Standing == permission.Trusted {
@@ -348,10 +349,10 @@ func untrustedAgent(agents *agent.Registry, t authority.FolderTrust, name string
 			"and trusts it", name, visible(file), t.Root)
 }
 
-// tellUntrusted says that something in the folder is not used.
+// tellUntrusted says that something in the folder is not used because the folder is not trusted.
 func (p *process) tellUntrusted(t authority.FolderTrust, quiet bool) {
 	if quiet || t.Never || t.Standing == permission.Trusted || len(t.Actors) == 0 || t.Root == p.home {
-		return // the home folder's are the user's own
+		return // files of the home folder are the user's own
 	}
 	kinds := map[string]int{}
 	for _, item := range authority.DescribeActing(t.Root, t.Actors) {

@@ -30,7 +30,7 @@ func version() string {
 	return "devel"
 }
 
-// build is the version with what it was made by and for.
+// build is the version, with the compiler and the system that it was built for.
 func build() string {
 	return version() + " (" + runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH + ")"
 }

@@ -54,8 +54,8 @@ func visible(text string) string {
 	return b.String()
 }
 
-// visibleJSON returns JSON with hidden characters as escapes. They can only stand in strings there, so that
-// the value is the same.
+// visibleJSON returns JSON with hidden characters as escapes. Such characters occur only in strings, so that the value
+// is the same.
 func visibleJSON(text []byte) string {
 	var b strings.Builder
 	for _, r := range string(text) {
@@ -72,7 +72,7 @@ func visibleJSON(text []byte) string {
 	return b.String()
 }
 
-// columns is how many columns of a terminal a text takes, which must hold no hidden characters.
+// columns is how many columns of a terminal a text takes. The text must hold no hidden characters.
 func columns(text string) int {
 	n := 0
 	for _, r := range text {

@@ -30,7 +30,8 @@ const (
 func built(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "agentls")
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-buildvcs=false", "-trimpath", "-ldflags=-s -w", "-o", path, ".")
+	cmd := exec.CommandContext(t.Context(), "go", "build",
+		"-buildvcs=false", "-trimpath", "-ldflags=-s -w", "-o", path, ".")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
@@ -73,7 +74,8 @@ func bounded(t *testing.T, path string) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	all, allocated := 0, 0
-	for _, found := range regexp.MustCompile(`(?m)^init (\S+) @.* (\d+) bytes, (\d+) allocs$`).FindAllStringSubmatch(string(out), -1) {
+	inits := regexp.MustCompile(`(?m)^init (\S+) @.* (\d+) bytes, (\d+) allocs$`)
+	for _, found := range inits.FindAllStringSubmatch(string(out), -1) {
 		size, _ := strconv.Atoi(found[2])  // they are digits
 		count, _ := strconv.Atoi(found[3]) // they are, too
 		all, allocated = all+count, allocated+size

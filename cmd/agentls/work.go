@@ -89,7 +89,7 @@ var modeNames = []string{
 	string(permission.Default), string(permission.Plan), string(permission.AcceptEdits), string(permission.Bypass),
 }
 
-// check refuses values that mean nothing, before anything is done.
+// check refuses values that make no sense, before anything is done.
 func (f *workFlags) check() error {
 	switch {
 	case !slices.Contains(formats, f.format):
@@ -118,12 +118,12 @@ type job struct {
 	prompt string
 	title  string
 	files  []string // as they were named; "-" is a text on standard input
-	each   bool     // a run for each file
+	each   bool     // whether each file gets a run of its own
 	// folders says that a folder stands for the files in it.
 	folders bool
-	// changes are those that the job is about, in the files and folders that are named, if any.
+	// changes are the changes that the job is about, in the named files and folders, if any.
 	changes git.Scope
-	// resume is the run that this one goes on with, whose agent it is.
+	// resume is the run that this job goes on with, with the same agent.
 	resume event.RunID
 	// iterations and until are the run's limit of passes and the check that ends them.
 	iterations int
@@ -171,7 +171,7 @@ func (p *process) work(ctx context.Context, f *workFlags, j job) (err error) {
 	return err
 }
 
-// opening is what the engine of a job is made of, while it is being made.
+// opening holds the parts of a job's engine until the engine is open.
 type opening struct {
 	cfg      *config.Config
 	dirs     config.Dirs
@@ -182,15 +182,16 @@ type opening struct {
 	state    *agentcore.State // nil where there is none, and once it is the engine's
 }
 
-// load reads the configuration and the agents of a folder, as far as the user trusts it, and has the sandbox tried
-// beside that for an agent that may start commands.
+// load reads the configuration and the agents of a folder, as far as the user trusts it. For an agent that may start
+// commands, it meanwhile has the sandbox tried.
 func (o *opening) load(ctx context.Context, p *process, f *workFlags, j job, root string) (err error) {
 	var problems []config.Problem
 	o.cfg, problems, o.dirs, o.trust, err = p.loadTrusting(f.settings, root,
 		func(dirs config.Dirs) (t authority.FolderTrust, err error) {
 			own, _, _, err := p.load(f.settings)
 			if err == nil && (j.agent == "" || j.agent == own.DefaultAgent) && made(dirs.State) {
-				o.tried.begin(ctx, p, own, dirs) // the default agent most likely may start commands
+				// begun before the agent is known, since the default agent usually may start commands
+				o.tried.begin(ctx, p, own, dirs)
 			}
 			o.options = p.engineOptions(nil, dirs, nil)
 			o.options.Name = "the command line"
@@ -212,7 +213,7 @@ func (o *opening) load(ctx context.Context, p *process, f *workFlags, j job, roo
 	return nil
 }
 
-// closeState closes the state where no engine has taken it over.
+// closeState closes the state unless an engine has taken it over.
 func (o *opening) closeState(ctx context.Context) error {
 	if o.state == nil {
 		return nil
@@ -220,7 +221,7 @@ func (o *opening) closeState(ctx context.Context) error {
 	return o.state.Close(context.WithoutCancel(ctx))
 }
 
-// engine opens the engine, unless something else acts in the folder by now than the user trusts.
+// engine opens the engine, unless the files that act in the folder are no longer those that the user trusts.
 func (o *opening) engine(ctx context.Context, p *process) (*agentcore.Engine, error) {
 	skills, err := skill.Load(ctx, skill.Folders(o.dirs.Config, p.home, o.projects...))
 	if err != nil {
@@ -249,16 +250,16 @@ func (o *opening) engine(ctx context.Context, p *process) (*agentcore.Engine, er
 	return engine, nil
 }
 
-// made reports whether a folder is there.
+// made reports whether a folder exists.
 func made(folder string) bool {
 	info, err := os.Stat(folder)
 	return err == nil && info.IsDir()
 }
 
-// trial finds out which sandbox the machine offers, beside what else there is to do before a run begins: the run's
-// prompt says what its commands see and reach. The zero value has not begun.
+// trial finds out which sandbox the machine offers, while other work before a run goes on: the run's prompt says what
+// its commands see and reach. The zero value has not begun.
 type trial struct {
-	// report waits for what was found, and level for the level of that; nil where the trial has not begun.
+	// report waits for the result, and level for its level; nil where the trial has not begun.
 	report func() sandbox.Report
 	level  func() sandbox.Level
 	cancel context.CancelFunc
@@ -282,7 +283,7 @@ func (t *trial) begin(ctx context.Context, p *process, cfg *config.Config, dirs 
 	go t.report()
 }
 
-// end ends what was begun, and waits for it.
+// end ends the trial, and waits for its end.
 func (t *trial) end() {
 	if t.report != nil {
 		t.cancel()
@@ -290,8 +291,8 @@ func (t *trial) end() {
 	}
 }
 
-// openView opens the workspace of a job's files, and returns them; the one that is named - has the text from standard
-// input.
+// openView opens the workspace of a job's files, and returns the files. The file that is named - has the text from
+// standard input.
 func openView(ctx context.Context, root workspace.Root, paths []string, text *string, j job,
 ) (*workspace.View, []string, error) {
 	view, err := workspace.Open([]workspace.Root{root}, workspace.Options{})
@@ -327,7 +328,7 @@ func (j job) request(f *workFlags, paths []string) agentcore.RunRequest {
 	return request
 }
 
-// startable reports that there is no agent of a name, or, where none is named, none that is the default one.
+// startable is an error if there is no agent with this name or, where none is named, no default agent.
 func startable(agents *agent.Registry, name, byDefault string) error {
 	if name != "" {
 		_, err := findAgent(agents, name)
@@ -339,8 +340,8 @@ func startable(agents *agent.Registry, name, byDefault string) error {
 	return nil
 }
 
-// conduct starts the run, follows it to its end, and delivers what came of it. trust is how far the user trusts the
-// folder, resume is the run that it goes on with, if any.
+// conduct starts the run, follows it to its end, and prints the result. trust is how far the user trusts the folder.
+// resume is the run that it goes on with, if any.
 func (p *process) conduct(ctx context.Context, f *workFlags, engine *agentcore.Engine, view *workspace.View,
 	trust authority.FolderTrust, request agentcore.RunRequest, resume event.RunID,
 ) error {
@@ -354,7 +355,7 @@ func (p *process) conduct(ctx context.Context, f *workFlags, engine *agentcore.E
 	session.SetTrusted(len(trusted) > 0, trusted...)
 	w := p.newWatch(f, engine)
 	events := engine.Subscribe("", 0)
-	// An interrupt ends the run, whose results so far are shown, and not its beginning.
+	// An interrupt must end the run, whose results so far are shown, and not its start.
 	start := func() (event.RunID, error) { return session.Start(context.WithoutCancel(ctx), request) }
 	if resume != "" {
 		start = func() (event.RunID, error) { return session.ResumeWith(context.WithoutCancel(ctx), resume, request) }
@@ -392,12 +393,12 @@ func (p *process) conduct(ctx context.Context, f *workFlags, engine *agentcore.E
 	case code == exitOK:
 		return r.deniedError(root, len(trusted) > 0)
 	case w.cut:
-		return &exitError{code, nil} // who interrupted it knows why
+		return &exitError{code, nil} // the user who interrupted it knows why
 	}
 	return &exitError{code, r.failure()}
 }
 
-// newWatch watches what runs of an engine do, and asks the user at a terminal.
+// newWatch watches the runs of an engine, and asks the user at a terminal.
 func (p *process) newWatch(f *workFlags, engine *agentcore.Engine) *watch {
 	w := &watch{
 		engine: engine, progress: progress{out: p.stderr, quiet: f.quiet, tree: newTree()},
@@ -409,7 +410,7 @@ func (p *process) newWatch(f *workFlags, engine *agentcore.Engine) *watch {
 	return w
 }
 
-// deliver prints a result in the form that is asked for.
+// deliver prints a result in the chosen format.
 func (p *process) deliver(f *workFlags, r *result) error {
 	text, err := r.encode(f.format, p)
 	if err != nil {
@@ -418,7 +419,7 @@ func (p *process) deliver(f *workFlags, r *result) error {
 	return p.print(text)
 }
 
-// deniedError returns the error of a run that completed without calls that it was denied; nil if none was denied.
+// deniedError returns the error of a run that completed although calls were denied; nil if none was.
 func (r *result) deniedError(root string, trusted bool) error {
 	if denied := r.refusal(root, trusted); denied != nil {
 		return &exitError{exitDenied, denied}
@@ -440,8 +441,8 @@ func openSession(ctx context.Context, engine *agentcore.Engine, view *workspace.
 	return session, err
 }
 
-// readStdin returns the files with the one that "-" stands for, and the text from standard input if it is
-// asked for.
+// readStdin returns the files, with the name that "-" stands for in its place, and the text from standard input if "-"
+// is among them.
 func (o *console) readStdin(f *workFlags, files []string) ([]string, *string, error) {
 	at := slices.Index(files, "-")
 	switch {
@@ -471,7 +472,7 @@ func (o *console) readStdin(f *workFlags, files []string) ([]string, *string, er
 	return named, &text, nil
 }
 
-// readable looks at every file, so that all that cannot be worked on are told at once.
+// readable tries every file, so that all files that cannot be worked on are reported together.
 func readable(view *workspace.View, paths []string) error {
 	var faults []error
 	for _, path := range paths {
@@ -482,7 +483,8 @@ func readable(view *workspace.View, paths []string) error {
 	return errors.Join(faults...)
 }
 
-// toPerson gives the hint of a file that cannot be read in words for a person at a shell. The file's own is for models.
+// toPerson replaces the hint for a file that cannot be read by one for a person at a shell, since the file's own hint
+// is for models.
 func toPerson(err error) error {
 	problem, ok := errors.AsType[*workspace.FileError](err)
 	if !ok {
@@ -498,7 +500,7 @@ func toPerson(err error) error {
 	return &told
 }
 
-// distinct leaves out what is named again.
+// distinct removes repeated paths.
 func distinct(paths []string) []string {
 	var list []string
 	for _, path := range paths {
@@ -522,7 +524,7 @@ type watch struct {
 	findings map[event.FindingID]reported
 	asks     terminalAsks
 	denials  denials
-	// cut says that the run did not come to its own end.
+	// cut says that something ended the run before its own end.
 	cut bool
 }
 
@@ -531,8 +533,8 @@ type delivery struct {
 	err   error
 }
 
-// follow reads the events until the run has ended. When ctx ends it ends the run, and waits for that a
-// bounded time.
+// follow reads the events until the run has ended. When ctx ends, it ends the run and waits for that, for a bounded
+// time.
 func (w *watch) follow(ctx context.Context, events *feed.Subscription, root event.RunID) error {
 	reading, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
@@ -571,7 +573,7 @@ func (w *watch) follow(ctx context.Context, events *feed.Subscription, root even
 		case line := <-w.asks.lines:
 			w.say(w.asks.typed(line))
 		case <-ticks.C:
-			if !w.asks.asking() { // what the user types would be drawn over
+			if !w.asks.asking() { // drawing would cover what the user types
 				w.progress.tick()
 			}
 		case <-ended:
@@ -585,18 +587,18 @@ func (w *watch) follow(ctx context.Context, events *feed.Subscription, root even
 	}
 }
 
-// end cancels the run, or for SIGTERM lets the engine interrupt it, so that it can be resumed.
+// end cancels the run. For SIGTERM, it lets the engine interrupt the run, so that it can be resumed.
 func (w *watch) end(ctx context.Context, root event.RunID) {
 	var cause interrupted
 	if errors.As(context.Cause(ctx), &cause) && cause.code == exitTerminated {
 		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
 		go func() {
 			defer cancel()
-			_ = w.engine.Close(closing) // told when it is closed again at the end
+			_ = w.engine.Close(closing) // reported when it is closed again at the end
 		}()
 		return
 	}
-	_ = w.engine.Cancel(root) // the only error is that there is no such run, and there is
+	_ = w.engine.Cancel(root) // it fails only if there is no such run, and there is one
 }
 
 // take notes one event.
@@ -604,7 +606,7 @@ func (w *watch) take(e event.Event) {
 	switch body := e.Body.(type) {
 	case event.FindingReported:
 		if w.progress.tree.nodes[e.Run] != nil {
-			// those of former sessions come along, with the runs that made them then
+			// findings of former sessions are among them, with the runs that made them
 			w.findings[body.Finding.ID] = reported{body.Finding, e.Run}
 			w.recount()
 		}

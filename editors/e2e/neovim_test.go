@@ -70,7 +70,8 @@ func TestReview(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), watchdog)
 			defer cancel()
 			if err := s.run(ctx); err != nil {
-				t.Errorf("%v\n%s\nthe end of the editor's log of the protocol:\n%s", err, s.output.String(), s.protocolLog(t))
+				t.Errorf("%v\n%s\nthe end of the editor's log of the protocol:\n%s",
+					err, s.output.String(), s.protocolLog(t))
 			} else {
 				t.Log("\n" + s.output.String())
 			}
@@ -94,7 +95,8 @@ func TestAgent(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), watchdog)
 			defer cancel()
 			if err := s.run(ctx); err != nil {
-				t.Errorf("%v\n%s\nthe end of the editor's log of the protocol:\n%s", err, s.output.String(), s.protocolLog(t))
+				t.Errorf("%v\n%s\nthe end of the editor's log of the protocol:\n%s",
+					err, s.output.String(), s.protocolLog(t))
 			} else {
 				t.Log("\n" + s.output.String())
 			}
@@ -221,7 +223,8 @@ func scripted(t *testing.T, name string, files map[string]string, gate string, a
 			ctx, cancel := context.WithTimeout(t.Context(), watchdog)
 			defer cancel()
 			if err := s.run(ctx); err != nil {
-				t.Errorf("%v\n%s\nthe end of the editor's log of the protocol:\n%s", err, s.output.String(), s.protocolLog(t))
+				t.Errorf("%v\n%s\nthe end of the editor's log of the protocol:\n%s",
+					err, s.output.String(), s.protocolLog(t))
 			} else {
 				t.Log("\n" + s.output.String())
 			}
@@ -288,7 +291,13 @@ type story struct {
 func newStory(t *testing.T, nvim, file string) *story {
 	t.Helper()
 	home := t.TempDir()
-	s := &story{nvim: nvim, workspace: filepath.Join(home, "workspace"), home: home, mark: "AGENTLS_E2E=" + home, patience: 30 * time.Second}
+	s := &story{
+		nvim:      nvim,
+		workspace: filepath.Join(home, "workspace"),
+		home:      home,
+		mark:      "AGENTLS_E2E=" + home,
+		patience:  30 * time.Second,
+	}
 	if err := os.Mkdir(s.workspace, 0o755); err != nil {
 		t.Fatalf("make the workspace: %v", err)
 	}
@@ -319,7 +328,8 @@ func newStory(t *testing.T, nvim, file string) *story {
 func (s *story) run(ctx context.Context) error {
 	command := s.command
 	if command == nil {
-		command = slices.Concat([]string{s.nvim, "--clean", "--headless", "-n"}, s.arguments, []string{"-c", "luafile " + s.file})
+		command = slices.Concat([]string{s.nvim, "--clean", "--headless", "-n"},
+			s.arguments, []string{"-c", "luafile " + s.file})
 	}
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Dir, cmd.Env = s.workspace, s.env

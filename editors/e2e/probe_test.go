@@ -71,14 +71,17 @@ type scripts struct {
 func (s *scripts) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("PUT /{story}", s.put)
-	mux.HandleFunc("POST /{story}/release/{gate}", s.with(func(_ http.ResponseWriter, r *http.Request, turns *script.Script) error {
-		turns.Release(r.PathValue("gate"))
-		return nil
-	}))
-	mux.HandleFunc("GET /{story}/reached/{gate}", s.with(func(_ http.ResponseWriter, r *http.Request, turns *script.Script) error {
-		return turns.Reached(r.Context(), r.PathValue("gate"), 1)
-	}))
-	mux.HandleFunc("GET /{story}/check", s.with(func(_ http.ResponseWriter, _ *http.Request, turns *script.Script) error { return turns.Check() }))
+	mux.HandleFunc("POST /{story}/release/{gate}",
+		s.with(func(_ http.ResponseWriter, r *http.Request, turns *script.Script) error {
+			turns.Release(r.PathValue("gate"))
+			return nil
+		}))
+	mux.HandleFunc("GET /{story}/reached/{gate}",
+		s.with(func(_ http.ResponseWriter, r *http.Request, turns *script.Script) error {
+			return turns.Reached(r.Context(), r.PathValue("gate"), 1)
+		}))
+	mux.HandleFunc("GET /{story}/check",
+		s.with(func(_ http.ResponseWriter, _ *http.Request, turns *script.Script) error { return turns.Check() }))
 	mux.HandleFunc("/{story}/v1/", s.with(func(w http.ResponseWriter, r *http.Request, turns *script.Script) error {
 		http.StripPrefix("/"+r.PathValue("story"), wiretest.AnthropicHandler(turns)).ServeHTTP(w, r)
 		return nil

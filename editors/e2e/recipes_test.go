@@ -20,7 +20,9 @@ import (
 // TestEmacs plays the story in Emacs without a terminal, with eglot.
 func TestEmacs(t *testing.T) {
 	recipe(t, "emacs.el", func(s *story) []string {
-		return []string{setting(t, "AGENTLS_EMACS"), "--batch", "-Q", "-l", filepath.Join(filepath.Dir(s.file), "emacs.el")}
+		return []string{
+			setting(t, "AGENTLS_EMACS"), "--batch", "-Q", "-l", filepath.Join(filepath.Dir(s.file), "emacs.el"),
+		}
 	})
 }
 

@@ -24,7 +24,8 @@ func (s *story) record(t *testing.T, server string) traffic {
 	if probe == "" {
 		return ""
 	}
-	traces, schemas, recorded := filepath.Join(s.home, "traffic"), filepath.Join(s.home, "schemas"), filepath.Join(s.home, "agentls")
+	traces, schemas := filepath.Join(s.home, "traffic"), filepath.Join(s.home, "schemas")
+	recorded := filepath.Join(s.home, "agentls")
 	for _, folder := range []string{traces, schemas} {
 		if err := os.Mkdir(folder, 0o755); err != nil {
 			t.Fatal(err)
@@ -41,7 +42,8 @@ func (s *story) record(t *testing.T, server string) traffic {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := fmt.Sprintf("#!/bin/sh\n[ \"$1\" = serve ] || exec '%s' \"$@\"\nexec python3 '%s' '%s' '%s' '%s' '%s' \"$@\"\n", server, recorder, traces, probe, schemas, server)
+	text := fmt.Sprintf("#!/bin/sh\n[ \"$1\" = serve ] || exec '%s' \"$@\"\nexec python3 '%s' '%s' '%s' '%s' '%s' \"$@\"\n",
+		server, recorder, traces, probe, schemas, server)
 	if err := os.WriteFile(recorded, []byte(text), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -101,6 +103,7 @@ func (r traffic) judge(t *testing.T) {
 		if messages == 0 {
 			t.Errorf("the server of %s has neither heard nor said anything", filepath.Base(name))
 		}
-		t.Logf("the probe has judged %d messages and %d methods of the custom protocol: %s; %s", messages, len(own), strings.Join(slices.Sorted(maps.Keys(own)), ", "), end)
+		t.Logf("the probe has judged %d messages and %d methods of the custom protocol: %s; %s",
+			messages, len(own), strings.Join(slices.Sorted(maps.Keys(own)), ", "), end)
 	}
 }

@@ -28,7 +28,8 @@ func TestCodeReview(t *testing.T) {
 		t.Fatalf("copy the sample project %s: %v", sample, err)
 	}
 	s.write(t, "shelf/shelf.go", shelf)
-	s.write(t, ".agentls/agents/house.md", "---\nname: house\ntitle: House\ndescription: Knows the rules of the house.\ncategory: [primary]\n---\nYou know the rules of the house.\n")
+	s.write(t, ".agentls/agents/house.md",
+		"---\nname: house\ntitle: House\ndescription: Knows the rules of the house.\ncategory: [primary]\n---\nYou know the rules of the house.\n")
 	untouched := tree(t, s.workspace)
 	traffic := s.record(t, setting(t, "AGENTLS_BIN"))
 	s.play(t)
@@ -210,7 +211,8 @@ func newCodeStory(t *testing.T, file string) *codeStory {
 		t.Fatalf("find the story: %v", err)
 	}
 	s.path = path
-	s.env = append(s.env, "AGENTLS_VSIX="+setting(t, "AGENTLS_VSIX"), "AGENTLS_PICTURES="+os.Getenv("AGENTLS_PICTURES"), "AGENTLS_PATIENCE="+os.Getenv("AGENTLS_PATIENCE"))
+	s.env = append(s.env, "AGENTLS_VSIX="+setting(t, "AGENTLS_VSIX"),
+		"AGENTLS_PICTURES="+os.Getenv("AGENTLS_PICTURES"), "AGENTLS_PATIENCE="+os.Getenv("AGENTLS_PATIENCE"))
 	return s
 }
 
@@ -241,14 +243,15 @@ func (s *codeStory) play(t *testing.T) {
 func (s *codeStory) log(t *testing.T) string {
 	t.Helper()
 	var all strings.Builder
-	err := filepath.WalkDir(filepath.Join(s.home, "vscode", "logs"), func(name string, entry os.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || !strings.Contains(entry.Name(), "agentls") {
+	err := filepath.WalkDir(filepath.Join(s.home, "vscode", "logs"),
+		func(name string, entry os.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || !strings.Contains(entry.Name(), "agentls") {
+				return err
+			}
+			text, err := os.ReadFile(name)
+			fmt.Fprintf(&all, "%s:\n%s\n", entry.Name(), text[max(0, len(text)-16<<10):])
 			return err
-		}
-		text, err := os.ReadFile(name)
-		fmt.Fprintf(&all, "%s:\n%s\n", entry.Name(), text[max(0, len(text)-16<<10):])
-		return err
-	})
+		})
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("read the log of the extension: %v", err)
 	}

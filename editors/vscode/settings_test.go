@@ -21,8 +21,8 @@ var update = flag.Bool("update", false, "write the settings in package.json anew
 // shared are the settings that a workspace may bring along. All others are the user's own, as in the configuration of
 // a project: what runs programs, reaches hosts or widens what is allowed is not taken from a folder.
 var shared = []string{
-	"ask_timeout", "budget.cost", "budget.tokens", "code_lens", "default_agent", "default_max_turns", "default_model", "default_timeout",
-	"inlay_status", "max_children_per_session", "max_depth", "prompt.variables",
+	"ask_timeout", "budget.cost", "budget.tokens", "code_lens", "default_agent", "default_max_turns", "default_model",
+	"default_timeout", "inlay_status", "max_children_per_session", "max_depth", "prompt.variables",
 }
 
 // schema is a part of config.schema.json.
@@ -152,7 +152,8 @@ func TestSettingsAreFresh(t *testing.T) {
 		if err := json.Indent(&pretty, want, "      ", "  "); err != nil {
 			t.Fatal(err)
 		}
-		text = bytes.Replace(text, append([]byte(`"properties": `), properties...), append([]byte(`"properties": `), pretty.Bytes()...), 1)
+		text = bytes.Replace(text, append([]byte(`"properties": `), properties...),
+			append([]byte(`"properties": `), pretty.Bytes()...), 1)
 		if err := os.WriteFile("package.json", text, 0o644); err != nil {
 			t.Fatal(err)
 		}

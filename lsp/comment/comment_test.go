@@ -11,14 +11,21 @@ import (
 // out.
 var forms = []struct{ language, text, agent, asked string }{
 	{"go", "package a\n\n§// agent: return the error\n§func f() {}\n", "", "return the error"},
-	{"go", "package a\n\nfunc f() {\n§\t// agent@reviewer: look at this\n\t// and at its callers\n§\treturn\n}\n", "reviewer", "look at this and at its callers"},
+	{
+		"go", "package a\n\nfunc f() {\n§\t// agent@reviewer: look at this\n\t// and at its callers\n§\treturn\n}\n",
+		"reviewer", "look at this and at its callers",
+	},
 	{"go", "x := 1§ // agent: make it 2§\ny := 3\n", "", "make it 2"},
 	{"go", "s := \"// agent: no\"\n§// agent: yes\n§", "", "yes"},
 	{"go", "s := `\n// agent: no\n`\n§// agent: yes\n§r := '\"'\n", "", "yes"},
 	{"go", "§// agent: yes\n§//go:generate x\n", "", "yes"},
 	{"go", "§// agent: yes\n§//\n// The rest.\n", "", "yes"},
 	{"c", "int a; §/* agent: use a long */ §int b;\n", "", "use a long"},
-	{"c", "§/*\n * agent@tester: cover these:\n * - the empty list\n * - a long list\n *\n * and no others\n */\n§int a;\n", "tester", "cover these:\n- the empty list\n- a long list\n\nand no others"},
+	{
+		"c",
+		"§/*\n * agent@tester: cover these:\n * - the empty list\n * - a long list\n *\n * and no others\n */\n§int a;\n",
+		"tester", "cover these:\n- the empty list\n- a long list\n\nand no others",
+	},
 	{"c", "char q = '\"';§ // agent: yes§\n", "", "yes"},
 	{"c", "a\r\n§// agent: yes\r\n§b\r\n", "", "yes"},
 	{"cpp", "§/// agent: yes\n§", "", "yes"},

@@ -233,9 +233,26 @@ func TestFaults(t *testing.T) {
 		sends         []send
 		want          string
 	}{
-		{"progress unknown", "rich", []send{{"$/progress", `{"token":"x","value":{"kind":"begin","title":"t"}}`}}, `token "x" was neither created`},
-		{"progress twice", "rich", []send{{"!window/workDoneProgress/create", `{"token":1}`}, {"!window/workDoneProgress/create", `{"token":1}`}}, "token 1 was used before"},
-		{"progress order", "rich", []send{{"!window/workDoneProgress/create", `{"token":1}`}, {"$/progress", `{"token":1,"value":{"kind":"report"}}`}}, "reports before it begins"},
+		{
+			"progress unknown", "rich",
+			[]send{{"$/progress", `{"token":"x","value":{"kind":"begin","title":"t"}}`}},
+			`token "x" was neither created`,
+		},
+		{
+			"progress twice", "rich",
+			[]send{
+				{"!window/workDoneProgress/create", `{"token":1}`}, {"!window/workDoneProgress/create", `{"token":1}`},
+			},
+			"token 1 was used before",
+		},
+		{
+			"progress order", "rich",
+			[]send{
+				{"!window/workDoneProgress/create", `{"token":1}`},
+				{"$/progress", `{"token":1,"value":{"kind":"report"}}`},
+			},
+			"reports before it begins",
+		},
 		{"progress end", "rich", []send{
 			{"!window/workDoneProgress/create", `{"token":1}`},
 			{"$/progress", `{"token":1,"value":{"kind":"begin","title":"t"}}`},
@@ -247,26 +264,106 @@ func TestFaults(t *testing.T) {
 			{"$/progress", `{"token":1,"value":{"kind":"begin","title":"t","percentage":5}}`},
 			{"$/progress", `{"token":1,"value":{"kind":"report","percentage":4}}`},
 		}, "percentage 4 after 5"},
-		{"no progress", "minimal", []send{{"!window/workDoneProgress/create", `{"token":1}`}}, "did not announce window.workDoneProgress"},
-		{"no edits", "minimal", []send{{"!workspace/applyEdit", `{"edit":{"changes":{}}}`}}, "did not announce workspace.applyEdit"},
-		{"no configuration", "minimal", []send{{"!workspace/configuration", `{"items":[{}]}`}}, "did not announce workspace.configuration"},
+		{
+			"no progress", "minimal",
+			[]send{{"!window/workDoneProgress/create", `{"token":1}`}},
+			"did not announce window.workDoneProgress",
+		},
+		{
+			"no edits", "minimal",
+			[]send{{"!workspace/applyEdit", `{"edit":{"changes":{}}}`}},
+			"did not announce workspace.applyEdit",
+		},
+		{
+			"no configuration", "minimal",
+			[]send{{"!workspace/configuration", `{"items":[{}]}`}},
+			"did not announce workspace.configuration",
+		},
 		{"unknown request", "rich", []send{{"!workspace/explode", `{}`}}, "not in the protocol"},
 		{"unknown notification", "rich", []send{{"agent/explode", `{}`}}, "not in the protocol"},
 		{"no subscription", "rich", []send{{"agent/event", `{}`}}, "agent/event without agent/subscribe"},
 		{"bad event", "rich", []send{{"agent/event", `{"seq":"x"}`}}, "agent/event: params: "},
-		{"no status", "neovim", []send{{"agent/status", `{"health":"ok","quiescent":true}`}}, "did not announce experimental.agentls"},
-		{"resource operations", "helix", []send{{"!workspace/applyEdit", `{"edit":{"documentChanges":[{"kind":"explode","uri":"$A"}]}}`}}, `did not announce the resource operation "explode"`},
-		{"annotations", "helix", []send{{"!workspace/applyEdit", `{"edit":{"documentChanges":[{"textDocument":{"uri":"$A","version":1},"edits":[]}],"changeAnnotations":{"x":{"label":"l"}}}}`}}, "changeAnnotationSupport"},
-		{"printed annotations", "neovim", []send{{"!workspace/applyEdit", `{"edit":{"documentChanges":[{"textDocument":{"uri":"$A","version":1},"edits":[]}],"changeAnnotations":{"x":{"label":"l"}}}}`}}, "has to press a key"},
-		{"printed label", "neovim", []send{{"!workspace/applyEdit", `{"label":"l","edit":{"changes":{}}}`}}, "may have to press a key"},
-		{"edit outside", "rich", []send{{"!workspace/applyEdit", `{"edit":{"changes":{"$A":[{"range":{"start":{"line":9,"character":0},"end":{"line":9,"character":0}},"newText":""}]}}}`}}, "line 9 (0-based) is outside"},
-		{"both forms", "rich", []send{{"!workspace/applyEdit", `{"edit":{"changes":{},"documentChanges":[]}}`}}, "both changes and documentChanges"},
-		{"diagnostics outside", "rich", []send{{"textDocument/publishDiagnostics", `{"uri":"$A","diagnostics":[{"range":{"start":{"line":0,"character":0},"end":{"line":0,"character":99}},"message":"m"}]}`}}, "character 99 is beyond the end"},
-		{"diagnostics of the future", "rich", []send{{"textDocument/publishDiagnostics", `{"uri":"$A","version":7,` + hint + `}`}}, "never had version 7"},
-		{"diagnostics version", "minimal", []send{{"textDocument/publishDiagnostics", `{"uri":"$A","version":1,` + hint + `}`}}, "versionSupport"},
-		{"registration", "minimal", []send{{"!client/registerCapability", `{"registrations":[{"id":"1","method":"workspace/didChangeWatchedFiles"}]}`}}, "dynamicRegistration"},
-		{"show nothing", "rich", []send{{"!window/showDocument", `{"uri":"agentls:/x"}`}}, "nobody can read agentls:/x"},
-		{"show elsewhere", "rich", []send{{"!window/showDocument", `{"uri":"file:///etc/hostname"}`}}, "neither in the workspace nor in the state folder"},
+		{
+			"no status", "neovim",
+			[]send{{"agent/status", `{"health":"ok","quiescent":true}`}},
+			"did not announce experimental.agentls",
+		},
+		{
+			"resource operations", "helix",
+			[]send{{"!workspace/applyEdit", `{"edit":{"documentChanges":[{"kind":"explode","uri":"$A"}]}}`}},
+			`did not announce the resource operation "explode"`,
+		},
+		{
+			"annotations", "helix",
+			[]send{
+				{"!workspace/applyEdit", `{"edit":{"documentChanges":[{"textDocument":{"uri":"$A","version":1},"edits":[]}],"changeAnnotations":{"x":{"label":"l"}}}}`},
+			},
+			"changeAnnotationSupport",
+		},
+		{
+			"printed annotations", "neovim",
+			[]send{
+				{"!workspace/applyEdit", `{"edit":{"documentChanges":[{"textDocument":{"uri":"$A","version":1},"edits":[]}],"changeAnnotations":{"x":{"label":"l"}}}}`},
+			},
+			"has to press a key",
+		},
+		{
+			"printed label", "neovim",
+			[]send{{"!workspace/applyEdit", `{"label":"l","edit":{"changes":{}}}`}},
+			"may have to press a key",
+		},
+		{
+			"edit outside", "rich",
+			[]send{
+				{"!workspace/applyEdit", `{"edit":{"changes":{"$A":[{"range":{"start":{"line":9,"character":0},"end":{"line":9,"character":0}},"newText":""}]}}}`},
+			},
+			"line 9 (0-based) is outside",
+		},
+		{
+			"both forms", "rich",
+			[]send{{"!workspace/applyEdit", `{"edit":{"changes":{},"documentChanges":[]}}`}},
+			"both changes and documentChanges",
+		},
+		{
+			"diagnostics outside", "rich",
+			[]send{
+				{
+					"textDocument/publishDiagnostics",
+					`{"uri":"$A","diagnostics":[{"range":{"start":{"line":0,"character":0},"end":{"line":0,"character":99}},"message":"m"}]}`,
+				},
+			},
+			"character 99 is beyond the end",
+		},
+		{
+			"diagnostics of the future", "rich",
+			[]send{{"textDocument/publishDiagnostics", `{"uri":"$A","version":7,` + hint + `}`}},
+			"never had version 7",
+		},
+		{
+			"diagnostics version", "minimal",
+			[]send{{"textDocument/publishDiagnostics", `{"uri":"$A","version":1,` + hint + `}`}},
+			"versionSupport",
+		},
+		{
+			"registration", "minimal",
+			[]send{
+				{
+					"!client/registerCapability",
+					`{"registrations":[{"id":"1","method":"workspace/didChangeWatchedFiles"}]}`,
+				},
+			},
+			"dynamicRegistration",
+		},
+		{
+			"show nothing", "rich",
+			[]send{{"!window/showDocument", `{"uri":"agentls:/x"}`}},
+			"nobody can read agentls:/x",
+		},
+		{
+			"show elsewhere", "rich",
+			[]send{{"!window/showDocument", `{"uri":"file:///etc/hostname"}`}},
+			"neither in the workspace nor in the state folder",
+		},
 		{"empty message", "rich", []send{{"window/showMessage", `{"type":1,"message":""}`}}, "bad params"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -314,8 +411,14 @@ func TestCodeActions(t *testing.T) {
 		return json.RawMessage(answer), nil
 	}
 	for _, test := range []struct{ answer, want string }{
-		{`[{"title":"t","kind":"quickfix","command":{"title":"t","command":"other"}}]`, `command "other" is not in executeCommandProvider`},
-		{`[{"title":"t","kind":"refactor","command":{"title":"t","command":"known"}}]`, `kind "refactor" is not among the announced`},
+		{
+			`[{"title":"t","kind":"quickfix","command":{"title":"t","command":"other"}}]`,
+			`command "other" is not in executeCommandProvider`,
+		},
+		{
+			`[{"title":"t","kind":"refactor","command":{"title":"t","command":"known"}}]`,
+			`kind "refactor" is not among the announced`,
+		},
 		{`[{"title":"t","kind":"quickfix"}]`, "neither an edit nor a command"},
 		{`{"no":"list"}`, "bad result"},
 	} {
@@ -372,7 +475,8 @@ func TestSkipsStaleEdits(t *testing.T) {
 		t.Fatal(err)
 	}
 	applied, reason, err := s.apply(watched(t), fmt.Sprintf(
-		`{"documentChanges":[{"textDocument":{"uri":%q,"version":1},"edits":[%s]}]}`, e.URI("a.txt"), firstOf(4, "done")))
+		`{"documentChanges":[{"textDocument":{"uri":%q,"version":1},"edits":[%s]}]}`,
+		e.URI("a.txt"), firstOf(4, "done")))
 	if err != nil || !applied {
 		t.Errorf("applied %v, %q, %v", applied, reason, err)
 	}

@@ -16,36 +16,46 @@ func TestDecodeNamesTheWrongMember(t *testing.T) {
 		raw, path string
 		into      any
 	}{
-		"missing":               {`{}`, "prompt", &RunParams{}},
-		"absent params":         {``, "prompt", &RunParams{}},
-		"null params":           {` null `, "prompt", &RunParams{}},
-		"null":                  {`{"prompt":null}`, "prompt", &RunParams{}},
-		"other letter case":     {`{"Prompt":"x"}`, "prompt", &RunParams{}},
-		"number for a string":   {`{"prompt":5}`, "prompt", &RunParams{}},
-		"no object":             {`[]`, "", &RunParams{}},
-		"no JSON":               {`{"prompt":`, "", &RunParams{}},
-		"two values":            {`{"prompt":"x"}{}`, "", &RunParams{}},
-		"relative URI":          {`{"prompt":"x","context":{"uri":"main.go"}}`, "context.uri", &RunParams{}},
-		"empty URI":             {`{"prompt":"x","context":{"uri":""}}`, "context.uri", &RunParams{}},
-		"URI in a list":         {`{"prompt":"x","context":{"uris":["file:///a",{}]}}`, "context.uris[1]", &RunParams{}},
-		"list for an object":    {`{"prompt":"x","context":[]}`, "context", &RunParams{}},
-		"object for a list":     {`{"prompt":"x","each":{}}`, "each", &RunParams{}},
-		"null in a list":        {`{"prompt":"x","each":[null]}`, "each[0]", &RunParams{}},
-		"half a range":          {`{"prompt":"x","context":{"range":{"start":{"line":1,"character":0}}}}`, "context.range.end", &RunParams{}},
-		"negative line":         {`{"prompt":"x","context":{"range":{"start":{"line":-1,"character":0}}}}`, "context.range.start.line", &RunParams{}},
-		"negative turns":        {`{"prompt":"x","limits":{"maxTurns":-1}}`, "limits.maxTurns", &RunParams{}},
-		"negative tokens":       {`{"prompt":"x","limits":{"maxTokens":-1}}`, "limits.maxTokens", &RunParams{}},
-		"fraction":              {`{"prompt":"x","limits":{"maxTurns":1.5}}`, "limits.maxTurns", &RunParams{}},
-		"huge":                  {`{"prompt":"x","limits":{"maxTurns":2147483648}}`, "limits.maxTurns", &RunParams{}},
-		"beyond exact":          {`{"prompt":"x","limits":{"maxTokens":9007199254740993}}`, "limits.maxTokens", &RunParams{}},
-		"beyond all":            {`{"prompt":"x","limits":{"maxTokens":1e400}}`, "limits.maxTokens", &RunParams{}},
-		"string for a number":   {`{"prompt":"x","limits":{"maxCost":"1"}}`, "limits.maxCost", &RunParams{}},
-		"string for a boolean":  {`{"proposal":"p","overwrite":"true"}`, "overwrite", &AcceptParams{}},
-		"token":                 {`{"run":"r","workDoneToken":{}}`, "workDoneToken", &WaitParams{}},
-		"fraction for a token":  {`{"run":"r","workDoneToken":1.5}`, "workDoneToken", &WaitParams{}},
-		"time":                  {`{"since":"yesterday"}`, "since", &UsageParams{}},
-		"negative sequence":     {`{"session":"s","since":-1}`, "since", &SubscribeParams{}},
-		"element of structures": {`{"documents":[{"uri":"file:///a","diagnostics":[{"message":"x","severity":"error"}]}]}`, "documents[0].diagnostics[0].range", &EditorDiagnostics{}},
+		"missing":             {`{}`, "prompt", &RunParams{}},
+		"absent params":       {``, "prompt", &RunParams{}},
+		"null params":         {` null `, "prompt", &RunParams{}},
+		"null":                {`{"prompt":null}`, "prompt", &RunParams{}},
+		"other letter case":   {`{"Prompt":"x"}`, "prompt", &RunParams{}},
+		"number for a string": {`{"prompt":5}`, "prompt", &RunParams{}},
+		"no object":           {`[]`, "", &RunParams{}},
+		"no JSON":             {`{"prompt":`, "", &RunParams{}},
+		"two values":          {`{"prompt":"x"}{}`, "", &RunParams{}},
+		"relative URI":        {`{"prompt":"x","context":{"uri":"main.go"}}`, "context.uri", &RunParams{}},
+		"empty URI":           {`{"prompt":"x","context":{"uri":""}}`, "context.uri", &RunParams{}},
+		"URI in a list":       {`{"prompt":"x","context":{"uris":["file:///a",{}]}}`, "context.uris[1]", &RunParams{}},
+		"list for an object":  {`{"prompt":"x","context":[]}`, "context", &RunParams{}},
+		"object for a list":   {`{"prompt":"x","each":{}}`, "each", &RunParams{}},
+		"null in a list":      {`{"prompt":"x","each":[null]}`, "each[0]", &RunParams{}},
+		"half a range": {
+			`{"prompt":"x","context":{"range":{"start":{"line":1,"character":0}}}}`, "context.range.end", &RunParams{},
+		},
+		"negative line": {
+			`{"prompt":"x","context":{"range":{"start":{"line":-1,"character":0}}}}`, "context.range.start.line",
+			&RunParams{},
+		},
+		"negative turns":  {`{"prompt":"x","limits":{"maxTurns":-1}}`, "limits.maxTurns", &RunParams{}},
+		"negative tokens": {`{"prompt":"x","limits":{"maxTokens":-1}}`, "limits.maxTokens", &RunParams{}},
+		"fraction":        {`{"prompt":"x","limits":{"maxTurns":1.5}}`, "limits.maxTurns", &RunParams{}},
+		"huge":            {`{"prompt":"x","limits":{"maxTurns":2147483648}}`, "limits.maxTurns", &RunParams{}},
+		"beyond exact": {
+			`{"prompt":"x","limits":{"maxTokens":9007199254740993}}`, "limits.maxTokens", &RunParams{},
+		},
+		"beyond all":           {`{"prompt":"x","limits":{"maxTokens":1e400}}`, "limits.maxTokens", &RunParams{}},
+		"string for a number":  {`{"prompt":"x","limits":{"maxCost":"1"}}`, "limits.maxCost", &RunParams{}},
+		"string for a boolean": {`{"proposal":"p","overwrite":"true"}`, "overwrite", &AcceptParams{}},
+		"token":                {`{"run":"r","workDoneToken":{}}`, "workDoneToken", &WaitParams{}},
+		"fraction for a token": {`{"run":"r","workDoneToken":1.5}`, "workDoneToken", &WaitParams{}},
+		"time":                 {`{"since":"yesterday"}`, "since", &UsageParams{}},
+		"negative sequence":    {`{"session":"s","since":-1}`, "since", &SubscribeParams{}},
+		"element of structures": {
+			`{"documents":[{"uri":"file:///a","diagnostics":[{"message":"x","severity":"error"}]}]}`,
+			"documents[0].diagnostics[0].range", &EditorDiagnostics{},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := Decode([]byte(test.raw), test.into)
@@ -68,9 +78,11 @@ func TestDecodeTakes(t *testing.T) {
 		into, want any
 	}{
 		"unknown members": {`{"prompt":"x","fromTheFuture":{"a":[1]}}`, &RunParams{}, &RunParams{Prompt: "x"}},
-		"null for absent": {`{"prompt":"x","agent":null,"each":null,"limits":null}`, &RunParams{}, &RunParams{Prompt: "x"}},
-		"white space":     {" \n{ \"prompt\" : \"x\" }\n", &RunParams{}, &RunParams{Prompt: "x"}},
-		"no params":       {``, &NoParams{}, &NoParams{}},
+		"null for absent": {
+			`{"prompt":"x","agent":null,"each":null,"limits":null}`, &RunParams{}, &RunParams{Prompt: "x"},
+		},
+		"white space": {" \n{ \"prompt\" : \"x\" }\n", &RunParams{}, &RunParams{Prompt: "x"}},
+		"no params":   {``, &NoParams{}, &NoParams{}},
 		"numbers": {
 			`{"prompt":"x","limits":{"maxTurns":3.0,"timeoutMs":1e3,"maxTokens":9007199254740991,"maxCost":0.5}}`,
 			&RunParams{},
@@ -78,9 +90,15 @@ func TestDecodeTakes(t *testing.T) {
 				Prompt: "x", Limits: &Limits{MaxTurns: 3, TimeoutMs: 1000, MaxTokens: 1<<53 - 1, MaxCost: &cost},
 			},
 		},
-		"unknown value": {`{"prompt":"x","permissionMode":"careful"}`, &RunParams{}, &RunParams{Prompt: "x", PermissionMode: "careful"}},
+		"unknown value": {
+			`{"prompt":"x","permissionMode":"careful"}`, &RunParams{},
+			&RunParams{Prompt: "x", PermissionMode: "careful"},
+		},
 		// As the LSP types have it, so that a document is found by its URI.
-		"URI": {`{"prompt":"x","context":{"uri":"file:///tmp/my file.go"}}`, &RunParams{}, &RunParams{Prompt: "x", Context: &RunContext{URI: "file:///tmp/my%20file.go"}}},
+		"URI": {
+			`{"prompt":"x","context":{"uri":"file:///tmp/my file.go"}}`, &RunParams{},
+			&RunParams{Prompt: "x", Context: &RunContext{URI: "file:///tmp/my%20file.go"}},
+		},
 		"range": {
 			`{"prompt":"x","context":{"range":{"start":{"line":1,"character":2},"end":{"line":3,"character":4}}}}`,
 			&RunParams{},
@@ -88,12 +106,22 @@ func TestDecodeTakes(t *testing.T) {
 				Start: protocol.Position{Line: 1, Character: 2}, End: protocol.Position{Line: 3, Character: 4},
 			}}},
 		},
-		"token as a number": {`{"run":"r","workDoneToken":5}`, &WaitParams{}, &WaitParams{Run: "r", WorkDoneToken: protocol.Integer(5)}},
-		"token as a string": {`{"run":"r","workDoneToken":"é"}`, &WaitParams{}, &WaitParams{Run: "r", WorkDoneToken: protocol.String("é")}},
-		"since":             {`{"session":"s","since":7}`, &SubscribeParams{}, &SubscribeParams{Session: "s", Since: &since}},
-		"since the first":   {`{"session":"s","since":0}`, &SubscribeParams{}, &SubscribeParams{Session: "s", Since: &zero}},
-		"time in a zone":    {`{"since":"2026-01-02T05:04:05+02:00"}`, &UsageParams{}, &UsageParams{Since: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}},
-		"empty list":        {`{"prompt":"x","each":[]}`, &RunParams{}, &RunParams{Prompt: "x", Each: []uri.URI{}}},
+		"token as a number": {
+			`{"run":"r","workDoneToken":5}`, &WaitParams{}, &WaitParams{Run: "r", WorkDoneToken: protocol.Integer(5)},
+		},
+		"token as a string": {
+			`{"run":"r","workDoneToken":"é"}`, &WaitParams{},
+			&WaitParams{Run: "r", WorkDoneToken: protocol.String("é")},
+		},
+		"since": {`{"session":"s","since":7}`, &SubscribeParams{}, &SubscribeParams{Session: "s", Since: &since}},
+		"since the first": {
+			`{"session":"s","since":0}`, &SubscribeParams{}, &SubscribeParams{Session: "s", Since: &zero},
+		},
+		"time in a zone": {
+			`{"since":"2026-01-02T05:04:05+02:00"}`, &UsageParams{},
+			&UsageParams{Since: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)},
+		},
+		"empty list": {`{"prompt":"x","each":[]}`, &RunParams{}, &RunParams{Prompt: "x", Each: []uri.URI{}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if err := Decode([]byte(test.raw), test.into); err != nil {

@@ -470,7 +470,10 @@ func TestNilListsAreEmpty(t *testing.T) {
 		want  string
 	}{
 		{&AcceptResult{}, `{"applied":[],"failed":[]}`},
-		{&ProposalList{Proposals: []Proposal{{Files: []ProposalFile{{}}}}}, `{"proposals":[{"id":"","session":"","run":"","agent":"","title":"","state":"","files":[{"uri":"","state":"","hunks":[]}]}],"undoable":[]}`},
+		{
+			&ProposalList{Proposals: []Proposal{{Files: []ProposalFile{{}}}}},
+			`{"proposals":[{"id":"","session":"","run":"","agent":"","title":"","state":"","files":[{"uri":"","state":"","hunks":[]}]}],"undoable":[]}`,
+		},
 	} {
 		sameJSON(t, "nil lists", []byte(test.want), test.value)
 	}

@@ -151,17 +151,33 @@ func TestErrorsOnTheWire(t *testing.T) {
 		text string
 		data Data
 	}{
-		"plain":             {errors.New("x"), -32603, "x", Data{Kind: "internal", Detail: "x"}},
-		"deadline":          {context.DeadlineExceeded, -32803, "context deadline exceeded", Data{Kind: "failed", Detail: "context deadline exceeded"}},
-		"cancelled by none": {context.Canceled, -32803, "agentls was ended before this was done", Data{Kind: "shutting_down", Detail: "agentls was ended before this was done"}},
+		"plain": {errors.New("x"), -32603, "x", Data{Kind: "internal", Detail: "x"}},
+		"deadline": {
+			context.DeadlineExceeded, -32803, "context deadline exceeded",
+			Data{Kind: "failed", Detail: "context deadline exceeded"},
+		},
+		"cancelled by none": {
+			context.Canceled, -32803, "agentls was ended before this was done",
+			Data{Kind: "shutting_down", Detail: "agentls was ended before this was done"},
+		},
 		"coded":             {detailed, -32803, "no such run", detailed.Data},
 		"coded and wrapped": {fmt.Errorf("wait: %w", detailed), -32803, "wait: no such run", detailed.Data},
 		"without a code":    {&Error{Message: "x"}, -32603, "x", Data{Kind: "internal", Detail: "x"}},
 		"jsonrpc2's":        {protocol.ErrContentModified, -32801, "content modified", Data{}},
-		"the peer's":        {peers, -32603, "ask the client: unknown", Data{Kind: "internal", Detail: "ask the client: unknown"}},
-		"not UTF-8":         {errors.New("a\xffb"), -32603, "a\uFFFDb", Data{Kind: "internal", Detail: "a\uFFFDb"}},
-		"long method":       {MethodNotFound(strings.Repeat("m", 1000)), -32601, `there is no request "` + strings.Repeat("m", 200) + `…"`, Data{Kind: "method_not_found", Detail: `there is no request "` + strings.Repeat("m", 200) + `…"`}},
-		"params":            {Decode(jsonrpc2.RawMessage(`[1]`), new(protocol.CodeLensParams)), -32602, "invalid params: expected an object", Data{Kind: "invalid_params", Detail: "expected an object"}},
+		"the peer's": {
+			peers, -32603, "ask the client: unknown", Data{Kind: "internal", Detail: "ask the client: unknown"},
+		},
+		"not UTF-8": {errors.New("a\xffb"), -32603, "a\uFFFDb", Data{Kind: "internal", Detail: "a\uFFFDb"}},
+		"long method": {
+			MethodNotFound(strings.Repeat("m", 1000)), -32601,
+			`there is no request "` + strings.Repeat("m", 200) + `…"`,
+			Data{Kind: "method_not_found", Detail: `there is no request "` + strings.Repeat("m", 200) + `…"`},
+		},
+		"params": {
+			Decode(jsonrpc2.RawMessage(`[1]`), new(protocol.CodeLensParams)), -32602,
+			"invalid params: expected an object",
+			Data{Kind: "invalid_params", Detail: "expected an object"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := serveRequests(t, func(context.Context, string, jsonrpc2.RawMessage) (any, error) {
@@ -331,9 +347,11 @@ func TestEnds(t *testing.T) {
 			c.wantResult("1")
 			c.in.Close()
 		}, 0, nil},
-		"end in a message": {func(c *client) { c.handshake(); c.send("Content-"); c.in.Close() }, 1, io.ErrUnexpectedEOF},
-		"lost framing":     {func(c *client) { c.handshake(); c.send("hello\r\n") }, 1, ErrFraming},
-		"context":          {func(c *client) { c.handshake(); c.cancel(cause) }, 1, cause},
+		"end in a message": {
+			func(c *client) { c.handshake(); c.send("Content-"); c.in.Close() }, 1, io.ErrUnexpectedEOF,
+		},
+		"lost framing": {func(c *client) { c.handshake(); c.send("hello\r\n") }, 1, ErrFraming},
+		"context":      {func(c *client) { c.handshake(); c.cancel(cause) }, 1, cause},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := serve(t, Dispatch{}, Options{})

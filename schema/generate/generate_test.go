@@ -26,7 +26,8 @@ func TestOutputIsFresh(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		if diff := cmp.Diff(strings.Split(string(committed), "\n"), strings.Split(string(f.content), "\n")); diff != "" {
+		if diff := cmp.Diff(strings.Split(string(committed), "\n"),
+			strings.Split(string(f.content), "\n")); diff != "" {
 			t.Errorf("%s is stale: run go generate ./schema (-committed +generated):\n%s", f.path, diff)
 		}
 	}
@@ -67,20 +68,44 @@ func TestMetamodelFaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, test := range map[string]struct{ old, new, want string }{
-		"unknown key":       {`"metaData": {`, `"metaDate": {}, "metaData": {`, `unknown field "metaDate"`},
-		"dangling":          {`{"kind": "reference", "name": "RunContext"}`, `{"kind": "reference", "name": "RunContent"}`, `RunParams.context: there is no type "RunContent"`},
-		"type twice":        {`{"name": "AskList"`, `{"name": "AskAnswer"`, "the type AskAnswer is there twice"},
-		"method twice":      {`"method": "agent/get"`, `"method": "agent/list"`, "the method agent/list is there twice"},
-		"foreign method":    {`"method": "agent/get"`, `"method": "textDocument/get"`, `"textDocument/get" is no name of a method`},
-		"direction":         {`"messageDirection": "clientToServer"`, `"messageDirection": "both"`, `agent/list: the direction "both"`},
-		"undocumented":      {`"documentation": "How much it asks."`, `"documentation": ""`, "RunParams.permissionMode is no sentence"},
-		"base type":         {`{"kind": "base", "name": "uinteger"}`, `{"kind": "base", "name": "ulong"}`, `the base type "ulong"`},
-		"kind":              {`{"kind": "stringLiteral", "value": "RunCreated"}`, `{"kind": "tuple", "items": []}`, `types of the kind "tuple"`},
-		"event's type":      {`{"kind": "stringLiteral", "value": "RunCreated"}`, `{"kind": "stringLiteral", "value": "RunMade"}`, `the event "RunCreated"`},
-		"extends":           {`"extends": [{"kind": "reference", "name": "AgentInfo"}]`, `"extends": [{"kind": "reference", "name": "Layer"}]`, `extends "Layer"`},
-		"closed enum":       {`"supportsCustomValues": true`, `"supportsCustomValues": false`, "supports custom values"},
-		"name":              {`"typeName": "RunRequest"`, `"typeName": "Run"`, "does not end in Request or Notification"},
-		"empty or":          {`"kind": "or", "items": [`, `"kind": "or", "items": [], "element": [`, "read the metamodel"},
+		"unknown key": {`"metaData": {`, `"metaDate": {}, "metaData": {`, `unknown field "metaDate"`},
+		"dangling": {
+			`{"kind": "reference", "name": "RunContext"}`, `{"kind": "reference", "name": "RunContent"}`,
+			`RunParams.context: there is no type "RunContent"`,
+		},
+		"type twice":   {`{"name": "AskList"`, `{"name": "AskAnswer"`, "the type AskAnswer is there twice"},
+		"method twice": {`"method": "agent/get"`, `"method": "agent/list"`, "the method agent/list is there twice"},
+		"foreign method": {
+			`"method": "agent/get"`, `"method": "textDocument/get"`, `"textDocument/get" is no name of a method`,
+		},
+		"direction": {
+			`"messageDirection": "clientToServer"`, `"messageDirection": "both"`, `agent/list: the direction "both"`,
+		},
+		"undocumented": {
+			`"documentation": "How much it asks."`, `"documentation": ""`, "RunParams.permissionMode is no sentence",
+		},
+		"base type": {
+			`{"kind": "base", "name": "uinteger"}`, `{"kind": "base", "name": "ulong"}`, `the base type "ulong"`,
+		},
+		"kind": {
+			`{"kind": "stringLiteral", "value": "RunCreated"}`, `{"kind": "tuple", "items": []}`,
+			`types of the kind "tuple"`,
+		},
+		"event's type": {
+			`{"kind": "stringLiteral", "value": "RunCreated"}`, `{"kind": "stringLiteral", "value": "RunMade"}`,
+			`the event "RunCreated"`,
+		},
+		"extends": {
+			`"extends": [{"kind": "reference", "name": "AgentInfo"}]`,
+			`"extends": [{"kind": "reference", "name": "Layer"}]`, `extends "Layer"`,
+		},
+		"closed enum": {
+			`"supportsCustomValues": true`, `"supportsCustomValues": false`, "supports custom values",
+		},
+		"name": {`"typeName": "RunRequest"`, `"typeName": "Run"`, "does not end in Request or Notification"},
+		"empty or": {
+			`"kind": "or", "items": [`, `"kind": "or", "items": [], "element": [`, "read the metamodel",
+		},
 		"cut off":           {"]\n}\n", "]\n", "read the metamodel"},
 		"something behind":  {"]\n}\n", "]\n}\n{}", "behind the document's end"},
 		"property's casing": {`{"name": "timeoutMs"`, `{"name": "timeout_ms"`, "timeout_ms is no name of a property"},

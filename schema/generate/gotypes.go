@@ -237,17 +237,11 @@ func lowerFirst(text string) string {
 	return strings.ToLower(text[:1]) + text[1:]
 }
 
-// comment writes a comment, broken into lines of about 100 bytes.
+// comment writes a comment, broken into lines of about 100 characters.
 func (g *goPackage) comment(indent, text string) {
-	line := indent + "//"
-	for word := range strings.FieldsSeq(text) {
-		if len(line)+1+len(word) > 104 {
-			g.printf("%s\n", line)
-			line = indent + "//"
-		}
-		line += " " + word
+	for _, line := range wrap(text, 104-len(indent+"// ")) {
+		g.printf("%s// %s\n", indent, line)
 	}
-	g.printf("%s\n", line)
 }
 
 const generatedHeader = "// Code generated from schema/agent.metamodel.json. DO NOT EDIT.\n\n"

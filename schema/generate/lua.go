@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 // luaModule writes editors/nvim/lua/agentls/protocol.lua.
@@ -43,6 +44,14 @@ func lua(m *Model, t *Table) ([]byte, error) {
 	}
 	for _, a := range m.TypeAliases {
 		l.comment(a.Documentation)
+		if a.Type.Kind == "or" {
+			l.printf("---@alias agentls.%s\n", a.Name)
+			for _, item := range a.Type.Items {
+				l.printf("---| %s\n", l.typ(item))
+			}
+			l.printf("\n")
+			continue
+		}
 		l.printf("---@alias agentls.%s %s\n\n", a.Name, l.typ(a.Type))
 	}
 	for _, s := range m.Structures {
@@ -57,7 +66,7 @@ func lua(m *Model, t *Table) ([]byte, error) {
 			if p.Optional {
 				optional = "?"
 			}
-			l.printf("---@field %s%s %s %s\n", p.Name, optional, l.typ(p.Type), p.Documentation)
+			l.field(p.Name+optional+" "+l.typ(p.Type), p.Documentation)
 		}
 		l.printf("\n")
 	}
@@ -67,8 +76,20 @@ func lua(m *Model, t *Table) ([]byte, error) {
 
 func (l *luaModule) printf(format string, args ...any) { fmt.Fprintf(l, format, args...) }
 
+// field writes a member of a class. LuaLS takes what it means from behind the type, or from the lines above it.
+func (l *luaModule) field(member, meaning string) {
+	if line := "---@field " + member + " " + meaning; utf8.RuneCountInString(line) <= columns {
+		l.printf("%s\n", line)
+		return
+	}
+	l.comment(meaning)
+	l.printf("---@field %s\n", member)
+}
+
 func (l *luaModule) comment(text string) {
-	l.printf("---%s\n", strings.ReplaceAll(text, "\n", "\n---"))
+	for _, line := range wrap(text, columns-len("---")) {
+		l.printf("---%s\n", line)
+	}
 }
 
 // typ is a type as LuaLS writes it.

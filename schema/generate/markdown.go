@@ -65,7 +65,8 @@ func markdown(m *Model, t *Table) ([]byte, error) {
 	}
 	d.types()
 	// Sections begin and end with an empty line each: one is enough.
-	return bytes.ReplaceAll(d.Bytes(), []byte("\n\n\n"), []byte("\n\n")), nil
+	text := strings.ReplaceAll(d.String(), "\n\n\n", "\n\n")
+	return []byte(wrapParagraphs(text)), nil
 }
 
 func (d *document) printf(format string, args ...any) { fmt.Fprintf(d, format, args...) }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 // typeScript writes editors/vscode/src/protocol.ts: the types of the protocol, and which params and results each
@@ -14,6 +15,14 @@ func typeScript(m *Model, t *Table) ([]byte, error) {
 	s.printf("/** The version of the protocol. */\nexport type Version = '%s';\n\n", m.MetaData.Version)
 	for _, a := range m.TypeAliases {
 		s.comment("", a.Documentation)
+		if a.Type.Kind == "or" {
+			s.printf("export type %s =", a.Name)
+			for _, item := range a.Type.Items {
+				s.printf("\n  | %s", s.typeOf(item))
+			}
+			s.printf(";\n\n")
+			continue
+		}
 		s.printf("export type %s = %s;\n\n", a.Name, s.typeOf(a.Type))
 	}
 	for _, e := range m.Enumerations {
@@ -53,7 +62,17 @@ type script struct{ bytes.Buffer }
 
 func (s *script) printf(format string, args ...any) { fmt.Fprintf(s, format, args...) }
 
-func (s *script) comment(indent, text string) { s.printf("%s/** %s */\n", indent, text) }
+func (s *script) comment(indent, text string) {
+	if line := indent + "/** " + text + " */"; utf8.RuneCountInString(line) <= columns {
+		s.printf("%s\n", line)
+		return
+	}
+	s.printf("%s/**\n", indent)
+	for _, line := range wrap(text, columns-len(indent+" * ")) {
+		s.printf("%s * %s\n", indent, line)
+	}
+	s.printf("%s */\n", indent)
+}
 
 func (s *script) structure(structure *Structure) {
 	s.comment("", structure.Documentation)

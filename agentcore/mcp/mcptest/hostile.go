@@ -127,7 +127,8 @@ func (h *villain) answer(m message) {
 			version = "1999-01-01"
 		}
 		h.result(m,
-			`{"protocolVersion":"`+version+`","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"`+hiddenText+`","version":"1"}}`)
+			`{"protocolVersion":"`+version+`","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"`+
+				hiddenText+`","version":"1"}}`)
 	case "notifications/initialized":
 		switch h.kind {
 		case "flood":
@@ -176,7 +177,9 @@ func (h *villain) list(m message) {
 {"name":"g","inputSchema":{"type":"object","description":"`+strings.Repeat("x", 1<<20)+`"}},{"name":"h"},{"name":"i","inputSchema":{}},{"name":"j","inputSchema":null},null]}`)
 	case "hidden":
 		h.result(m,
-			`{"tools":[{"name":"act","title":"`+hiddenText+`","description":"Does it. `+hiddenText+`","inputSchema":{"type":"object","properties":{"text":{"type":"string","description":"`+hiddenText+`"}}}}]}`)
+			`{"tools":[{"name":"act","title":"`+hiddenText+`","description":"Does it. `+hiddenText+
+				`","inputSchema":{"type":"object","properties":{"text":{"type":"string","description":"`+
+				hiddenText+`"}}}}]}`)
 	case "null":
 		h.result(m, `{"tools":[null,`+plainTool+`],"nextCursor":null,"_meta":null}`)
 	default:

@@ -51,7 +51,8 @@ func contentBlock(index int, begin string, deltas ...string) string {
 func message(stop string, blocks ...string) string {
 	return event("message_start", start) + event("ping", `{"type": "ping"}`) + strings.Join(blocks, "") +
 		event("message_delta",
-			`{"type":"message_delta","delta":{"stop_reason":"`+stop+`","stop_sequence":null},"usage":{"output_tokens":89}}`) +
+			`{"type":"message_delta","delta":{"stop_reason":"`+stop+
+				`","stop_sequence":null},"usage":{"output_tokens":89}}`) +
 		event("message_stop", `{"type":"message_stop"}`)
 }
 
@@ -138,7 +139,8 @@ func TestStops(t *testing.T) {
 
 // TestMembersOfOtherTypes reads events in which members have other types than the vendor's: these count as absent.
 func TestMembersOfOtherTypes(t *testing.T) {
-	stream := strings.NewReplacer(`"index":1`, `"index":1,"delta":{"text":7}`, `"output_tokens":89`, `"output_tokens":"89"`).
+	stream := strings.NewReplacer(`"index":1`, `"index":1,"delta":{"text":7}`,
+		`"output_tokens":89`, `"output_tokens":"89"`).
 		Replace(message("end_turn", contentBlock(0, `{"type":"text","text":null}`, `{"type":"text_delta","text":"hi"}`),
 			contentBlock(1, `{"type":"tool_use","id":["x"],"name":"read","input":[1]}`)))
 	server := conformance.Serve(t, conformance.SSE(stream, 0))

@@ -18,8 +18,10 @@ func TestImagesOfResults(t *testing.T) {
 	const image, list = `{"inlineData":{"mimeType":"image/png","data":"ZGF0YQ=="}}`,
 		`{"functionResponse":{"id":"2","name":"list","response":{"output":"a.png"}}}`
 	for checks, want := range map[bool]string{
-		true:  `{"role":"user","parts":[{"functionResponse":{"id":"1","name":"read","response":{"output":"an image"},"parts":[` + image + `]}},` + list + `]}`,
-		false: `{"role":"user","parts":[{"functionResponse":{"id":"1","name":"read","response":{"output":"an image"}}},` + list + `,` + image + `]}`,
+		true: `{"role":"user","parts":[{"functionResponse":{"id":"1","name":"read","response":{"output":"an image"},"parts":[` +
+			image + `]}},` + list + `]}`,
+		false: `{"role":"user","parts":[{"functionResponse":{"id":"1","name":"read","response":{"output":"an image"}}},` +
+			list + `,` + image + `]}`,
 	} {
 		raw, err := (&gemini{checks: checks}).encode(message)
 		if err != nil {

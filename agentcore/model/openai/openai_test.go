@@ -180,7 +180,8 @@ func TestCompatibleServers(t *testing.T) {
 		},
 		"name and role repeated": {
 			answered("tool_calls",
-				`{"role":"assistant","tool_calls":[{"index":0,"id":"x","function":{"name":"read","arguments":"{\"a\":"}}]}`, `{"role":"assistant","tool_calls":[{"index":0,"id":"x","function":{"name":"read","arguments":"1}"}}]}`),
+				`{"role":"assistant","tool_calls":[{"index":0,"id":"x","function":{"name":"read","arguments":"{\"a\":"}}]}`,
+				`{"role":"assistant","tool_calls":[{"index":0,"id":"x","function":{"name":"read","arguments":"1}"}}]}`),
 			said{"", []model.Call{read(`{"a":1}`)}, counted, model.StopCalls},
 		},
 		"another id with every piece": {
@@ -248,7 +249,9 @@ func TestCompatibleServers(t *testing.T) {
 		},
 		"members of other types": {
 			data(
-				`{"created":1.5,"choices":[{"index":"0","delta":{"content":"hi","reasoning":{"x":1}}}],"usage":"none"}`) + data(`{"choices":[{"index":0,"delta":{"content":["no"],"tool_calls":{}},"finish_reason":"stop"}]}`) + ended,
+				`{"created":1.5,"choices":[{"index":"0","delta":{"content":"hi","reasoning":{"x":1}}}],"usage":"none"}`) +
+				data(`{"choices":[{"index":0,"delta":{"content":["no"],"tool_calls":{}},"finish_reason":"stop"}]}`) +
+				ended,
 			said{"hi", nil, model.Usage{}, model.StopEnd},
 		},
 		"a list for content": {

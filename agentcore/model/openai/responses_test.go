@@ -152,7 +152,8 @@ func TestResponsesStops(t *testing.T) {
 		incomplete("max_output_tokens"): model.StopLength,
 		incomplete("content_filter"):    model.StopRefused,
 		sends("response.completed",
-			`"response":{"status":"incomplete","incomplete_details":{"reason":"max_tokens"},`+counted+`}`): model.StopLength,
+			`"response":{"status":"incomplete","incomplete_details":{"reason":"max_tokens"},`+
+				counted+`}`): model.StopLength,
 	} {
 		a := askResponses(t, created()+said(0, `"Yes"`)+stream, conformance.Request())
 		if a.Err != nil || a.Done.Stop != want || a.Text != "Yes" ||
@@ -188,7 +189,8 @@ func TestResponsesOfCompatibleServers(t *testing.T) {
 		},
 		"only the ends of items": {
 			done(0,
-				`{"id":"m","type":"message","content":[{"type":"output_text","text":"h"},{"type":"output_text","text":"i"}]}`) + done(1, call) + completed(call),
+				`{"id":"m","type":"message","content":[{"type":"output_text","text":"h"},{"type":"output_text","text":"i"}]}`) +
+				done(1, call) + completed(call),
 			[]model.Part{text("hi"), read(`{"a":1}`)},
 		},
 		"no beginnings": {

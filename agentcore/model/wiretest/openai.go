@@ -175,7 +175,8 @@ func (a *openAIAnswer) encode(event model.Event) string {
 
 // openAIChunk writes a chunk with one choice; finish is JSON.
 func openAIChunk(delta, finish string) string {
-	return `data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1,"model":"scripted","choices":[{"index":0,"delta":` + delta + `,"logprobs":null,"finish_reason":` + finish + "}],\"usage\":null}\n\n"
+	return `data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1,"model":"scripted","choices":[{"index":0,"delta":` +
+		delta + `,"logprobs":null,"finish_reason":` + finish + "}],\"usage\":null}\n\n"
 }
 
 // openAIError is what the vendor answers for a failure ("Error codes" guide).

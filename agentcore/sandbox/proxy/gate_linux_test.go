@@ -97,26 +97,33 @@ func TestSingleHosts(t *testing.T) {
 			t.Errorf("%s: %s", name, r.Output)
 		}
 	}
-	if r := fetchInside(t, b, "http://"+hostPort(good)+"/a"); string(r.Output) != "got good GET /a for "+hostPort(good)+"\n" || len(r.Notes) > 0 {
+	r := fetchInside(t, b, "http://"+hostPort(good)+"/a")
+	if string(r.Output) != "got good GET /a for "+hostPort(good)+"\n" || len(r.Notes) > 0 {
 		t.Errorf("directly: %s %q", r.Output, r.Notes)
 	}
 
-	r := fetchInside(t, b, "http://other.example.org:"+port+"/")
-	if !strings.HasPrefix(string(r.Output), "http 403 agentls: ") || !strings.Contains(string(r.Output), `adds "other.example.org:`+port+`" to network.allow`) {
+	r = fetchInside(t, b, "http://other.example.org:"+port+"/")
+	if !strings.HasPrefix(string(r.Output), "http 403 agentls: ") ||
+		!strings.Contains(string(r.Output), `adds "other.example.org:`+port+`" to network.allow`) {
 		t.Errorf("a host that is not allowed: %s", r.Output)
 	}
-	if len(r.Notes) != 1 || !strings.Contains(r.Notes[0], `"other.example.org:`+port+`" is not in network.allow; to allow it`) {
+	if len(r.Notes) != 1 ||
+		!strings.Contains(r.Notes[0], `"other.example.org:`+port+`" is not in network.allow; to allow it`) {
 		t.Errorf("the notes are %q", r.Notes)
 	}
-	for name, url := range map[string]string{"another port of the machine": "http://" + hostPort(evil) + "/", "another machine": "http://192.0.2.1/"} {
+	for name, url := range map[string]string{
+		"another port of the machine": "http://" + hostPort(evil) + "/", "another machine": "http://192.0.2.1/",
+	} {
 		if r := fetchInside(t, b, url); strings.Contains(string(r.Output), "got") {
 			t.Errorf("%s: %s", name, r.Output)
 		}
 	}
-	if r := sh(t, b, byProxy+`printf 'GET http://`+hostPort(evil)+`/ HTTP/1.0\r\n\r\n' >&3; cat <&3`); !strings.Contains(string(r.Output), "403 Forbidden") {
+	r = sh(t, b, byProxy+`printf 'GET http://`+hostPort(evil)+`/ HTTP/1.0\r\n\r\n' >&3; cat <&3`)
+	if !strings.Contains(string(r.Output), "403 Forbidden") {
 		t.Errorf("another port by the proxy: %s", r.Output)
 	}
-	if r := fetchInside(t, b, "http://"+hostPort(good)+"/?to=http://other.example.org/"); !strings.HasPrefix(string(r.Output), "http 403 ") {
+	r = fetchInside(t, b, "http://"+hostPort(good)+"/?to=http://other.example.org/")
+	if !strings.HasPrefix(string(r.Output), "http 403 ") {
 		t.Errorf("redirected: %s", r.Output)
 	}
 	// What a command serves itself is reached without the proxy.
@@ -145,7 +152,10 @@ func TestSingleHostsInBackground(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := b.Start(t.Context(), sandbox.Command{Script: fmt.Sprintf(`exec 3<>/dev/tcp/%s/%s; printf 'GET /x HTTP/1.1\r\nHost: h\r\n\r\n' >&3; cat <&3; sleep 1000`, host, port)})
+	p, err := b.Start(t.Context(), sandbox.Command{
+		Script: fmt.Sprintf(`exec 3<>/dev/tcp/%s/%s; printf 'GET /x HTTP/1.1\r\nHost: h\r\n\r\n' >&3; cat <&3; sleep 1000`,
+			host, port),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -91,51 +91,139 @@ func TestProxyTargets(t *testing.T) {
 		t.Fatal(err)
 	}
 	names := map[string]string{
-		"docs.example.org": "127.0.0.1", "rebound.example.org": "127.0.0.1", "mixed.example.org": "10.0.0.7 127.0.0.1", "metadata.example.org": "169.254.169.254",
-		"localhost": "127.0.0.1", "evil.example.org": "127.0.0.1",
+		"docs.example.org":     "127.0.0.1",
+		"rebound.example.org":  "127.0.0.1",
+		"mixed.example.org":    "10.0.0.7 127.0.0.1",
+		"metadata.example.org": "169.254.169.254",
+		"localhost":            "127.0.0.1",
+		"evil.example.org":     "127.0.0.1",
 	}
 	// The address of the good server is named itself, so the names that lead to it may.
-	p, address := newTestProxy(t, names, hostPort(good), "docs.example.org:"+port, "mixed.example.org:"+port, "rebound.example.org:"+evilPort, "metadata.example.org", "localhost:"+evilPort)
+	p, address := newTestProxy(t, names, hostPort(good), "docs.example.org:"+port, "mixed.example.org:"+port,
+		"rebound.example.org:"+evilPort, "metadata.example.org", "localhost:"+evilPort)
 	for name, test := range map[string]struct {
 		send string
 		want []string // in the answer
 		not  string
 	}{
-		"an address":                         {get("http://"+hostPort(good)+"/a", hostPort(good)), []string{"200 OK", "good GET /a for " + hostPort(good)}, ""},
-		"a name":                             {get("http://docs.example.org:"+port+"/a", "x"), []string{"good GET /a for docs.example.org:" + port}, ""},
-		"a name in another case":             {get("http://DOCS.example.org.:"+port+"/a", "x"), []string{"good GET /a"}, ""},
-		"the public ones of some addresses":  {get("http://mixed.example.org:"+port+"/", "x"), []string{"good GET /"}, ""},
-		"localhost by name":                  {get("http://localhost:"+evilPort+"/", "x"), []string{"evil GET /"}, ""},
-		"an address that nobody named":       {get("http://"+hostPort(evil)+"/", hostPort(good)), []string{"403 Forbidden", "is not in network.allow", `adds "` + hostPort(evil) + `" to network.allow`}, "evil GET"},
-		"a name that nobody named":           {get("http://evil.example.org/", "x"), []string{"403 Forbidden", `adds "evil.example.org:80"`}, ""},
-		"another port":                       {get("http://docs.example.org:"+evilPort+"/", "x"), []string{"403 Forbidden"}, "evil GET"},
-		"the port by default":                {get("http://docs.example.org/", "x"), []string{"403 Forbidden", `"docs.example.org:80"`}, ""},
-		"a name that begins so":              {get("http://docs.example.org.evil.example.org:"+port+"/", "x"), []string{"403 Forbidden"}, ""},
-		"a name that leads home":             {get("http://rebound.example.org:"+evilPort+"/", "x"), []string{"403 Forbidden", "leads to 127.0.0.1", `adds "127.0.0.1:` + evilPort + `"`}, "evil GET"},
-		"a name that leads to a link":        {get("http://metadata.example.org/latest", "x"), []string{"403 Forbidden", "leads to 169.254.169.254"}, ""},
-		"a user in front":                    {get("http://"+hostPort(good)+"@"+hostPort(evil)+"/", hostPort(good)), []string{"403 Forbidden"}, "evil GET"},
-		"an octal address":                   {get("http://0177.0.0.1:"+port+"/", "x"), []string{"403 Forbidden"}, "good GET"},
-		"an address as a number":             {get("http://2130706433:"+port+"/", "x"), []string{"403 Forbidden"}, "good GET"},
-		"the same address, written for IPv6": {get("http://[::ffff:127.0.0.1]:"+port+"/", "x"), []string{"good GET /"}, ""},
-		"another Host":                       {get("http://"+hostPort(good)+"/", "evil.example.org"), []string{"good GET / for " + hostPort(good)}, ""},
-		"no target":                          {get("/", hostPort(good)), []string{"400 Bad Request", "this is a proxy"}, "good GET"},
-		"https without CONNECT":              {get("https://"+hostPort(good)+"/", "x"), []string{"400 Bad Request"}, ""},
-		"a file":                             {get("file:///etc/passwd", "x"), []string{"400 Bad Request"}, "root"},
-		"a redirection":                      {get("http://"+hostPort(good)+"/?to=http://"+hostPort(evil)+"/", "x"), []string{"302 Found", "Location: http://" + hostPort(evil)}, "evil GET"},
-		"a second request to another host": {
-			"GET http://" + hostPort(good) + "/1 HTTP/1.1\r\nHost: a\r\n\r\n" + get("http://"+hostPort(evil)+"/2", hostPort(good)), []string{"good GET /1", "403 Forbidden"}, "evil GET",
+		"an address": {
+			get("http://"+hostPort(good)+"/a", hostPort(good)),
+			[]string{"200 OK", "good GET /a for " + hostPort(good)},
+			"",
 		},
-		"CONNECT":                      {"CONNECT " + hostPort(good) + " HTTP/1.1\r\nHost: x\r\n\r\n" + get("/in", hostPort(good)), []string{"200 Connection established", "good GET /in"}, ""},
-		"CONNECT elsewhere":            {"CONNECT " + hostPort(evil) + " HTTP/1.1\r\nHost: " + hostPort(good) + "\r\n\r\n" + get("/", "x"), []string{"403 Forbidden"}, "evil GET"},
-		"CONNECT elsewhere, and more":  {"CONNECT " + hostPort(evil) + " HTTP/1.1\r\nHost: x\r\n\r\n" + get("http://"+hostPort(good)+"/more", "x"), []string{"403 Forbidden"}, "good GET"},
-		"CONNECT without a port":       {"CONNECT 127.0.0.1 HTTP/1.1\r\nHost: x\r\n\r\n", []string{"403 Forbidden"}, ""},
-		"CONNECT with a user":          {"CONNECT " + hostPort(good) + "@" + hostPort(evil) + " HTTP/1.1\r\nHost: x\r\n\r\n", []string{"403 Forbidden"}, "evil"},
-		"CONNECT by a whole address":   {"CONNECT http://" + hostPort(good) + "/ HTTP/1.1\r\nHost: x\r\n\r\n" + get("/", "x"), []string{"HTTP/1.1 4"}, "good GET"},
-		"a request behind a CONNECT":   {"CONNECT " + hostPort(good) + " HTTP/1.1\r\nHost: x\r\n\r\n" + get("http://"+hostPort(evil)+"/smuggled", hostPort(evil)), []string{"good GET /smuggled"}, "evil GET"},
-		"a second line in the target":  {"CONNECT " + hostPort(good) + "\nX: " + hostPort(evil) + " HTTP/1.1\r\nHost: x\r\n\r\n", []string{"400 Bad Request"}, "200"},
-		"two lengths of a body":        {"POST http://" + hostPort(good) + "/ HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nContent-Length: 90\r\n\r\nabc" + get("http://"+hostPort(evil)+"/", "x"), []string{"400 Bad Request"}, "evil GET"},
-		"a length and chunks of it":    {"POST http://" + hostPort(good) + "/p HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n0\r\n\r\n" + get("http://"+hostPort(evil)+"/", "x"), nil, "evil GET"},
-		"a head that does not end":     {"GET http://" + hostPort(good) + "/ HTTP/1.1\r\nX: " + strings.Repeat("x", 2*proxyHeader) + "\r\n\r\n", []string{"431 Request Header Fields Too Large"}, "good GET"},
+		"a name": {
+			get("http://docs.example.org:"+port+"/a", "x"), []string{"good GET /a for docs.example.org:" + port}, "",
+		},
+		"a name in another case": {get("http://DOCS.example.org.:"+port+"/a", "x"), []string{"good GET /a"}, ""},
+		"the public ones of some addresses": {
+			get("http://mixed.example.org:"+port+"/", "x"), []string{"good GET /"}, "",
+		},
+		"localhost by name": {get("http://localhost:"+evilPort+"/", "x"), []string{"evil GET /"}, ""},
+		"an address that nobody named": {
+			get("http://"+hostPort(evil)+"/", hostPort(good)),
+			[]string{"403 Forbidden", "is not in network.allow", `adds "` + hostPort(evil) + `" to network.allow`},
+			"evil GET",
+		},
+		"a name that nobody named": {
+			get("http://evil.example.org/", "x"), []string{"403 Forbidden", `adds "evil.example.org:80"`}, "",
+		},
+		"another port": {
+			get("http://docs.example.org:"+evilPort+"/", "x"), []string{"403 Forbidden"}, "evil GET",
+		},
+		"the port by default": {
+			get("http://docs.example.org/", "x"), []string{"403 Forbidden", `"docs.example.org:80"`}, "",
+		},
+		"a name that begins so": {
+			get("http://docs.example.org.evil.example.org:"+port+"/", "x"), []string{"403 Forbidden"}, "",
+		},
+		"a name that leads home": {
+			get("http://rebound.example.org:"+evilPort+"/", "x"),
+			[]string{"403 Forbidden", "leads to 127.0.0.1", `adds "127.0.0.1:` + evilPort + `"`},
+			"evil GET",
+		},
+		"a name that leads to a link": {
+			get("http://metadata.example.org/latest", "x"), []string{"403 Forbidden", "leads to 169.254.169.254"}, "",
+		},
+		"a user in front": {
+			get("http://"+hostPort(good)+"@"+hostPort(evil)+"/", hostPort(good)), []string{"403 Forbidden"}, "evil GET",
+		},
+		"an octal address":       {get("http://0177.0.0.1:"+port+"/", "x"), []string{"403 Forbidden"}, "good GET"},
+		"an address as a number": {get("http://2130706433:"+port+"/", "x"), []string{"403 Forbidden"}, "good GET"},
+		"the same address, written for IPv6": {
+			get("http://[::ffff:127.0.0.1]:"+port+"/", "x"), []string{"good GET /"}, "",
+		},
+		"another Host": {
+			get("http://"+hostPort(good)+"/", "evil.example.org"), []string{"good GET / for " + hostPort(good)}, "",
+		},
+		"no target":             {get("/", hostPort(good)), []string{"400 Bad Request", "this is a proxy"}, "good GET"},
+		"https without CONNECT": {get("https://"+hostPort(good)+"/", "x"), []string{"400 Bad Request"}, ""},
+		"a file":                {get("file:///etc/passwd", "x"), []string{"400 Bad Request"}, "root"},
+		"a redirection": {
+			get("http://"+hostPort(good)+"/?to=http://"+hostPort(evil)+"/", "x"),
+			[]string{"302 Found", "Location: http://" + hostPort(evil)},
+			"evil GET",
+		},
+		"a second request to another host": {
+			"GET http://" + hostPort(good) + "/1 HTTP/1.1\r\nHost: a\r\n\r\n" +
+				get("http://"+hostPort(evil)+"/2", hostPort(good)),
+			[]string{"good GET /1", "403 Forbidden"},
+			"evil GET",
+		},
+		"CONNECT": {
+			"CONNECT " + hostPort(good) + " HTTP/1.1\r\nHost: x\r\n\r\n" + get("/in", hostPort(good)),
+			[]string{"200 Connection established", "good GET /in"},
+			"",
+		},
+		"CONNECT elsewhere": {
+			"CONNECT " + hostPort(evil) + " HTTP/1.1\r\nHost: " + hostPort(good) + "\r\n\r\n" + get("/", "x"),
+			[]string{"403 Forbidden"},
+			"evil GET",
+		},
+		"CONNECT elsewhere, and more": {
+			"CONNECT " + hostPort(evil) + " HTTP/1.1\r\nHost: x\r\n\r\n" + get("http://"+hostPort(good)+"/more", "x"),
+			[]string{"403 Forbidden"},
+			"good GET",
+		},
+		"CONNECT without a port": {"CONNECT 127.0.0.1 HTTP/1.1\r\nHost: x\r\n\r\n", []string{"403 Forbidden"}, ""},
+		"CONNECT with a user": {
+			"CONNECT " + hostPort(good) + "@" + hostPort(evil) + " HTTP/1.1\r\nHost: x\r\n\r\n",
+			[]string{"403 Forbidden"},
+			"evil",
+		},
+		"CONNECT by a whole address": {
+			"CONNECT http://" + hostPort(good) + "/ HTTP/1.1\r\nHost: x\r\n\r\n" + get("/", "x"),
+			[]string{"HTTP/1.1 4"},
+			"good GET",
+		},
+		"a request behind a CONNECT": {
+			"CONNECT " + hostPort(good) + " HTTP/1.1\r\nHost: x\r\n\r\n" +
+				get("http://"+hostPort(evil)+"/smuggled", hostPort(evil)),
+			[]string{"good GET /smuggled"},
+			"evil GET",
+		},
+		"a second line in the target": {
+			"CONNECT " + hostPort(good) + "\nX: " + hostPort(evil) + " HTTP/1.1\r\nHost: x\r\n\r\n",
+			[]string{"400 Bad Request"},
+			"200",
+		},
+		"two lengths of a body": {
+			"POST http://" + hostPort(good) +
+				"/ HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nContent-Length: 90\r\n\r\nabc" +
+				get("http://"+hostPort(evil)+"/", "x"),
+			[]string{"400 Bad Request"},
+			"evil GET",
+		},
+		"a length and chunks of it": {
+			"POST http://" + hostPort(good) +
+				"/p HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n0\r\n\r\n" +
+				get("http://"+hostPort(evil)+"/", "x"),
+			nil, "evil GET",
+		},
+		"a head that does not end": {
+			"GET http://" + hostPort(good) + "/ HTTP/1.1\r\nX: " + strings.Repeat("x", 2*proxyHeader) + "\r\n\r\n",
+			[]string{"431 Request Header Fields Too Large"},
+			"good GET",
+		},
 		"a name that does not resolve": {get("http://gone.example.org/", "x"), []string{"403 Forbidden"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -150,7 +238,8 @@ func TestProxyTargets(t *testing.T) {
 			}
 		})
 	}
-	if notes := p.notes(); len(notes) != toldHosts+1 || !strings.Contains(strings.Join(notes, "\n"), "to network.allow in the configuration") {
+	if notes := p.notes(); len(notes) != toldHosts+1 ||
+		!strings.Contains(strings.Join(notes, "\n"), "to network.allow in the configuration") {
 		t.Errorf("the notes are %d: %q", len(notes), notes)
 	}
 }
@@ -161,7 +250,8 @@ func TestProxyTellsRefusedHosts(t *testing.T) {
 		exchange(t, address, get("http://other.example.org/", "x"))
 	}
 	exchange(t, address, "CONNECT other.example.org:443 HTTP/1.1\r\nHost: x\r\n\r\n")
-	if answer := exchange(t, address, get("http://docs.example.org/", "x")); !strings.Contains(answer, "502 Bad Gateway") || !strings.Contains(answer, "no such host") {
+	answer := exchange(t, address, get("http://docs.example.org/", "x"))
+	if !strings.Contains(answer, "502 Bad Gateway") || !strings.Contains(answer, "no such host") {
 		t.Errorf("a name without an address is answered\n%s", answer)
 	}
 	want := []string{
@@ -186,10 +276,12 @@ func TestProxyUsesTheCheckedAddress(t *testing.T) {
 		looks++
 		return []netip.Addr{netip.MustParseAddr([]string{"127.0.0.1", "127.0.0.2"}[min(looks-1, 1)])}, nil
 	}
-	if answer := exchange(t, address, get("http://docs.example.org:"+port+"/", "x")); !strings.Contains(answer, "good GET") || looks != 1 {
+	answer := exchange(t, address, get("http://docs.example.org:"+port+"/", "x"))
+	if !strings.Contains(answer, "good GET") || looks != 1 {
 		t.Errorf("%d looks:\n%s", looks, answer)
 	}
-	if answer := exchange(t, address, get("http://docs.example.org:"+port+"/", "x")); !strings.Contains(answer, "403 Forbidden") || looks != 2 {
+	answer = exchange(t, address, get("http://docs.example.org:"+port+"/", "x"))
+	if !strings.Contains(answer, "403 Forbidden") || looks != 2 {
 		t.Errorf("%d looks:\n%s", looks, answer)
 	}
 	_ = evil
@@ -209,7 +301,10 @@ func TestProxyEnds(t *testing.T) {
 	defer close(release)
 	p, address := newTestProxy(t, nil, hostPort(slow))
 	var conns []net.Conn
-	for _, send := range []string{"", "GET http", get("http://"+hostPort(slow)+"/", "x"), "CONNECT " + hostPort(slow) + " HTTP/1.1\r\nHost: x\r\n\r\n"} {
+	for _, send := range []string{
+		"", "GET http", get("http://"+hostPort(slow)+"/", "x"),
+		"CONNECT " + hostPort(slow) + " HTTP/1.1\r\nHost: x\r\n\r\n",
+	} {
 		c, err := net.Dial("tcp", address)
 		if err != nil {
 			t.Fatal(err)
@@ -231,7 +326,8 @@ func TestProxyEnds(t *testing.T) {
 	p.close()
 	for i, c := range conns {
 		// The rest of an answer may come; then it ends.
-		if _, err := io.Copy(io.Discard, c); err != nil && !errors.Is(err, net.ErrClosed) && !strings.Contains(err.Error(), "reset") {
+		if _, err := io.Copy(io.Discard, c); err != nil &&
+			!errors.Is(err, net.ErrClosed) && !strings.Contains(err.Error(), "reset") {
 			t.Errorf("connection %d: %v", i, err)
 		}
 	}
@@ -252,7 +348,9 @@ func TestTooManyDoors(t *testing.T) {
 }
 
 func TestDoors(t *testing.T) {
-	h, err := parse([]string{"localhost:8080", "127.0.0.1:8080", "127.0.0.9:61080", "127.0.0.1:61080", "10.0.0.1:1", "docs.example.org"})
+	h, err := parse([]string{
+		"localhost:8080", "127.0.0.1:8080", "127.0.0.9:61080", "127.0.0.1:61080", "10.0.0.1:1", "docs.example.org",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -327,7 +425,8 @@ func TestProxyPassesUpgrades(t *testing.T) {
 			return
 		}
 		defer c.Close()
-		if _, err := io.WriteString(c, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n"); err != nil {
+		if _, err := io.WriteString(c,
+			"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n"); err != nil {
 			t.Error(err)
 		}
 		_, _ = io.Copy(c, buffered) // to the end of the other side
@@ -339,7 +438,8 @@ func TestProxyPassesUpgrades(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if _, err := io.WriteString(c, "GET http://"+hostPort(echo)+"/ HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n"); err != nil {
+	head := " HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n"
+	if _, err := io.WriteString(c, "GET http://"+hostPort(echo)+"/"+head); err != nil {
 		t.Fatal(err)
 	}
 	r := bufio.NewReader(c)

@@ -1,4 +1,5 @@
--- An accepted edit shows at once, on a screen of 80 columns: no message waits for a key before it, with the plugin or without.
+-- An accepted edit shows at once, on a screen of 80 columns: no message waits for a key before it, with the plugin or
+-- without.
 
 local check, say = e2e.check, e2e.say
 local terminal = dofile(vim.fs.joinpath(vim.fs.dirname(vim.env.AGENTLS_E2E_STORY), 'terminal.lua'))

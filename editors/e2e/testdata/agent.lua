@@ -1,5 +1,5 @@
--- A definition is written: a wrong tool is underlined at once, the quick fix mends it, and the agent is listed without a
--- restart, in the buffer's editor and when another program writes the file.
+-- A definition is written: a wrong tool is underlined at once, the quick fix mends it, and the agent is listed without
+-- a restart, in the buffer's editor and when another program writes the file.
 
 local check, say = e2e.check, e2e.say
 local path = vim.fs.joinpath(vim.fn.getcwd(), '.agentls', 'agents', 'poet.md')
@@ -78,9 +78,15 @@ check(wrong[1] == 'gerp', 'it underlines %s', vim.inspect(wrong))
 say('  ' .. found[1].message)
 
 say('ask about the tool')
-local hover = ask('textDocument/hover', { textDocument = vim.lsp.util.make_text_document_params(buffer), position = { line = 4, character = 9 } })
+local hover = ask(
+  'textDocument/hover',
+  { textDocument = vim.lsp.util.make_text_document_params(buffer), position = { line = 4, character = 9 } }
+)
 check(hover and hover.contents.value:find('`read`', 1, true), 'hover on read: %s', vim.inspect(hover))
-local completions = ask('textDocument/completion', { textDocument = vim.lsp.util.make_text_document_params(buffer), position = { line = 4, character = 16 } })
+local completions = ask(
+  'textDocument/completion',
+  { textDocument = vim.lsp.util.make_text_document_params(buffer), position = { line = 4, character = 16 } }
+)
 check(vim.iter(completions.items):any(function(item)
   return item.label == 'grep'
 end), 'grep is not completed: %s', vim.inspect(completions))

@@ -1,4 +1,5 @@
--- An agent shares its work: each child has its own progress, one is cancelled there, and what the other did can be accepted.
+-- An agent shares its work: each child has its own progress, one is cancelled there, and what the other did can be
+-- accepted.
 
 local check, say = e2e.check, e2e.say
 local s = dofile(vim.fs.joinpath(vim.fs.dirname(vim.env.AGENTLS_E2E_STORY), 'session.lua'))
@@ -27,7 +28,9 @@ s.start(vim.api.nvim_get_current_buf())
 local original = s.text()
 
 say('an agent starts two children')
-local started = s.command('agentls.run', { agent = 'coder', prompt = 'Share the work.', context = { uri = vim.uri_from_bufnr(s.buffer) } })
+local started = s.command(
+  'agentls.run', { agent = 'coder', prompt = 'Share the work.', context = { uri = vim.uri_from_bufnr(s.buffer) } }
+)
 local root, stuck, busy = 'coder: Share the work.', 'coder ▸ explore: look for ever', 'coder ▸ general: mend the second'
 s.wait('the progress of each', function()
   return progress[root] and progress[stuck] and progress[busy]

@@ -1,5 +1,5 @@
--- What the plugin lends the server: diagnostics and symbols of the editor's other servers, and a model. Both servers are played by
--- functions in this process, so that the answers can be looked at.
+-- What the plugin lends the server: diagnostics and symbols of the editor's other servers, and a model. Both servers
+-- are played by functions in this process, so that the answers can be looked at.
 
 local check, say, wait = e2e.check, e2e.say, e2e.wait
 
@@ -61,7 +61,13 @@ local buffer, uri = vim.api.nvim_get_current_buf(), vim.uri_from_bufnr(0)
 local place = { start = { line = 2, character = 15 }, ['end'] = { line = 2, character = 20 } }
 
 local queries = {}
-local other = played({ positionEncoding = 'utf-16', definitionProvider = true, referencesProvider = true, documentSymbolProvider = true, workspaceSymbolProvider = true }, {
+local other = played({
+  positionEncoding = 'utf-16',
+  definitionProvider = true,
+  referencesProvider = true,
+  documentSymbolProvider = true,
+  workspaceSymbolProvider = true,
+}, {
   ['textDocument/definition'] = function(params)
     queries.definition = params
     return { uri = uri, range = place }
@@ -71,7 +77,13 @@ local other = played({ positionEncoding = 'utf-16', definitionProvider = true, r
     return { { uri = uri, range = place } }
   end,
   ['textDocument/documentSymbol'] = function()
-    return { { name = 'First', kind = 12, range = place, selectionRange = place, children = { { name = 'inner', kind = 13, range = place, selectionRange = place } } } }
+    return { {
+      name = 'First',
+      kind = 12,
+      range = place,
+      selectionRange = place,
+      children = { { name = 'inner', kind = 13, range = place, selectionRange = place } },
+    } }
   end,
   ['workspace/symbol'] = function(params)
     queries.workspace = params
@@ -84,13 +96,21 @@ say('a model of the editor is announced')
 require('agentls').setup({
   filetypes = { 'none' },
   generate = function(params, done)
-    done({ message = { role = 'assistant', parts = { { kind = 'text', text = 'You said ' .. params.messages[1].parts[1].text } } }, stop = 'end' })
+    done({
+      message = {
+        role = 'assistant', parts = { { kind = 'text', text = 'You said ' .. params.messages[1].parts[1].text } },
+      },
+      stop = 'end',
+    })
   end,
 })
 local client = require('agentls.client')
 local config = client.config()
 local announced = config.capabilities.experimental.agentls
-check(announced.models and announced.symbols and announced.diagnostics and announced.asks and announced.questions, 'it announces %s', vim.inspect(announced))
+check(
+  announced.models and announced.symbols and announced.diagnostics and announced.asks and announced.questions,
+  'it announces %s', vim.inspect(announced)
+)
 
 say('both servers run')
 config.cmd, config.root_dir = agentls.start, vim.fn.getcwd()
@@ -108,30 +128,67 @@ say('  agentls speaks ' .. encoding)
 
 say('diagnostics of others, and none of its own')
 local namespace = vim.api.nvim_create_namespace('a linter')
-vim.diagnostic.set(namespace, buffer, { { lnum = 2, col = 18, end_lnum = 2, end_col = 23, message = 'First is not used', severity = vim.diagnostic.severity.WARN, source = 'linter', code = 'unused' } })
-vim.diagnostic.set(vim.lsp.diagnostic.get_namespace(ours), buffer, { { lnum = 0, col = 0, message = 'a finding of agentls' } })
+vim.diagnostic.set(
+  namespace, buffer,
+  { {
+    lnum = 2,
+    col = 18,
+    end_lnum = 2,
+    end_col = 23,
+    message = 'First is not used',
+    severity = vim.diagnostic.severity.WARN,
+    source = 'linter',
+    code = 'unused',
+  } }
+)
+vim.diagnostic.set(
+  vim.lsp.diagnostic.get_namespace(ours), buffer, { { lnum = 0, col = 0, message = 'a finding of agentls' } }
+)
 local lent = agentls.ask('agent/diagnostics', { uri = uri })
 check(#lent.documents == 1 and #lent.documents[1].diagnostics == 1, 'it lends %s', vim.inspect(lent))
 local diagnostic = lent.documents[1].diagnostics[1]
-check(lent.documents[1].uri == uri and diagnostic.message == 'First is not used' and diagnostic.severity == 'warning' and diagnostic.source == 'linter' and diagnostic.code == 'unused', 'it lends %s', vim.inspect(lent))
-check(diagnostic.range.start.character == column and diagnostic.range['end'].character == column + 5, 'the range is %s', vim.inspect(diagnostic.range))
+check(
+  lent.documents[1].uri == uri and diagnostic.message == 'First is not used' and diagnostic.severity == 'warning' and diagnostic.source == 'linter' and diagnostic.code == 'unused',
+  'it lends %s', vim.inspect(lent)
+)
+check(
+  diagnostic.range.start.character == column and diagnostic.range['end'].character == column + 5, 'the range is %s',
+  vim.inspect(diagnostic.range)
+)
 check(#agentls.ask('agent/diagnostics', {}).documents == 1, 'it lends not all documents')
-check(#agentls.ask('agent/diagnostics', { uri = vim.uri_from_fname('/elsewhere.go') }).documents == 0, 'it lends what is not there')
+check(
+  #agentls.ask('agent/diagnostics', { uri = vim.uri_from_fname('/elsewhere.go') }).documents == 0,
+  'it lends what is not there'
+)
 
 say('symbols')
 local at = { line = 2, character = column }
 for _, query in ipairs({ 'definition', 'references' }) do
   local found = agentls.ask('agent/symbols', { query = query, uri = uri, position = at }).symbols
-  check(#found == 1 and found[1].uri == uri and found[1].range.start.character == column, '%s: %s', query, vim.inspect(found))
+  check(
+    #found == 1 and found[1].uri == uri and found[1].range.start.character == column, '%s: %s', query,
+    vim.inspect(found)
+  )
   check(queries[query].position.character == 15, '%s was asked for at %s', query, vim.inspect(queries[query].position))
 end
 local found = agentls.ask('agent/symbols', { query = 'document', uri = uri }).symbols
-check(#found == 2 and found[1].name == 'First' and found[1].kind == 'function' and found[2].container == 'First' and found[2].kind == 'variable', 'the symbols of the document: %s', vim.inspect(found))
+check(
+  #found == 2 and found[1].name == 'First' and found[1].kind == 'function' and found[2].container == 'First' and found[2].kind == 'variable',
+  'the symbols of the document: %s', vim.inspect(found)
+)
 found = agentls.ask('agent/symbols', { query = 'workspace', name = 'Fir' }).symbols
-check(#found == 1 and found[1].container == 'cart' and queries.workspace.query == 'Fir', 'the symbols of the workspace: %s', vim.inspect(found))
+check(
+  #found == 1 and found[1].container == 'cart' and queries.workspace.query == 'Fir', 'the symbols of the workspace: %s',
+  vim.inspect(found)
+)
 
 say('the model')
-local answer = agentls.ask('agent/model/generate', { run = 'r', system = '', messages = { { role = 'user', parts = { { kind = 'text', text = 'hello' } } } }, tools = {} })
+local answer = agentls.ask(
+  'agent/model/generate',
+  {
+    run = 'r', system = '', messages = { { role = 'user', parts = { { kind = 'text', text = 'hello' } } } }, tools = {},
+  }
+)
 check(answer.message.parts[1].text == 'You said hello', 'the model said %s', vim.inspect(answer))
 
 say('a question with several answers')
@@ -151,7 +208,9 @@ for _, label in ipairs({ 'two', 'one', 'That is all' }) do
     return #menus > 0
   end)
   local menu = table.remove(menus)
-  check(menu.options.prompt:find('coder: Which?', 1, true), 'the question does not name the agent: %s', menu.options.prompt)
+  check(
+    menu.options.prompt:find('coder: Which?', 1, true), 'the question does not name the agent: %s', menu.options.prompt
+  )
   for _, item in ipairs(menu.items) do
     if item.label == label then
       menu.choose(item)

@@ -1,5 +1,5 @@
--- What the plugin leaves to its user: his own keys come back, lines that he typed over are taken only when he says so, and a menu of his
--- that fails costs him no question. And what a command line offers, takes, and a health check says.
+-- What the plugin leaves to its user: his own keys come back, lines that he typed over are taken only when he says so,
+-- and a menu of his that fails costs him no question. And what a command line offers, takes, and a health check says.
 
 local check, say, wait = e2e.check, e2e.say, e2e.wait
 
@@ -68,7 +68,9 @@ for _ = 1, 100 do
   end
 end
 check(vim.list_contains(completions, '@coder'), 'completion offers %s', vim.inspect(completions))
-check(vim.deep_equal(vim.fn.getcompletion('Agentls run @cod', 'cmdline'), { '@coder' }), 'completion ignores what was typed')
+check(
+  vim.deep_equal(vim.fn.getcompletion('Agentls run @cod', 'cmdline'), { '@coder' }), 'completion ignores what was typed'
+)
 
 say('edits are proposed, and one is typed over')
 vim.cmd('Agentls run @coder Improve the comments.')
@@ -97,8 +99,14 @@ wait('both texts side by side', function()
   proposed = named('agentls://proposed/cart.go')
   return proposed and vim.api.nvim_get_current_buf() == proposed
 end)
-check(map_of(file, ']h').desc == 'To the next edit', 'the key of the review is not there: %s', vim.inspect(map_of(file, ']h')))
-check(text(proposed):find('// third is better', 1, true), "the agent's side of the conflict is not shown:\n%s", text(proposed))
+check(
+  map_of(file, ']h').desc == 'To the next edit', 'the key of the review is not there: %s',
+  vim.inspect(map_of(file, ']h'))
+)
+check(
+  text(proposed):find('// third is better', 1, true), "the agent's side of the conflict is not shown:\n%s",
+  text(proposed)
+)
 press(']h')
 check(vim.api.nvim_get_current_line() == '// third is better', ']h leads to %q', vim.api.nvim_get_current_line())
 press('a')
@@ -114,7 +122,10 @@ wait('the review to be gone', function()
   return #vim.api.nvim_list_tabpages() == 1
 end)
 for i, key in ipairs({ ']h', '[h' }) do
-  check(vim.deep_equal(map_of(file, key), mine[i]), '%s is now\n%s\nand was\n%s', key, vim.inspect(map_of(file, key)), vim.inspect(mine[i]))
+  check(
+    vim.deep_equal(map_of(file, key), mine[i]), '%s is now\n%s\nand was\n%s', key, vim.inspect(map_of(file, key)),
+    vim.inspect(mine[i])
+  )
 end
 vim.api.nvim_win_set_buf(0, file)
 press(']h')
@@ -198,8 +209,14 @@ vim.cmd('checkhealth agentls')
 local health = text()
 say(health)
 check(health:find('OK one: is well', 1, true), 'what is well is not said:\n%s', health)
-check(health:find('WARNING two: is odd', 1, true) and health:find('look at it', 1, true), 'the warning is missing:\n%s', health)
-check(health:find('ERROR three: is broken', 1, true) and health:find('mend it', 1, true), 'the failed check is not shown as one:\n%s', health)
+check(
+  health:find('WARNING two: is odd', 1, true) and health:find('look at it', 1, true), 'the warning is missing:\n%s',
+  health
+)
+check(
+  health:find('ERROR three: is broken', 1, true) and health:find('mend it', 1, true),
+  'the failed check is not shown as one:\n%s', health
+)
 
 say('stop the server')
 for _, notice in ipairs(notices) do

@@ -1,5 +1,5 @@
--- The plugin without setup(): hunks accepted and rejected in the file itself, a question that is closed and asked again, a permission taken
--- back, and a run that is steered, stopped and resumed from the tree.
+-- The plugin without setup(): hunks accepted and rejected in the file itself, a question that is closed and asked
+-- again, a permission taken back, and a run that is steered, stopped and resumed from the tree.
 
 local check, say, wait = e2e.check, e2e.say, e2e.wait
 

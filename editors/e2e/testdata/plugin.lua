@@ -1,4 +1,5 @@
--- The plugin from end to end: trust, a review, an agent with children, an ask, the tree, the review of what is proposed, undo.
+-- The plugin from end to end: trust, a review, an agent with children, an ask, the tree, the review of what is
+-- proposed, undo.
 
 local check, say, wait = e2e.check, e2e.say, e2e.wait
 
@@ -141,7 +142,8 @@ vim.cmd('Agentls run @coder Share the work.')
 wait('the ask, which names the agent', function()
   cornered('mend the rest')
   return vim.iter(asked):any(function(question)
-    return question:find('agentls.ask: coder wants to write', 1, true) and question:find('.vscode/settings.json', 1, true)
+    return question:find('agentls.ask: coder wants to write', 1, true)
+      and question:find('.vscode/settings.json', 1, true)
   end)
 end)
 wait('both children in the corner', function()
@@ -170,8 +172,13 @@ say(text(tree))
 local root, root_line = line_of(tree, 'Share the work.')
 local stuck, stuck_line = line_of(tree, 'explore  look for ever')
 check(root_line:find('coder', 1, true) and root_line:find('▾', 1, true), 'the root is %q', root_line)
-check(#stuck_line:match('^%s*') > #root_line:match('^%s*'), 'the child is not below the root: %q, %q', root_line, stuck_line)
-check(stuck_line:find('explore', 1, true) and stuck_line:find('%d:%d%d'), 'the child shows no agent or no time: %q', stuck_line)
+check(
+  #stuck_line:match('^%s*') > #root_line:match('^%s*'), 'the child is not below the root: %q, %q', root_line, stuck_line
+)
+check(
+  stuck_line:find('explore', 1, true) and stuck_line:find('%d:%d%d'), 'the child shows no agent or no time: %q',
+  stuck_line
+)
 
 say('fold and unfold')
 vim.api.nvim_win_set_cursor(0, { root, 0 })
@@ -220,10 +227,16 @@ wait('both texts side by side', function()
   proposed = named('agentls://proposed/cart.go')
   return proposed and vim.api.nvim_get_current_buf() == proposed
 end)
-check(text(proposed) == fixed:gsub('// first', '// first is better'):gsub('// third', '// third is better'), 'the proposed text is\n%s', text(proposed))
+check(
+  text(proposed) == fixed:gsub('// first', '// first is better'):gsub('// third', '// third is better'),
+  'the proposed text is\n%s', text(proposed)
+)
 check(vim.wo.diff, 'the windows show no difference')
 local first = vim.api.nvim_win_get_cursor(0)[1]
-check(lines(proposed)[first] == '// first is better', 'the cursor is not on the first hunk but on %q', lines(proposed)[first])
+check(
+  lines(proposed)[first] == '// first is better', 'the cursor is not on the first hunk but on %q',
+  lines(proposed)[first]
+)
 press('a')
 wait('the first hunk in the file', function()
   return text(file):find('// first is better', 1, true)
@@ -257,7 +270,9 @@ wait('the menu', function()
   return vim.bo.filetype == 'agentls-menu'
 end)
 say(text())
-check(vim.api.nvim_get_current_line():find('review', 1, true), 'the menu begins with %q', vim.api.nvim_get_current_line())
+check(
+  vim.api.nvim_get_current_line():find('review', 1, true), 'the menu begins with %q', vim.api.nvim_get_current_line()
+)
 press('q')
 check(vim.bo.filetype ~= 'agentls-menu', 'q does not close the menu')
 vim.cmd('Agentls run')

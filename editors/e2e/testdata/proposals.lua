@@ -1,4 +1,5 @@
--- Proposed edits from end to end: accepted, rejected, undone by the editor and by agentls, in conflict, and back after a crash.
+-- Proposed edits from end to end: accepted, rejected, undone by the editor and by agentls, in conflict, and back after
+-- a crash.
 
 local check, say = e2e.check, e2e.say
 local s = dofile(vim.fs.joinpath(vim.fs.dirname(vim.env.AGENTLS_E2E_STORY), 'session.lua'))
@@ -57,8 +58,15 @@ s.wait('both sides to be shown', function()
     end
   end
 end)
-check(s.text(shown):find('// third, as I like it\n||||||| what coder had seen\n// third\n=======\n// third is better', 1, true), 'it shows:\n%s', s.text(shown))
-check(vim.fn.filewritable(vim.api.nvim_buf_get_name(shown)) == 0 or vim.bo[shown].readonly, 'the document can be written')
+check(
+  s.text(shown):find(
+    '// third, as I like it\n||||||| what coder had seen\n// third\n=======\n// third is better', 1, true
+  ),
+  'it shows:\n%s', s.text(shown)
+)
+check(
+  vim.fn.filewritable(vim.api.nvim_buf_get_name(shown)) == 0 or vim.bo[shown].readonly, 'the document can be written'
+)
 if vim.api.nvim_get_current_win() ~= window then
   vim.cmd.close()
 end
@@ -95,7 +103,10 @@ s.kill()
 s.start(s.buffer)
 s.wait_hints(2)
 local offered = s.menu(s.line('func ThirdOne'))
-check(vim.list_contains(offered, 'agentls: 1 proposed edit in 1 other file…'), 'the other file is no entry of %s', vim.inspect(offered))
+check(
+  vim.list_contains(offered, 'agentls: 1 proposed edit in 1 other file…'), 'the other file is no entry of %s',
+  vim.inspect(offered)
+)
 for _, title in ipairs(offered) do
   check(not title:find('total.txt', 1, true), 'what belongs to another file is in the menu: %s', vim.inspect(offered))
 end

@@ -1,4 +1,5 @@
--- What stories about proposals share: a server on a buffer, its commands, its diagnostics, and the editor's menu of actions.
+-- What stories about proposals share: a server on a buffer, its commands, its diagnostics, and the editor's menu of
+-- actions.
 
 local check, say = e2e.check, e2e.say
 local M = { exits = 0 }
@@ -66,7 +67,9 @@ end
 
 -- agent has the agent coder work on the buffer, to its end.
 function M.agent(prompt)
-  local started = M.command('agentls.run', { agent = 'coder', prompt = prompt, context = { uri = vim.uri_from_bufnr(M.buffer) } })
+  local started = M.command(
+    'agentls.run', { agent = 'coder', prompt = prompt, context = { uri = vim.uri_from_bufnr(M.buffer) } }
+  )
   local result = M.command('agentls.wait', { run = started.run })
   check(result.status == 'completed', 'the run ended as %s', vim.inspect(result))
   M.wait('its answer to be shown', function()
@@ -107,8 +110,8 @@ function M.line(text)
   check(false, '%q is not in the buffer:\n%s', text, M.text())
 end
 
--- menu opens the editor's own menu of code actions on a line, and picks the entry with this title; nil only looks. It returns
--- the titles.
+-- menu opens the editor's own menu of code actions on a line, and picks the entry with this title; nil only looks. It
+-- returns the titles.
 function M.menu(line, title)
   local offered
   vim.ui.select = function(items, options, on_choice)

@@ -8,7 +8,9 @@ function M.start(command, env, columns)
   M.code = nil
   vim.o.columns, vim.o.lines = 120, 44
   M.buffer = vim.api.nvim_create_buf(false, true)
-  vim.api.nvim_open_win(M.buffer, true, { relative = 'editor', row = 0, col = 0, width = columns or 120, height = 40, style = 'minimal' })
+  vim.api.nvim_open_win(
+    M.buffer, true, { relative = 'editor', row = 0, col = 0, width = columns or 120, height = 40, style = 'minimal' }
+  )
   vim.api.nvim_buf_call(M.buffer, function()
     M.job = vim.fn.termopen(command, {
       env = env,

@@ -44,7 +44,10 @@ say('start the agent on the function Second')
 s.command('agentls.run', {
   agent = 'coder',
   prompt = 'Look around.',
-  context = { uri = vim.uri_from_bufnr(buffer), range = { start = { line = 7, character = 0 }, ['end'] = { line = 8, character = 0 } } },
+  context = {
+    uri = vim.uri_from_bufnr(buffer),
+    range = { start = { line = 7, character = 0 }, ['end'] = { line = 8, character = 0 } },
+  },
 })
 for _, title in ipairs({ 'coder: Look around.', 'coder ▸ explore: stuck', 'coder ▸ explore: free' }) do
   s.wait('the progress ' .. title, function()
@@ -97,7 +100,10 @@ s.wait('the end of all', function()
 end)
 local _, root = titled('coder: Look around.')
 say('  ' .. root.messages[#root.messages])
-check(root.messages[#root.messages]:find('coder completed, 2 children (explore cancelled: stuck)', 1, true), 'the end does not tell of the child')
+check(
+  root.messages[#root.messages]:find('coder completed, 2 children (explore cancelled: stuck)', 1, true),
+  'the end does not tell of the child'
+)
 s.wait('the hints to vanish', function()
   return #vim.lsp.inlay_hint.get({ bufnr = buffer }) == 0
 end)

@@ -1,4 +1,5 @@
--- The plugin on a screen: an agent asks while the user types. The menu waits for normal mode, and takes no key in its first moment.
+-- The plugin on a screen: an agent asks while the user types. The menu waits for normal mode, and takes no key in its
+-- first moment.
 
 local check, say = e2e.check, e2e.say
 local terminal = dofile(vim.fs.joinpath(vim.fs.dirname(vim.env.AGENTLS_E2E_STORY), 'terminal.lua'))

@@ -17,7 +17,11 @@ end, {
   end,
 })
 
-for name, command in pairs({ accept = 'accept', reject = 'reject', next = 'next', previous = 'previous', review = 'review', menu = '' }) do
-  vim.keymap.set('n', '<Plug>(agentls-' .. name .. ')', '<Cmd>Agentls ' .. command .. '<CR>', { desc = 'agentls: ' .. name })
+for name, command in pairs({
+  accept = 'accept', reject = 'reject', next = 'next', previous = 'previous', review = 'review', menu = '',
+}) do
+  vim.keymap.set(
+    'n', '<Plug>(agentls-' .. name .. ')', '<Cmd>Agentls ' .. command .. '<CR>', { desc = 'agentls: ' .. name }
+  )
 end
 vim.keymap.set('x', '<Plug>(agentls-review)', ':Agentls review<CR>', { silent = true, desc = 'agentls: review' })

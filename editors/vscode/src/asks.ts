@@ -35,10 +35,14 @@ async function askPermission(ask: Ask): Promise<AskAnswer | null> {
 /** The whole of what is asked for, where the title does not say it: not the full path of a file that it names, say. */
 function whole(ask: Ask): string {
   const detail = ask.detail ?? '';
-  return detail && !detail.includes('\n') && ask.title.endsWith(baseName(detail)) ? '' : detail && `\n${shortened(detail, 300)}`;
+  return detail && !detail.includes('\n') && ask.title.endsWith(baseName(detail))
+    ? ''
+    : detail && `\n${shortened(detail, 300)}`;
 }
 
-async function askQuestion(sessions: Sessions, question: Question, token: vscode.CancellationToken): Promise<QuestionAnswer | null> {
+async function askQuestion(
+  sessions: Sessions, question: Question, token: vscode.CancellationToken,
+): Promise<QuestionAnswer | null> {
   const message = worded(sessions, question);
   const labels = (question.choices ?? []).map((choice) => choice.label);
   const other = question.multiple ? 'Choose…' : labels.length > 0 ? 'Other…' : 'Answer…';
@@ -57,7 +61,9 @@ function worded(sessions: Sessions, question: Question): string {
 }
 
 /** Lets the user choose from a list, or write. */
-async function answerInFull(question: Question, message: string, token?: vscode.CancellationToken): Promise<QuestionAnswer | null> {
+async function answerInFull(
+  question: Question, message: string, token?: vscode.CancellationToken,
+): Promise<QuestionAnswer | null> {
   const own = '$(edit) Write an answer…';
   const items: vscode.QuickPickItem[] = (question.choices ?? []).map((choice) => ({
     label: choice.label,
@@ -83,7 +89,9 @@ async function answerInFull(question: Question, message: string, token?: vscode.
 }
 
 /** Answers an open ask from the tree or the status bar. Without a decision the user is asked for it. */
-export async function answerAsk(server: Server, sessions: Sessions, id: AskID | undefined, answer?: AskAnswer): Promise<void> {
+export async function answerAsk(
+  server: Server, sessions: Sessions, id: AskID | undefined, answer?: AskAnswer,
+): Promise<void> {
   const { asks } = await server.request('agent/asks', {});
   const ask = id === undefined ? asks[0] : asks.find((ask) => ask.id === id);
   if (!ask) {
@@ -103,7 +111,9 @@ export async function answerAsk(server: Server, sessions: Sessions, id: AskID | 
       answer: choice.answer,
       ...(choice.answer.scope === 'project' && ask.always ? { detail: ask.always } : {}),
     }));
-    answer = (await vscode.window.showQuickPick(items, { title: ask.title, placeHolder: shortened(ask.detail ?? ask.title, 200) }))?.answer;
+    answer = (await vscode.window.showQuickPick(
+      items, { title: ask.title, placeHolder: shortened(ask.detail ?? ask.title, 200) },
+    ))?.answer;
   }
   if (answer) {
     await server.request('agent/ask/answer', { ask: ask.id, ...answer });

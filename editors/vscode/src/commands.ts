@@ -5,7 +5,10 @@ import { diagnostic } from './lend';
 import { pickAgent, pickChanges, pickRun } from './picker';
 import { here, lastFile, ours, sourceOf, subject } from './place';
 import type { Proposals } from './proposals';
-import type { AcceptResult, AskAnswer, FixParams, Proposal, ProposalDiff, ProposalFile, RunContext, RunFinished, RunID, RunInfo, RunStarted } from './protocol';
+import type {
+  AcceptResult, AskAnswer, FixParams, Proposal, ProposalDiff, ProposalFile, RunContext, RunFinished, RunID, RunInfo,
+  RunStarted,
+} from './protocol';
 import { attempt, explained, readable, tellError, tellFailure, type Server } from './server';
 import { ended, type KnownSession, type OpenAsk, type Sessions } from './sessions';
 import type { Transcripts } from './transcript';
@@ -67,7 +70,9 @@ export function registerCommands(
 
   const run = async (agent: string | undefined, prompt: string, about: RunContext | undefined, showAnswer: boolean) => {
     await sessions.followOwn();
-    const params = { prompt, ...(agent === undefined ? {} : { agent }), ...(about === undefined ? {} : { context: about }) };
+    const params = {
+      prompt, ...(agent === undefined ? {} : { agent }), ...(about === undefined ? {} : { context: about }),
+    };
     await launched(await server.request('agent/run', params), showAnswer);
   };
   const review = async (selection: boolean, uri?: vscode.Uri) => {
@@ -130,7 +135,11 @@ export function registerCommands(
   register('explainCode', () => server.command('agentls.explain', { ...subject(true) }));
   register('rewriteSelection', async () => {
     const place = subject(true);
-    const prompt = await vscode.window.showInputBox({ title: 'Rewrite Selection', placeHolder: 'How? Leave it empty to have it written more clearly.', ignoreFocusOut: true });
+    const prompt = await vscode.window.showInputBox({
+      title: 'Rewrite Selection',
+      placeHolder: 'How? Leave it empty to have it written more clearly.',
+      ignoreFocusOut: true,
+    });
     if (prompt !== undefined) {
       await server.command('agentls.rewrite', { ...place, ...(prompt.trim() ? { prompt: prompt.trim() } : {}) });
     }
@@ -150,29 +159,43 @@ export function registerCommands(
     }
   });
   register('stopAll', async () => {
-    await Promise.all(sessions.active().filter((run) => run.depth === 0).map((run) => server.request('agent/cancel', { run: run.id })));
+    const roots = sessions.active().filter((run) => run.depth === 0);
+    await Promise.all(roots.map((run) => server.request('agent/cancel', { run: run.id })));
   });
   register('steerRun', async (target) => {
     const chosen = target?.run ?? (await pickRun(sessions.active(), 'Tell a Run Something', 'No agent is at work.'));
-    const message = chosen && (await asked(`Tell ${sessions.agentTitle(chosen.agent)} something`, 'It arrives at the next turn.'));
+    const message = chosen && (await asked(
+      `Tell ${sessions.agentTitle(chosen.agent)} something`, 'It arrives at the next turn.',
+    ));
     if (chosen && message) {
       await server.request('agent/steer', { run: chosen.id, message });
       vscode.window.setStatusBarMessage(`${sessions.agentTitle(chosen.agent)} hears it at its next turn`, 10_000);
     }
   });
   register('resumeRun', async (target) => {
-    const chosen = target?.run ?? (await pickRun(resumable(await sessions.latestRuns()), 'Resume a Run', 'There is no run to resume.'));
+    const chosen = target?.run ?? (await pickRun(
+      resumable(await sessions.latestRuns()), 'Resume a Run', 'There is no run to resume.',
+    ));
     if (!chosen) {
       return;
     }
-    const prompt = await vscode.window.showInputBox({ title: `Resume “${shortened(chosen.title, 50)}”`, placeHolder: 'What is to be done now? Leave it empty to go on.', ignoreFocusOut: true });
+    const prompt = await vscode.window.showInputBox({
+      title: `Resume “${shortened(chosen.title, 50)}”`,
+      placeHolder: 'What is to be done now? Leave it empty to go on.',
+      ignoreFocusOut: true,
+    });
     if (prompt !== undefined) {
       await sessions.followOwn();
-      await launched(await server.request('agent/resume', { run: chosen.id, ...(prompt.trim() ? { prompt: prompt.trim() } : {}) }), true);
+      await launched(
+        await server.request('agent/resume', { run: chosen.id, ...(prompt.trim() ? { prompt: prompt.trim() } : {}) }),
+        true,
+      );
     }
   });
   register('showTranscript', async (target) => {
-    const chosen = target?.run ?? (await pickRun(await sessions.latestRuns(), 'Show a Transcript', 'No agent has worked here yet.'));
+    const chosen = target?.run ?? (await pickRun(
+      await sessions.latestRuns(), 'Show a Transcript', 'No agent has worked here yet.',
+    ));
     if (chosen) {
       await transcripts.show(chosen);
     }
@@ -195,13 +218,16 @@ export function registerCommands(
   register('rewindRun', async (target) => {
     const gone = target?.run;
     const detail = 'Open edits of it, and of all that followed, are rejected, and accepted ones taken back. What you did since stays.';
-    if (!gone || (await vscode.window.showWarningMessage(`Go back to before “${gone.title}”?`, { modal: true, detail }, 'Go Back')) === undefined) {
+    const question = gone && `Go back to before “${gone.title}”?`;
+    if (!question || (await vscode.window.showWarningMessage(question, { modal: true, detail }, 'Go Back')) === undefined) {
       return;
     }
     const result = await server.request('agent/rewind', { run: gone.id });
     tellOfFailures(result, 'taken back');
     const count = result.undone.length + result.rejected.length;
-    const next = await vscode.window.showInformationMessage(`agentls: ${plural(count, 'edit')} taken back.`, 'Prompt Again…');
+    const next = await vscode.window.showInformationMessage(
+      `agentls: ${plural(count, 'edit')} taken back.`, 'Prompt Again…',
+    );
     const prompt = next && (await asked('What shall be done instead?', gone.title));
     if (prompt) {
       const follows = result.after === undefined ? { agent: gone.agent } : { after: result.after };
@@ -226,7 +252,8 @@ export function registerCommands(
       await server.command(command, { proposal: chosen.proposal.id });
       return;
     }
-    // The diff editor hands over the document with the proposed text; that of several files itself, where the focus says which.
+    // The diff editor hands over the document with the proposed text; that of several files itself, where the focus
+    // says which.
     const shown = [target instanceof vscode.Uri ? target : undefined, vscode.window.activeTextEditor?.document.uri];
     const found = chosen.file
       ? { proposal: chosen.proposal, file: chosen.file }
@@ -239,8 +266,18 @@ export function registerCommands(
   };
   register('acceptEdits', decide('agentls.proposal.accept'));
   register('rejectEdits', decide('agentls.proposal.reject'));
-  register('acceptAllEdits', () => Promise.all(proposals.open.map((proposal) => server.command('agentls.proposal.accept', { proposal: proposal.id }))));
-  register('rejectAllEdits', () => Promise.all(proposals.open.map((proposal) => server.command('agentls.proposal.reject', { proposal: proposal.id }))));
+  register(
+    'acceptAllEdits',
+    () => Promise.all(proposals.open.map((proposal) => server.command(
+      'agentls.proposal.accept', { proposal: proposal.id },
+    ))),
+  );
+  register(
+    'rejectAllEdits',
+    () => Promise.all(proposals.open.map((proposal) => server.command(
+      'agentls.proposal.reject', { proposal: proposal.id },
+    ))),
+  );
 
   register('answerAsk', (target) => answerAsk(server, sessions, target?.ask?.id));
   const decided = (answer: AskAnswer) => (target?: Target) => answerAsk(server, sessions, target?.ask?.id, answer);
@@ -252,22 +289,34 @@ export function registerCommands(
     if (!session) {
       return;
     }
-    const sure = await vscode.window.showWarningMessage(`Delete the session “${session.info.title}” with all its runs?`, { modal: true, detail: 'Its runs are stopped, and what it proposes is dropped.' }, 'Delete');
+    const sure = await vscode.window.showWarningMessage(
+      `Delete the session “${session.info.title}” with all its runs?`,
+      { modal: true, detail: 'Its runs are stopped, and what it proposes is dropped.' }, 'Delete',
+    );
     if (sure === 'Delete') {
       await sessions.forget(session.info.id);
     }
   });
   register('exportSession', async (target) => {
     if (target?.session) {
-      const { text } = await server.request('agent/session/export', { session: target.session.info.id, format: 'markdown' });
-      await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ language: 'markdown', content: text }));
+      const { text } = await server.request(
+        'agent/session/export', { session: target.session.info.id, format: 'markdown' },
+      );
+      await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({
+        language: 'markdown', content: text,
+      }));
     }
   });
   register('refreshSessions', () => sessions.refresh());
   register('showSessions', async () => vscode.commands.executeCommand('agentls.sessions.focus'));
   register('restartServer', () => server.restart());
   register('showLog', async () => server.log.show());
-  register('openWalkthrough', async () => vscode.commands.executeCommand('workbench.action.openWalkthrough', 'agentls.agentls#firstReview', false));
+  register(
+    'openWalkthrough',
+    async () => vscode.commands.executeCommand(
+      'workbench.action.openWalkthrough', 'agentls.agentls#firstReview', false,
+    ),
+  );
   register('menu', async () => {
     const item = (label: string, command: string) => ({ label, command: `agentls.${command}` });
     const items = [
@@ -275,7 +324,10 @@ export function registerCommands(
       ...(proposals.open.length > 0 ? [item('$(diff-multiple) Show the proposed edits', 'showDiff')] : []),
       ...(sessions.active().length > 0 ? [item('$(debug-stop) Stop a run', 'stopRun')] : []),
       ...(server.running
-        ? [item('$(search) Review this file', 'reviewFile'), item('$(robot) Run an agent…', 'runAgent'), item('$(list-tree) Show the sessions', 'showSessions')]
+        ? [
+          item('$(search) Review this file', 'reviewFile'), item('$(robot) Run an agent…', 'runAgent'),
+          item('$(list-tree) Show the sessions', 'showSessions'),
+        ]
         : []),
       item('$(refresh) Restart the server', 'restartServer'),
       item('$(output) Show the log', 'showLog'),
@@ -294,7 +346,9 @@ export function registerCommands(
       }
       const result: unknown = await next(command, args);
       if (command === 'agentls.proposal.diff') {
-        await showDiffOf(proposals, args[0] as { files?: string[]; hunks?: string[] } | undefined, result as ProposalDiff);
+        await showDiffOf(
+          proposals, args[0] as { files?: string[]; hunks?: string[] } | undefined, result as ProposalDiff,
+        );
       } else if (started(result)) {
         await launched(result, launchers.get(command) ?? false);
       } else if (command === 'agentls.proposal.accept' || command === 'agentls.undo') {
@@ -355,26 +409,40 @@ async function tellOfEnd(
   if (run.status !== 'completed') {
     const failure = event.result.error;
     const why = explained(failure) ?? event.reason ?? run.status;
-    const chosen = await tellFailure(`${who} ended early: ${shortened(why, 300)}`, failure?.kind, 'Show Transcript', 'Resume');
+    const chosen = await tellFailure(
+      `${who} ended early: ${shortened(why, 300)}`, failure?.kind, 'Show Transcript', 'Resume',
+    );
     if (chosen) {
-      await vscode.commands.executeCommand(chosen === 'Resume' ? 'agentls.resumeRun' : 'agentls.showTranscript', { run });
+      await vscode.commands.executeCommand(
+        chosen === 'Resume' ? 'agentls.resumeRun' : 'agentls.showTranscript', { run },
+      );
     }
     return;
   }
   await proposals.refresh();
   const found = [...(sessions.all.get(run.session)?.findings.values() ?? [])].filter(({ by }) => by === run.id || sessions.run(by)?.parent === run.id);
-  const hints = found.filter(({ finding }) => finding.severity === 'hint').length; // which VS Code shows in the editor alone
+  // which VS Code shows in the editor alone
+  const hints = found.filter(({ finding }) => finding.severity === 'hint').length;
   const problems = found.length - hints;
   const proposal = proposals.open.find((proposal) => proposal.id === event.result.proposal || proposal.run === run.id);
-  const edits = proposal?.files.reduce((n, file) => n + file.hunks.filter((hunk) => hunk.state === 'open').length, 0) ?? 0;
+  const edits = proposal?.files.reduce(
+    (n, file) => n + file.hunks.filter((hunk) => hunk.state === 'open').length, 0,
+  ) ?? 0;
   if (showAnswer && edits === 0) {
     await transcripts.showAnswer(run);
     return;
   }
-  const findings = found.length === 0 ? 'nothing to report' : listed(problems && plural(problems, 'problem'), hints && plural(hints, 'hint'));
+  const findings = found.length === 0
+    ? 'nothing to report'
+    : listed(problems && plural(problems, 'problem'), hints && plural(hints, 'hint'));
   const proposed = edits > 0 ? `, ${plural(edits, 'proposed edit')}` : '';
-  const buttons = [...(problems > 0 ? ['Show Problems'] : []), ...(edits > 0 ? ['Show Edits'] : []), ...(event.result.output ? ['Show Answer'] : [])];
-  const chosen = await vscode.window.showInformationMessage(`${who}: ${run.agent === 'reviewer' ? findings : 'done'}${proposed}.`, ...buttons);
+  const buttons = [
+    ...(problems > 0 ? ['Show Problems'] : []), ...(edits > 0 ? ['Show Edits'] : []),
+    ...(event.result.output ? ['Show Answer'] : []),
+  ];
+  const chosen = await vscode.window.showInformationMessage(
+    `${who}: ${run.agent === 'reviewer' ? findings : 'done'}${proposed}.`, ...buttons,
+  );
   if (chosen === 'Show Problems') {
     await vscode.commands.executeCommand('workbench.actions.view.problems');
   } else if (chosen === 'Show Edits' && proposal) {
@@ -385,7 +453,9 @@ async function tellOfEnd(
 }
 
 /** Shows what the server would as text in the editor's own way, where there is one. */
-async function showDiffOf(proposals: Proposals, chosen: { files?: string[]; hunks?: string[] } | undefined, diff: ProposalDiff | undefined): Promise<void> {
+async function showDiffOf(
+  proposals: Proposals, chosen: { files?: string[]; hunks?: string[] } | undefined, diff: ProposalDiff | undefined,
+): Promise<void> {
   const wanted = new Set([...(chosen?.files ?? []), ...(chosen?.hunks ?? [])]);
   for (const proposal of proposals.open) {
     for (const file of proposal.files) {
@@ -420,7 +490,12 @@ async function pickProblem(): Promise<FixParams | undefined> {
   const list = near.length > 0 ? near : all;
   let problem = list[0];
   if (list.length > 1) {
-    const items = list.map((problem) => ({ label: shortened(problem.message, 100), description: `line ${problem.range.start.line + 1}`, detail: problem.source ?? '', problem }));
+    const items = list.map((problem) => ({
+      label: shortened(problem.message, 100),
+      description: `line ${problem.range.start.line + 1}`,
+      detail: problem.source ?? '',
+      problem,
+    }));
     problem = (await vscode.window.showQuickPick(items, { title: 'Fix a Problem' }))?.problem;
   } else if (!problem) {
     void vscode.window.showInformationMessage('There is no problem in this file.');
@@ -430,5 +505,7 @@ async function pickProblem(): Promise<FixParams | undefined> {
   }
   // What our own server has published names its finding.
   const { data } = problem as vscode.Diagnostic & { data?: { finding?: string } };
-  return data?.finding === undefined ? { uri: uri.toString(), diagnostic: diagnostic(problem) } : { finding: data.finding };
+  return data?.finding === undefined
+    ? { uri: uri.toString(), diagnostic: diagnostic(problem) }
+    : { finding: data.finding };
 }

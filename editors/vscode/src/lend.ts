@@ -9,16 +9,22 @@ const mostSymbols = 500;
 export function lendLanguages(server: Server): void {
   server.support.diagnostics = true;
   server.support.symbols = true;
-  server.answer('agent/diagnostics', async ({ uri }) => diagnostics(uri === undefined ? undefined : vscode.Uri.parse(uri)));
+  server.answer(
+    'agent/diagnostics', async ({ uri }) => diagnostics(uri === undefined ? undefined : vscode.Uri.parse(uri)),
+  );
   server.answer('agent/symbols', async (params) => ({ symbols: (await symbols(params)).slice(0, mostSymbols) }));
 }
 
 const severities: Severity[] = ['error', 'warning', 'information', 'hint'];
 
 function diagnostics(uri: vscode.Uri | undefined): EditorDiagnostics {
-  const all: [vscode.Uri, vscode.Diagnostic[]][] = uri ? [[uri, vscode.languages.getDiagnostics(uri)]] : vscode.languages.getDiagnostics();
+  const all: [vscode.Uri, vscode.Diagnostic[]][] = uri
+    ? [[uri, vscode.languages.getDiagnostics(uri)]]
+    : vscode.languages.getDiagnostics();
   const documents = all
-    .map(([uri, list]) => ({ uri: uri.toString(), diagnostics: list.filter((d) => !d.source?.startsWith('agentls')).map(diagnostic) }))
+    .map(([uri, list]) => ({
+      uri: uri.toString(), diagnostics: list.filter((d) => !d.source?.startsWith('agentls')).map(diagnostic),
+    }))
     .filter((document) => document.diagnostics.length > 0);
   return { documents };
 }
@@ -40,11 +46,17 @@ async function symbols(params: SymbolsParams): Promise<EditorSymbol[]> {
   const position = new vscode.Position(params.position?.line ?? 0, params.position?.character ?? 0);
   switch (params.query) {
     case 'definition': {
-      const found = await vscode.commands.executeCommand<(vscode.Location | vscode.LocationLink)[]>('vscode.executeDefinitionProvider', uri, position);
-      return (found ?? []).map((at) => ('targetUri' in at ? place(at.targetUri, at.targetSelectionRange ?? at.targetRange) : place(at.uri, at.range)));
+      const found = await vscode.commands.executeCommand<(vscode.Location | vscode.LocationLink)[]>(
+        'vscode.executeDefinitionProvider', uri, position,
+      );
+      return (found ?? []).map((at) => ('targetUri' in at
+        ? place(at.targetUri, at.targetSelectionRange ?? at.targetRange)
+        : place(at.uri, at.range)));
     }
     case 'references': {
-      const found = await vscode.commands.executeCommand<vscode.Location[]>('vscode.executeReferenceProvider', uri, position);
+      const found = await vscode.commands.executeCommand<vscode.Location[]>(
+        'vscode.executeReferenceProvider', uri, position,
+      );
       return (found ?? []).map((at) => place(at.uri, at.range));
     }
     case 'document': {
@@ -52,7 +64,9 @@ async function symbols(params: SymbolsParams): Promise<EditorSymbol[]> {
       return (found ?? []).flatMap((symbol) => ('children' in symbol ? nested(uri, symbol) : [named(symbol)]));
     }
     case 'workspace': {
-      const found = await vscode.commands.executeCommand<vscode.SymbolInformation[]>('vscode.executeWorkspaceSymbolProvider', params.name ?? '');
+      const found = await vscode.commands.executeCommand<vscode.SymbolInformation[]>(
+        'vscode.executeWorkspaceSymbolProvider', params.name ?? '',
+      );
       return (found ?? []).map(named);
     }
   }
@@ -60,7 +74,10 @@ async function symbols(params: SymbolsParams): Promise<EditorSymbol[]> {
 }
 
 function nested(uri: vscode.Uri, symbol: vscode.DocumentSymbol, container?: string): EditorSymbol[] {
-  const own: EditorSymbol = { ...place(uri, symbol.selectionRange), name: symbol.name, kind: kind(symbol.kind), ...(container === undefined ? {} : { container }) };
+  const own: EditorSymbol = {
+    ...place(uri, symbol.selectionRange), name: symbol.name, kind: kind(symbol.kind),
+    ...(container === undefined ? {} : { container }),
+  };
   return [own, ...symbol.children.flatMap((child) => nested(uri, child, symbol.name))];
 }
 

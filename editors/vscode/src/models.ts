@@ -12,7 +12,9 @@ export function lendModels(server: Server, subscriptions: vscode.Disposable[]): 
       const models = await vscode.lm.selectChatModels();
       if (server.running) {
         await server.request('agent/model/lend', {
-          models: models.map((model) => ({ id: model.id, title: `${model.name} (${model.vendor})`, contextTokens: model.maxInputTokens })),
+          models: models.map((model) => ({
+            id: model.id, title: `${model.name} (${model.vendor})`, contextTokens: model.maxInputTokens,
+          })),
         });
       }
     } catch (error) {
@@ -25,7 +27,9 @@ export function lendModels(server: Server, subscriptions: vscode.Disposable[]): 
   );
 }
 
-async function generate(server: Server, params: GenerateParams, token: vscode.CancellationToken): Promise<GenerateResult> {
+async function generate(
+  server: Server, params: GenerateParams, token: vscode.CancellationToken,
+): Promise<GenerateResult> {
   const model = await choose(params.model);
   const messages = [vscode.LanguageModelChatMessage.User(params.system), ...params.messages.map(message)];
   const options: vscode.LanguageModelChatRequestOptions = {
@@ -54,7 +58,12 @@ async function generate(server: Server, params: GenerateParams, token: vscode.Ca
         if (params.partialResultToken !== undefined) {
           await server.progress(params.partialResultToken, { kind: 'call', name: piece.name });
         }
-        parts.push({ kind: 'call', id: piece.callId, name: piece.name, arguments: piece.input as NonNullable<ModelPart['arguments']> });
+        parts.push({
+          kind: 'call',
+          id: piece.callId,
+          name: piece.name,
+          arguments: piece.input as NonNullable<ModelPart['arguments']>,
+        });
       }
     }
   } catch (error) {
@@ -76,7 +85,11 @@ function failed(model: vscode.LanguageModelChat, error: unknown): ResponseError<
   const detail = `${model.name} of the editor: ${readable(error)}`;
   const failure: Failure =
     code === vscode.LanguageModelError.NoPermissions.name
-      ? { kind: 'auth', detail, hint: 'Let agentls use it (Accounts > Manage Language Model Access), or choose another model.' }
+      ? {
+        kind: 'auth',
+        detail,
+        hint: 'Let agentls use it (Accounts > Manage Language Model Access), or choose another model.',
+      }
       : code === vscode.LanguageModelError.NotFound.name
         ? { kind: 'not_found', detail, hint: 'Choose another model in agentls.defaultModel.' }
         : { kind: /quota|rate.?limit/i.test(detail) ? 'rate_limit' : 'server', detail };

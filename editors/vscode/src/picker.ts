@@ -18,7 +18,10 @@ function dot(color: string | undefined): vscode.Uri {
 export async function pickAgent(sessions: Sessions, title: string, all: boolean): Promise<AgentInfo | undefined> {
   const item = (agent: AgentInfo, preset: string) => ({
     label: [agent.icon, agent.title].filter((part) => part).join(' '),
-    description: dotted(agent.slug === preset ? 'default' : '', agent.model === 'inherit' ? '' : agent.model, agent.source.layer === 'builtin' ? '' : agent.source.layer),
+    description: dotted(
+      agent.slug === preset ? 'default' : '', agent.model === 'inherit' ? '' : agent.model,
+      agent.source.layer === 'builtin' ? '' : agent.source.layer,
+    ),
     detail: agent.description,
     iconPath: dot(agent.color),
     agent,
@@ -51,7 +54,9 @@ export async function pickRun(runs: RunInfo[], title: string, none: string): Pro
   if (runs.length <= 1) {
     return runs[0];
   }
-  const items = [...runs].sort((a, b) => b.created.localeCompare(a.created)).map((run) => ({ label: run.title, description: dotted(run.agent, run.status), detail: run.message || '', run }));
+  const items = [...runs].sort((a, b) => b.created.localeCompare(a.created)).map((run) => ({
+    label: run.title, description: dotted(run.agent, run.status), detail: run.message || '', run,
+  }));
   return (await vscode.window.showQuickPick(items, { title }))?.run;
 }
 
@@ -60,7 +65,12 @@ export async function pickChanges(): Promise<ChangeScope | undefined> {
   const items: (vscode.QuickPickItem & { kindOf: ChangeScope['kind']; ask?: string })[] = [
     { label: '$(edit) My changes', description: 'what is not committed, unsaved text included', kindOf: 'uncommitted' },
     { label: '$(add) Staged changes', description: 'what the next commit would bring', kindOf: 'staged' },
-    { label: '$(git-branch) My branch…', description: 'what it has and another one has not', kindOf: 'base', ask: 'Against which branch?' },
+    {
+      label: '$(git-branch) My branch…',
+      description: 'what it has and another one has not',
+      kindOf: 'base',
+      ask: 'Against which branch?',
+    },
     { label: '$(git-commit) One commit…', description: 'what it brings', kindOf: 'commit', ask: 'Which commit?' },
   ];
   const title = 'Review Changes';

@@ -7,8 +7,8 @@ export interface Place {
 }
 
 /**
- * The place for what works on a document: where the user is, or the file of the diff that is open. It fails where something is
- * open that agentls cannot read, such as a notebook: another file would be the wrong one.
+ * The place for what works on a document: where the user is, or the file of the diff that is open. It fails where
+ * something is open that agentls cannot read, such as a notebook: another file would be the wrong one.
  */
 export function subject(selection: boolean): Place | undefined {
   const input = vscode.window.tabGroups.activeTabGroup.activeTab?.input;

@@ -1,5 +1,7 @@
 import * as vscode from 'vscode';
-import type { ProgressToken, WorkDoneProgressBegin, WorkDoneProgressEnd, WorkDoneProgressReport } from 'vscode-languageclient/node';
+import type {
+  ProgressToken, WorkDoneProgressBegin, WorkDoneProgressEnd, WorkDoneProgressReport,
+} from 'vscode-languageclient/node';
 import type { Server } from './server';
 import type { Sessions } from './sessions';
 
@@ -9,12 +11,15 @@ type Value = WorkDoneProgressBegin | WorkDoneProgressReport | WorkDoneProgressEn
 const shortTime = 500;
 
 /**
- * Shows what the user started as a notification with a Cancel. Children are in the tree and in the tooltip of the status bar: a dozen
- * notifications would hide the code, and a second item in the bar the position. The tokens of the server are the ids of its runs.
+ * Shows what the user started as a notification with a Cancel. Children are in the tree and in the tooltip of the
+ * status bar: a dozen notifications would hide the code, and a second item in the bar the position. The tokens of the
+ * server are the ids of its runs.
  */
 export function showProgress(server: Server, sessions: Sessions): void {
   const shown = new Map<ProgressToken, (value: WorkDoneProgressReport | WorkDoneProgressEnd) => void>();
-  const show = (token: ProgressToken, first: WorkDoneProgressBegin, last: WorkDoneProgressBegin | WorkDoneProgressReport) => {
+  const show = (
+    token: ProgressToken, first: WorkDoneProgressBegin, last: WorkDoneProgressBegin | WorkDoneProgressReport,
+  ) => {
     if ((sessions.run(String(token))?.depth ?? 0) > 0) {
       return;
     }

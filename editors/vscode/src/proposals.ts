@@ -33,9 +33,16 @@ export class Proposals implements vscode.CodeLensProvider, vscode.Disposable {
   /** The titles of the editors with the diffs of several files. VS Code does not say what such an editor shows. */
   private readonly several = new Set<string>();
 
-  private readonly replaced = decoration('editorOverviewRuler.deletedForeground', { backgroundColor: color('diffEditor.removedLineBackground') });
-  private readonly inserted = decoration('editorOverviewRuler.addedForeground', { borderColor: color('charts.green'), borderStyle: 'solid', borderWidth: '2px 0 0 0' });
-  private readonly conflicting = decoration('editorOverviewRuler.warningForeground', { backgroundColor: color('inputValidation.warningBackground') });
+  private readonly replaced = decoration(
+    'editorOverviewRuler.deletedForeground', { backgroundColor: color('diffEditor.removedLineBackground') },
+  );
+  private readonly inserted = decoration(
+    'editorOverviewRuler.addedForeground',
+    { borderColor: color('charts.green'), borderStyle: 'solid', borderWidth: '2px 0 0 0' },
+  );
+  private readonly conflicting = decoration(
+    'editorOverviewRuler.warningForeground', { backgroundColor: color('inputValidation.warningBackground') },
+  );
 
   constructor(
     private readonly server: Server,
@@ -120,7 +127,9 @@ export class Proposals implements vscode.CodeLensProvider, vscode.Disposable {
     const lenses: vscode.CodeLens[] = [];
     const add = (line: number, title: string, command: string, argument: object) =>
       // A plain space behind the icon is swallowed.
-      lenses.push(new vscode.CodeLens(new vscode.Range(line, 0, line, 0), { title: title.replace(') ', ')\u00a0'), command, arguments: [argument] }));
+      lenses.push(new vscode.CodeLens(
+        new vscode.Range(line, 0, line, 0), { title: title.replace(') ', ')\u00a0'), command, arguments: [argument] },
+      ));
     const open = hunks.filter((hunk) => hunk.state === 'open').length;
     if (open > 1) {
       const whole = { proposal: proposal.id, files: [file.uri] };
@@ -132,14 +141,21 @@ export class Proposals implements vscode.CodeLensProvider, vscode.Disposable {
       const line = Math.min(hunk.range.start.line, Math.max(0, document.lineCount - 1));
       const one = { proposal: proposal.id, hunks: [hunk.id] };
       if (hunk.state === 'conflict') {
-        add(line, `$(warning) ${dotted('Conflict', hunk.agent)}: take the agent's text`, 'agentls.proposal.accept', { ...one, overwrite: true });
+        add(
+          line, `$(warning) ${dotted('Conflict', hunk.agent)}: take the agent's text`, 'agentls.proposal.accept',
+          { ...one, overwrite: true },
+        );
         add(line, 'Keep these lines', 'agentls.proposal.reject', one);
         continue;
       }
       const what = file.change && file.change !== 'modified' ? ` (${file.change})` : '';
       add(line, `$(check) Accept${what}`, 'agentls.proposal.accept', one);
       add(line, '$(x) Reject', 'agentls.proposal.reject', one);
-      add(line, `$(diff) ${shortened(dotted(hunk.agent ?? proposal.agent, hunk.reason || (news(hunk).length > 0 ? '' : 'takes lines out')), 70)}`, 'agentls.showDiff', { proposal, file });
+      add(
+        line,
+        `$(diff) ${shortened(dotted(hunk.agent ?? proposal.agent, hunk.reason || (news(hunk).length > 0 ? '' : 'takes lines out')), 70)}`,
+        'agentls.showDiff', { proposal, file },
+      );
     }
     return lenses;
   }
@@ -157,7 +173,9 @@ export class Proposals implements vscode.CodeLensProvider, vscode.Disposable {
   /** Opens the diff of a file, from what the editor shows to what is proposed. */
   async showDiff(file: ProposalFile, agent: string): Promise<void> {
     const [left, right, title] = sides(file);
-    await vscode.commands.executeCommand('vscode.diff', left, right, `${title} (proposed by ${agent})`, { preview: true });
+    await vscode.commands.executeCommand(
+      'vscode.diff', left, right, `${title} (proposed by ${agent})`, { preview: true },
+    );
   }
 
   /** Opens the diffs of all files of a proposal in one editor. */
@@ -219,7 +237,9 @@ export class Proposals implements vscode.CodeLensProvider, vscode.Disposable {
       .filter((tab) => {
         const { input } = tab;
         const side = input instanceof vscode.TabInputTextDiff ? [input.original, input.modified].find((uri) => uri.scheme === proposedScheme) : undefined;
-        return side ? !this.fileOf(sourceOf(side))?.file.hunks.some(undecided) : this.showsSeveral(tab) && !this.waits();
+        return side
+          ? !this.fileOf(sourceOf(side))?.file.hunks.some(undecided)
+          : this.showsSeveral(tab) && !this.waits();
       });
     if (done.length > 0) {
       await vscode.window.tabGroups.close(done, true);
@@ -231,7 +251,9 @@ export class Proposals implements vscode.CodeLensProvider, vscode.Disposable {
       const found = this.fileOf(editor.document.uri);
       const hunks = found?.file.hunks.filter(undecided) ?? [];
       const at = (which: (hunk: Hunk) => boolean): vscode.DecorationOptions[] =>
-        hunks.filter(which).map((hunk) => ({ range: shown(hunk), hoverMessage: hover(hunk), renderOptions: ghost(hunk) }));
+        hunks.filter(which).map((hunk) => ({
+          range: shown(hunk), hoverMessage: hover(hunk), renderOptions: ghost(hunk),
+        }));
       editor.setDecorations(this.replaced, at((hunk) => hunk.state === 'open' && !rangeOf(hunk).isEmpty));
       editor.setDecorations(this.inserted, at((hunk) => hunk.state === 'open' && rangeOf(hunk).isEmpty));
       editor.setDecorations(this.conflicting, at((hunk) => hunk.state === 'conflict'));
@@ -252,7 +274,11 @@ function ghost(hunk: Hunk): vscode.DecorationInstanceRenderOptions {
     return {};
   }
   const rest = more.length > 0 ? `  … ${plural(more.length, 'more line')}` : '';
-  return { after: { contentText: `→ ${shortened(line.trim(), 100)}${rest}`, color: color('gitDecoration.addedResourceForeground'), margin: '0 0 0 3ch' } };
+  return { after: {
+    contentText: `→ ${shortened(line.trim(), 100)}${rest}`,
+    color: color('gitDecoration.addedResourceForeground'),
+    margin: '0 0 0 3ch',
+  } };
 }
 
 function color(name: string): vscode.ThemeColor {
@@ -297,7 +323,10 @@ function sides(file: ProposalFile): [vscode.Uri, vscode.Uri, string] {
   const target = file.newUri ? vscode.Uri.parse(file.newUri) : source;
   const proposed = vscode.Uri.from({ scheme: proposedScheme, path: target.path, query: source.toString() });
   const name = target.path.slice(target.path.lastIndexOf('/') + 1);
-  return [file.change === 'created' ? proposed.with({ fragment: 'nothing' }) : source, file.change === 'deleted' ? proposed.with({ fragment: 'nothing' }) : proposed, name];
+  return [
+    file.change === 'created' ? proposed.with({ fragment: 'nothing' }) : source,
+    file.change === 'deleted' ? proposed.with({ fragment: 'nothing' }) : proposed, name,
+  ];
 }
 
 /** The text with the open hunks of a file in it. */

@@ -30,7 +30,10 @@ export type AskID = string;
 /** Names one remembered permission. Opaque. */
 export type GrantID = string;
 
-/** The number of a stored event: a whole number that counts from 1 in each session without a gap. 0 means before the first. */
+/**
+ * The number of a stored event: a whole number that counts from 1 in each session without a gap. 0 means before the
+ * first.
+ */
 export type Sequence = number;
 
 /** A number of tokens: a whole number, 0 or more. */
@@ -43,7 +46,9 @@ export type Milliseconds = number;
 export type Timestamp = string;
 
 /** LSP's ProgressToken. */
-export type ProgressToken = number | string;
+export type ProgressToken =
+  | number
+  | string;
 
 /** A JSON Schema, draft 2020-12, whose root describes an object. */
 export type JSONSchema = LSPObject;
@@ -52,17 +57,49 @@ export type JSONSchema = LSPObject;
 export type LSPObject = { [key: string]: LSPAny };
 
 /** LSP's any: any JSON value. */
-export type LSPAny = string | number | number | number | boolean | null | LSPObject | LSPArray;
+export type LSPAny =
+  | string
+  | number
+  | number
+  | number
+  | boolean
+  | null
+  | LSPObject
+  | LSPArray;
 
 /** LSP's array: any JSON array. */
 export type LSPArray = LSPAny[];
 
 /** Every event. The set is closed: `type` tells them apart, and a receiver ignores a type that it does not know. */
-export type Event = RunCreated | RunStatusChanged | RunProgress | TurnStarted | TextDelta | ReasoningDelta | MessageCommitted | ToolCallStarted | ToolCallProgress | ToolCallFinished | AskOpened | AskResolved | FindingReported | FindingCleared | ProposalChanged | TodoChanged | RetryScheduled | Compacted | Notice | SessionChanged | EventsTrimmed | RunFinished;
+export type Event =
+  | RunCreated
+  | RunStatusChanged
+  | RunProgress
+  | TurnStarted
+  | TextDelta
+  | ReasoningDelta
+  | MessageCommitted
+  | ToolCallStarted
+  | ToolCallProgress
+  | ToolCallFinished
+  | AskOpened
+  | AskResolved
+  | FindingReported
+  | FindingCleared
+  | ProposalChanged
+  | TodoChanged
+  | RetryScheduled
+  | Compacted
+  | Notice
+  | SessionChanged
+  | EventsTrimmed
+  | RunFinished;
 
 /** Which changes of a repository are meant. */
 export type ChangeKind =
-  /** What the editor shows and the last commit has not: staged or not, saved or not, and files that nobody has added. */
+  /**
+   * What the editor shows and the last commit has not: staged or not, saved or not, and files that nobody has added.
+   */
   | 'uncommitted'
   /** What the next commit would bring. */
   | 'staged'
@@ -389,7 +426,10 @@ export type Health =
   /** Others may come from a newer peer. */
   | (string & {});
 
-/** A range of text in bytes of UTF-8. It does not depend on the position encoding of a connection, and so is not LSP's `Range`. */
+/**
+ * A range of text in bytes of UTF-8. It does not depend on the position encoding of a connection, and so is not LSP's
+ * `Range`.
+ */
 export interface Span {
   /** The first line, 0-based. */
   startLine: number;
@@ -415,7 +455,10 @@ export interface Usage {
 
 /** What went wrong, in words for a person. It is also the `data` of every error answer. */
 export interface Failure {
-  /** A word for programs: an ErrorKind, or what a model's provider failed with, such as `rate_limit`, `network` or `auth`. */
+  /**
+   * A word for programs: an ErrorKind, or what a model's provider failed with, such as `rate_limit`, `network` or
+   * `auth`.
+   */
   kind: string;
   /** What happened, and where. */
   detail: string;
@@ -433,9 +476,14 @@ export interface CallSummary {
   durationMs: Milliseconds;
 }
 
-/** The report of a child to its parent. Files and counts come from what the engine saw, not from what the model claims. */
+/**
+ * The report of a child to its parent. Files and counts come from what the engine saw, not from what the model claims.
+ */
 export interface ChildResult {
-  /** How far its task is done: what it says where it came to its end, else what its end says. Absent in what was stored by former versions. */
+  /**
+   * How far its task is done: what it says where it came to its end, else what its end says. Absent in what was stored
+   * by former versions.
+   */
   status?: ChildStatus;
   /** The outcome in a sentence or two. */
   summary: string;
@@ -487,9 +535,14 @@ export interface RunResult {
   children: RunID[];
   /** The proposal that holds its edits, where there are any. */
   proposal?: ProposalID;
-  /** How far its task is done, by its end and by what it handed over; `partial` where a limit cut it off. Absent while it has not ended. */
+  /**
+   * How far its task is done, by its end and by what it handed over; `partial` where a limit cut it off. Absent while
+   * it has not ended.
+   */
   outcome?: ChildStatus;
-  /** Once it has ended, the files that its edits changed or made: paths from the workspace root, with forward slashes. */
+  /**
+   * Once it has ended, the files that its edits changed or made: paths from the workspace root, with forward slashes.
+   */
   files?: string[];
 }
 
@@ -523,7 +576,11 @@ export interface Todo {
 
 /** What all events have: the envelope. */
 export interface EventHeader {
-  /** Numbers the stored events of the session. A transient event (TextDelta, ReasoningDelta, RunProgress, ToolCallProgress) is not stored and has the number of the last stored one. A number that is missing means that a client was too slow (EventsTrimmed). */
+  /**
+   * Numbers the stored events of the session. A transient event (TextDelta, ReasoningDelta, RunProgress,
+   * ToolCallProgress) is not stored and has the number of the last stored one. A number that is missing means that a
+   * client was too slow (EventsTrimmed).
+   */
   seq: Sequence;
   /** The session that it happened in. */
   session: SessionID;
@@ -553,7 +610,10 @@ export interface RunCreated extends EventHeader {
   model: string;
   /** The run that it goes on with; absent for one that begins anew. */
   resumes?: RunID;
-  /** How the agent works, an ExecutionMode: `agentic`, `single_shot`, `streaming` or `planning`. Absent for runs that former versions stored. */
+  /**
+   * How the agent works, an ExecutionMode: `agentic`, `single_shot`, `streaming` or `planning`. Absent for runs that
+   * former versions stored.
+   */
   mode?: string;
   /** Whether the run that started it does not wait for it. */
   background?: boolean;
@@ -591,7 +651,10 @@ export interface RunProgress extends EventHeader {
   message: string;
 }
 
-/** A request goes to the model. What was streamed of the run's former answer and did not become a MessageCommitted is void: no call of it was made. */
+/**
+ * A request goes to the model. What was streamed of the run's former answer and did not become a MessageCommitted is
+ * void: no call of it was made.
+ */
 export interface TurnStarted extends EventHeader {
   /** The event's name. */
   type: 'TurnStarted';
@@ -601,7 +664,10 @@ export interface TurnStarted extends EventHeader {
   attempt?: number;
 }
 
-/** A piece of the answer that is being written. Transient; MessageCommitted brings the whole. Where RetryScheduled or the next TurnStarted of the run comes instead, the pieces so far are void. */
+/**
+ * A piece of the answer that is being written. Transient; MessageCommitted brings the whole. Where RetryScheduled or
+ * the next TurnStarted of the run comes instead, the pieces so far are void.
+ */
 export interface TextDelta extends EventHeader {
   /** The event's name. */
   type: 'TextDelta';
@@ -661,9 +727,15 @@ export interface ToolCallFinished extends EventHeader {
   tool: string;
   /** How it ended. */
   status: CallStatus;
-  /** The exit code of the command that it ran to its end, or saw the end of. The status is `ok` whatever the code: the call did what it was asked for. */
+  /**
+   * The exit code of the command that it ran to its end, or saw the end of. The status is `ok` whatever the code: the
+   * call did what it was asked for.
+   */
   exitCode?: number;
-  /** Which files its command changed that a rule or the mode forbids to change, and why: these changes are not proposed. Absent where there are none. */
+  /**
+   * Which files its command changed that a rule or the mode forbids to change, and why: these changes are not proposed.
+   * Absent where there are none.
+   */
   leftOut?: string;
   /** The outcome in one line, such as `120 lines`. */
   summary: string;
@@ -739,7 +811,10 @@ export interface TodoChanged extends EventHeader {
   items: Todo[];
 }
 
-/** The provider failed and will be asked again. What was streamed of its answer is void: nothing of it is stored, no call of it was made. The run waits until the next TurnStarted. */
+/**
+ * The provider failed and will be asked again. What was streamed of its answer is void: nothing of it is stored, no
+ * call of it was made. The run waits until the next TurnStarted.
+ */
 export interface RetryScheduled extends EventHeader {
   /** The event's name. */
   type: 'RetryScheduled';
@@ -751,7 +826,10 @@ export interface RetryScheduled extends EventHeader {
   reason: string;
 }
 
-/** The conversation was shortened, so that it fits the model: from here on a summary stands for its earlier messages, which stay in the transcript. */
+/**
+ * The conversation was shortened, so that it fits the model: from here on a summary stands for its earlier messages,
+ * which stay in the transcript.
+ */
 export interface Compacted extends EventHeader {
   /** The event's name. */
   type: 'Compacted';
@@ -783,7 +861,11 @@ export interface SessionChanged extends EventHeader {
   summary?: string;
 }
 
-/** This client was so slow that events which it has not been sent are kept no longer: up to this event's `seq` they are gone. Drop what you have of the session and subscribe again. It is sent in the place of what is missing, and never stored. */
+/**
+ * This client was so slow that events which it has not been sent are kept no longer: up to this event's `seq` they are
+ * gone. Drop what you have of the session and subscribe again. It is sent in the place of what is missing, and never
+ * stored.
+ */
 export interface EventsTrimmed extends EventHeader {
   /** The event's name. */
   type: 'EventsTrimmed';
@@ -821,7 +903,10 @@ export interface Range {
   end: Position;
 }
 
-/** What one side says under `capabilities.experimental.agentls` of `initialize`. The server sends no request whose member the client did not set. */
+/**
+ * What one side says under `capabilities.experimental.agentls` of `initialize`. The server sends no request whose
+ * member the client did not set.
+ */
 export interface Support {
   /** The version of this protocol that the side speaks. */
   version: string;
@@ -829,13 +914,19 @@ export interface Support {
   asks?: boolean;
   /** Client: it answers `agent/question`. Server: it can send it. */
   questions?: boolean;
-  /** Client: it answers `agent/model/generate`, and may say by `agent/model/lend` which models it has. Server: it can send it. */
+  /**
+   * Client: it answers `agent/model/generate`, and may say by `agent/model/lend` which models it has. Server: it can
+   * send it.
+   */
   models?: boolean;
   /** Client: it answers `agent/diagnostics`. Server: it can send it. */
   diagnostics?: boolean;
   /** Client: it answers `agent/symbols`. Server: it can send it. */
   symbols?: boolean;
-  /** Client: it tells the user itself how runs have ended, as `agent/event` says, and which were interrupted, by `agentls.interrupted` at its start. The server then sends no `window/showMessage` of these. */
+  /**
+   * Client: it tells the user itself how runs have ended, as `agent/event` says, and which were interrupted, by
+   * `agentls.interrupted` at its start. The server then sends no `window/showMessage` of these.
+   */
   endings?: boolean;
 }
 
@@ -879,17 +970,24 @@ export interface AgentInfo {
 export interface PermissionRule {
   /** The tool's canonical name, or `*`. */
   tool: string;
-  /** What the call is matched with: for `bash` words, for files a glob from the workspace root. Absent matches every call. */
+  /**
+   * What the call is matched with: for `bash` words, for files a glob from the workspace root. Absent matches every
+   * call.
+   */
   pattern?: string;
   /** What the rule says. */
   action: RuleAction;
-  /** Where the rule comes from, in words: such as `built-in planner`, `agent coder`, `user file`, or `grant` and its id. */
+  /**
+   * Where the rule comes from, in words: such as `built-in planner`, `agent coder`, `user file`, or `grant` and its id.
+   */
   layer?: string;
 }
 
 /** Limits of a run. An absent limit, and 0, mean the agent's own or the configured one. */
 export interface Limits {
-  /** Turns, each an answer of the model. In the last one it only hands over; where it does not, it is asked once more. */
+  /**
+   * Turns, each an answer of the model. In the last one it only hands over; where it does not, it is asked once more.
+   */
   maxTurns?: number;
   /** Time from creation to end. */
   timeoutMs?: Milliseconds;
@@ -923,7 +1021,10 @@ export interface AgentDefinition extends AgentInfo {
   skills?: string[];
   /** MCP servers that it brings. */
   mcpServers?: string[];
-  /** All that its definition says, as an object in JSON that `agent/register` and `agent/check` take with the format `json`. */
+  /**
+   * All that its definition says, as an object in JSON that `agent/register` and `agent/check` take with the format
+   * `json`.
+   */
   definition: string;
 }
 
@@ -1011,7 +1112,10 @@ export interface RunContext {
   range?: Range;
   /** More documents that the agent should know of. */
   uris?: string[];
-  /** Changes of the repository, unsaved text included: they are put into the prompt, and the changed files into the context. Where they are large, each file gets a child of its own. The error is `failed` where nothing has changed. */
+  /**
+   * Changes of the repository, unsaved text included: they are put into the prompt, and the changed files into the
+   * context. Where they are large, each file gets a child of its own. The error is `failed` where nothing has changed.
+   */
   changes?: ChangeScope;
 }
 
@@ -1029,11 +1133,20 @@ export interface ChangeScope {
 export interface RunParams {
   /** The slug or an alias; absent means the default agent. */
   agent?: string;
-  /** What to do, where `@path`, `@path:10-20`, `@"a path"`, `@folder/`, `@diff` and `@diagnostics` bring along what they name, as it is then; what the agent may not see is refused, and what names nothing is text. */
+  /**
+   * What to do, where `@path`, `@path:10-20`, `@"a path"`, `@folder/`, `@diff` and `@diagnostics` bring along what they
+   * name, as it is then; what the agent may not see is refused, and what names nothing is text.
+   */
   prompt: string;
-  /** The session to go on with, which is open in this process; of one that has ended, `agent/resume` goes on with a run. Absent means the window's own session: the one of this connection, made on its first use. */
+  /**
+   * The session to go on with, which is open in this process; of one that has ended, `agent/resume` goes on with a run.
+   * Absent means the window's own session: the one of this connection, made on its first use.
+   */
   session?: SessionID;
-  /** The run whose conversation this prompt follows: everything said and done there is known. It has ended, and its agent and mode are those of this run, too, so that `agent` and `permissionMode` are absent. */
+  /**
+   * The run whose conversation this prompt follows: everything said and done there is known. It has ended, and its
+   * agent and mode are those of this run, too, so that `agent` and `permissionMode` are absent.
+   */
   after?: RunID;
   /** What the editor points at. */
   context?: RunContext;
@@ -1045,9 +1158,15 @@ export interface RunParams {
   permissionMode?: PermissionMode;
   /** Limits that are tighter or wider than the agent's own. */
   limits?: Limits;
-  /** Repeat, each time afresh with a summary of the last, until the success check passes or so many passes are made. Absent, 0 and 1 mean once. A prompt that begins with `/iter N` asks for the same. */
+  /**
+   * Repeat, each time afresh with a summary of the last, until the success check passes or so many passes are made.
+   * Absent, 0 and 1 mean once. A prompt that begins with `/iter N` asks for the same.
+   */
   iterations?: number;
-  /** The success check of `iterations`: a command line, run after each pass on what the agent proposes, with its rights. Absent means that a pass which says that the task is done, and had nothing to change, is the last. */
+  /**
+   * The success check of `iterations`: a command line, run after each pass on what the agent proposes, with its rights.
+   * Absent means that a pass which says that the task is done, and had nothing to change, is the last.
+   */
   until?: string;
 }
 
@@ -1065,7 +1184,10 @@ export interface WaitParams {
   run: RunID;
   /** Answer with the state of that moment after so long; absent and 0 mean wait for the end. */
   timeoutMs?: Milliseconds;
-  /** Where to report the run's progress while waiting. It ends with the answer, and the editor cannot cancel the run by it: `agent/cancel` does. */
+  /**
+   * Where to report the run's progress while waiting. It ends with the answer, and the editor cannot cancel the run by
+   * it: `agent/cancel` does.
+   */
   workDoneToken?: ProgressToken;
 }
 
@@ -1141,7 +1263,10 @@ export interface RunInfo {
   created: Timestamp;
   /** When it ended; absent while it has not. */
   finished?: Timestamp;
-  /** How many requests went to the model; of a run that a fork or an import copied, how many answers its conversation has. */
+  /**
+   * How many requests went to the model; of a run that a fork or an import copied, how many answers its conversation
+   * has.
+   */
   turns: number;
   /** The largest used share of any of its limits, in percent, 0 to 100. */
   budgetUsed: number;
@@ -1157,9 +1282,14 @@ export interface RunInfo {
   background?: boolean;
   /** The file that tells how far a run in the background is, and then what came of it; absent for others. */
   outputUri?: string;
-  /** How far its task is done, by its end and by what it handed over; `partial` where a limit cut it off. Absent while it has not ended. */
+  /**
+   * How far its task is done, by its end and by what it handed over; `partial` where a limit cut it off. Absent while
+   * it has not ended.
+   */
   outcome?: ChildStatus;
-  /** Once it has ended, the files that its edits changed or made: paths from the workspace root, with forward slashes. */
+  /**
+   * Once it has ended, the files that its edits changed or made: paths from the workspace root, with forward slashes.
+   */
   files?: string[];
 }
 
@@ -1243,7 +1373,10 @@ export interface TranscriptCall {
   arguments: string;
   /** How it ended; absent while it has not, and where no outcome is known. */
   status?: CallStatus;
-  /** The exit code of the command that it ran to its end, or saw the end of. The status is `ok` whatever the code: the call did what it was asked for. */
+  /**
+   * The exit code of the command that it ran to its end, or saw the end of. The status is `ok` whatever the code: the
+   * call did what it was asked for.
+   */
   exitCode?: number;
   /** What the model was told. */
   output?: string;
@@ -1291,7 +1424,10 @@ export interface Transcript {
 export interface SubscribeParams {
   /** The session, of whatever process; absent means the window's own, which is made where there is none yet. */
   session?: SessionID;
-  /** The number of the last event that the client has of the session; absent means none, and that it starts from the snapshot. */
+  /**
+   * The number of the last event that the client has of the session; absent means none, and that it starts from the
+   * snapshot.
+   */
   since?: Sequence;
 }
 
@@ -1311,9 +1447,15 @@ export interface SessionSnapshot {
   asks: Ask[];
 }
 
-/** Result of `agent/subscribe`. Without `since`, events behind each snapshot's `seq` follow. With it, events behind `since` follow, unless `reset` is true. */
+/**
+ * Result of `agent/subscribe`. Without `since`, events behind each snapshot's `seq` follow. With it, events behind
+ * `since` follow, unless `reset` is true.
+ */
 export interface SubscribeResult {
-  /** The events since `since` are no longer all there: drop what you have and start from the snapshot. Events behind its `seq` follow. */
+  /**
+   * The events since `since` are no longer all there: drop what you have and start from the snapshot. Events behind its
+   * `seq` follow.
+   */
   reset?: boolean;
   /** The snapshots. */
   sessions: SessionSnapshot[];
@@ -1387,11 +1529,16 @@ export interface ProposalsParams {
 export interface ProposalList {
   /** The proposals, the oldest first; closed ones are not among them. */
   proposals: Proposal[];
-  /** The runs with accepted edits that `agent/undo` can take back, the latest first. They are roots; edits of their children count as theirs. Empty for a session that is not the window's own. */
+  /**
+   * The runs with accepted edits that `agent/undo` can take back, the latest first. They are roots; edits of their
+   * children count as theirs. Empty for a session that is not the window's own.
+   */
   undoable: RunInfo[];
 }
 
-/** Chooses hunks of a proposal. Without `files` and `hunks` it means everything open; with both, the hunks of either. */
+/**
+ * Chooses hunks of a proposal. Without `files` and `hunks` it means everything open; with both, the hunks of either.
+ */
 export interface ProposalParams {
   /** The proposal. */
   proposal: ProposalID;
@@ -1409,7 +1556,10 @@ export interface AcceptParams {
   files?: string[];
   /** These hunks. */
   hunks?: HunkID[];
-  /** Also takes those of `hunks` that are in conflict: the agent's text replaces what stands at their lines now. Absent means that a hunk in conflict fails. */
+  /**
+   * Also takes those of `hunks` that are in conflict: the agent's text replaces what stands at their lines now. Absent
+   * means that a hunk in conflict fails.
+   */
   overwrite?: boolean;
 }
 
@@ -1443,7 +1593,10 @@ export interface ProposalDiff {
   diff: string;
   /** Both sides of the chosen hunks in conflict, which fit no diff, for people. */
   conflicts?: string;
-  /** The document of the scheme `agentls` that has the same text, for clients with `workspace/textDocumentContent`; it is kept up to date. Absent for a choice that has no name. */
+  /**
+   * The document of the scheme `agentls` that has the same text, for clients with `workspace/textDocumentContent`; it
+   * is kept up to date. Absent for a choice that has no name.
+   */
   uri?: string;
 }
 
@@ -1463,7 +1616,10 @@ export interface RewindParams {
 
 /** Result of `agent/rewind`. */
 export interface RewindResult {
-  /** The run that the next prompt follows, as `after` in `agent/run`; absent where the conversation began with the prompt. */
+  /**
+   * The run that the next prompt follows, as `after` in `agent/run`; absent where the conversation began with the
+   * prompt.
+   */
   after?: RunID;
   /** The runs of the user that were gone back behind, oldest first. */
   runs: RunID[];
@@ -1569,7 +1725,10 @@ export interface AnswerAskParams {
   scope?: Scope;
   /** When an answer for longer than once ends by itself; absent means never. It must lie ahead. */
   expires?: Timestamp;
-  /** With `allow`, the answer to an agent's question: labels of its choices, or the user's own words. Without, `deny` leaves it to the agent. */
+  /**
+   * With `allow`, the answer to an agent's question: labels of its choices, or the user's own words. Without, `deny`
+   * leaves it to the agent.
+   */
   answers?: string[];
 }
 
@@ -1613,13 +1772,22 @@ export interface RevokeParams {
   grant: GrantID;
 }
 
-/** Params of `agent/explain`: a call to decide on, without making it, or what an agent is instructed to do, without starting it. */
+/**
+ * Params of `agent/explain`: a call to decide on, without making it, or what an agent is instructed to do, without
+ * starting it.
+ */
 export interface ExplainParams {
   /** The tool's name; absent where only the instructions are wanted. */
   tool?: string;
-  /** A document that the agent would be started on, of whose folders the instructions count; absent means none. With `run` it does not count. */
+  /**
+   * A document that the agent would be started on, of whose folders the instructions count; absent means none. With
+   * `run` it does not count.
+   */
   uri?: string;
-  /** What rules are matched with: the command line for `bash`, a path from the workspace root for files, a URL for the network. */
+  /**
+   * What rules are matched with: the command line for `bash`, a path from the workspace root for files, a URL for the
+   * network.
+   */
   call?: string;
   /** The agent that would make the call; absent means the default agent. */
   agent?: string;
@@ -1635,7 +1803,10 @@ export interface InstructionFile {
   importedBy?: string;
   /** Its length in bytes; 0 for a file that is not given. */
   size: number;
-  /** How many of its bytes are left out, since all files together are longer than `instructions.max_bytes`; absent for none. */
+  /**
+   * How many of its bytes are left out, since all files together are longer than `instructions.max_bytes`; absent for
+   * none.
+   */
   cut?: number;
   /** How many characters are left out that nobody sees; absent for none. */
   unseen?: number;
@@ -1645,7 +1816,10 @@ export interface InstructionFile {
 
 /** Result of `agent/explain`. */
 export interface Explanation {
-  /** What instructs the run, or would instruct the agent, in the order in which it is told: what comes later counts more. Then the files that are not given. */
+  /**
+   * What instructs the run, or would instruct the agent, in the order in which it is told: what comes later counts
+   * more. Then the files that are not given.
+   */
   instructions: InstructionFile[];
   /** What would happen; absent where no tool is named. */
   action?: RuleAction;
@@ -1727,7 +1901,10 @@ export interface UsageRow {
   runs: number;
   /** How many of them came to an end by themselves: neither cancelled nor interrupted. */
   ended: number;
-  /** How many of those have done their whole task: no limit cut them off, and none handed over that it failed or that something is left. */
+  /**
+   * How many of those have done their whole task: no limit cut them off, and none handed over that it failed or that
+   * something is left.
+   */
   completed: number;
   /** How many requests to models. */
   turns: number;
@@ -1879,7 +2056,10 @@ export interface QuestionAnswer {
 
 /** A part of a message to or from a model. Its kind says which members it has. */
 export interface ModelPart {
-  /** `text` and `reasoning` have `text`; `call` has `id`, `name` and `arguments`; `result` has `id`, `name`, `text` and `error`. */
+  /**
+   * `text` and `reasoning` have `text`; `call` has `id`, `name` and `arguments`; `result` has `id`, `name`, `text` and
+   * `error`.
+   */
   kind: 'text' | 'reasoning' | 'call' | 'result';
   /** The text. */
   text?: string;
@@ -1919,25 +2099,41 @@ export interface GenerateParams {
   model?: string;
   /** The system prompt. */
   system: string;
-  /** The conversation. Its parts are of the kinds `text`, `call` and `result`; each call has its result in the message of the role `tool` behind it. */
+  /**
+   * The conversation. Its parts are of the kinds `text`, `call` and `result`; each call has its result in the message
+   * of the role `tool` behind it.
+   */
   messages: ModelMessage[];
   /** The tools on offer. */
   tools: ModelTool[];
-  /** The answer is to be a text: the tools are listed only since the conversation has calls of them. Calls that come all the same are not made. */
+  /**
+   * The answer is to be a text: the tools are listed only since the conversation has calls of them. Calls that come all
+   * the same are not made.
+   */
   noCalls?: boolean;
   /** The limit of the answer; absent and 0 mean the model's own. */
   maxTokens?: TokenCount;
   /** Absent means the model's own. */
   temperature?: number;
-  /** Where to send pieces of the answer with `$/progress` while it is written, each a ModelPart: of the kind `text` or `reasoning` with the next words, or `call` with nothing but the `name`, as soon as a call begins. Pieces are for showing; what counts is the result. */
+  /**
+   * Where to send pieces of the answer with `$/progress` while it is written, each a ModelPart: of the kind `text` or
+   * `reasoning` with the next words, or `call` with nothing but the `name`, as soon as a call begins. Pieces are for
+   * showing; what counts is the result.
+   */
   partialResultToken?: ProgressToken;
 }
 
 /** Result of `agent/model/generate`. */
 export interface GenerateResult {
-  /** The whole answer of the role `assistant`, also where pieces were sent before, with parts of the kinds `text`, `reasoning` and `call`. A call without an `id` gets one. */
+  /**
+   * The whole answer of the role `assistant`, also where pieces were sent before, with parts of the kinds `text`,
+   * `reasoning` and `call`. A call without an `id` gets one.
+   */
   message: ModelMessage;
-  /** Why the model stopped: it had no more to say, it waits for the results of its calls, the answer is as long as it may be, or the model declined. */
+  /**
+   * Why the model stopped: it had no more to say, it waits for the results of its calls, the answer is as long as it
+   * may be, or the model declined.
+   */
   stop: 'end' | 'calls' | 'length' | 'refused';
   /** What it used, where that is known. Without it the tokens are estimated. */
   usage?: Usage;
@@ -2043,13 +2239,19 @@ export interface StatusParams {
 
 /** Argument of the command `agentls.review`. */
 export interface ReviewParams {
-  /** The document. Without it and `uris`, the open document that was last touched in the editor: opened, changed or saved. */
+  /**
+   * The document. Without it and `uris`, the open document that was last touched in the editor: opened, changed or
+   * saved.
+   */
   uri?: string;
   /** Only this part of it. */
   range?: Range;
   /** Several documents, each reviewed by a child of its own. */
   uris?: string[];
-  /** Review what has changed, instead of whole documents: findings are on changed lines, and elsewhere only where a change is the cause. */
+  /**
+   * Review what has changed, instead of whole documents: findings are on changed lines, and elsewhere only where a
+   * change is the cause.
+   */
   changes?: ChangeScope;
   /** What to look at in particular. */
   prompt?: string;
@@ -2083,9 +2285,15 @@ export interface DelegateParams {
   uri?: string;
   /** Only this part of it. */
   range?: Range;
-  /** A slug or alias; absent means that the user is asked: by `agent/question` where that is announced, else by `window/showMessageRequest`. */
+  /**
+   * A slug or alias; absent means that the user is asked: by `agent/question` where that is announced, else by
+   * `window/showMessageRequest`.
+   */
   agent?: string;
-  /** The task. Absent: a client that announces `questions` is asked for it, too; elsewhere it is the agent's usual work on the document. */
+  /**
+   * The task. Absent: a client that announces `questions` is asked for it, too; elsewhere it is the agent's usual work
+   * on the document.
+   */
   prompt?: string;
   /** The model for this run, as `provider/model` or the name of a preset. */
   model?: string;
@@ -2139,17 +2347,26 @@ export interface Requests {
   'agent/get': { params: AgentParams; result: AgentDefinition };
   /** Adds an agent at run time. It is stored, and there after a restart. */
   'agent/register': { params: RegisterAgentParams; result: RegisterAgentResult };
-  /** Replaces the definition of an agent that was registered at run time. Runs keep the definition that they began with. */
+  /**
+   * Replaces the definition of an agent that was registered at run time. Runs keep the definition that they began with.
+   */
   'agent/update': { params: UpdateAgentParams; result: RegisterAgentResult };
   /** Removes an agent that was registered at run time. */
   'agent/unregister': { params: AgentParams; result: null };
   /** Checks a definition without registering it. */
   'agent/check': { params: CheckAgentParams; result: AgentProblems };
-  /** Starts an agent and answers at once, as soon as the run is stored. The server itself creates the progress of the run: a token of the caller would end with the answer. Where the window is closed, the run is cut off and left to the next window on the folder, which tells of it and can go on by `agent/resume`. */
+  /**
+   * Starts an agent and answers at once, as soon as the run is stored. The server itself creates the progress of the
+   * run: a token of the caller would end with the answer. Where the window is closed, the run is cut off and left to
+   * the next window on the folder, which tells of it and can go on by `agent/resume`.
+   */
   'agent/run': { params: RunParams; result: RunStarted };
   /** Waits for the end of a run. Cancelling this request ends the waiting, not the run. */
   'agent/wait': { params: WaitParams; result: RunResult };
-  /** Stops a run and everything below it. A run that has ended stays as it is; that is no error. What was proposed stays proposed. */
+  /**
+   * Stops a run and everything below it. A run that has ended stays as it is; that is no error. What was proposed stays
+   * proposed.
+   */
   'agent/cancel': { params: CancelParams; result: null };
   /** Tells a run something; it arrives at the run's next turn. */
   'agent/steer': { params: SteerParams; result: null };
@@ -2159,27 +2376,57 @@ export interface Requests {
   'agent/sessions': { params: SessionsParams; result: SessionList };
   /** Shows one session with its tree of runs. It may be of a former process, or of another window. */
   'agent/session': { params: SessionParams; result: SessionDetail };
-  /** Deletes a session and all that is under it, and wipes its text from the database file. Files that its runs left in the state folder go, too. Its runs are cancelled first; of the window's own session, findings and open proposals go as well, and the next run begins another one. A session that another living process has open is refused with the error `in_use`. */
+  /**
+   * Deletes a session and all that is under it, and wipes its text from the database file. Files that its runs left in
+   * the state folder go, too. Its runs are cancelled first; of the window's own session, findings and open proposals go
+   * as well, and the next run begins another one. A session that another living process has open is refused with the
+   * error `in_use`.
+   */
   'agent/session/delete': { params: SessionParams; result: null };
-  /** Writes a session out: its runs with their conversations, and the former ones that these go on with. Findings and proposals are not in it. */
+  /**
+   * Writes a session out: its runs with their conversations, and the former ones that these go on with. Findings and
+   * proposals are not in it.
+   */
   'agent/session/export': { params: ExportSessionParams; result: SessionExport };
-  /** Copies the conversations of a session up to a message, to go on in another direction: resume one of the runs of the copy. They have ended and cost nothing of their own. Findings, proposals and permissions are not copied. */
+  /**
+   * Copies the conversations of a session up to a message, to go on in another direction: resume one of the runs of the
+   * copy. They have ended and cost nothing of their own. Findings, proposals and permissions are not copied.
+   */
   'agent/session/fork': { params: ForkSessionParams; result: SessionForked };
-  /** Shows the conversation of a run: what it goes on with, where it resumed another one, and its own messages. What was deleted is missing; then `parent` names a message that is not there. */
+  /**
+   * Shows the conversation of a run: what it goes on with, where it resumed another one, and its own messages. What was
+   * deleted is missing; then `parent` names a message that is not there.
+   */
   'agent/transcript': { params: TranscriptParams; result: Transcript };
-  /** Asks for the state of sessions and for `agent/event` from then on, until the connection ends. It is the client's consent to `agent/event`. Events come behind the answer. A second one for the same session starts over. Of a session that another process has open, the stored events come, a moment later than there. */
+  /**
+   * Asks for the state of sessions and for `agent/event` from then on, until the connection ends. It is the client's
+   * consent to `agent/event`. Events come behind the answer. A second one for the same session starts over. Of a
+   * session that another process has open, the stored events come, a moment later than there.
+   */
   'agent/subscribe': { params: SubscribeParams; result: SubscribeResult };
   /** Lists proposed edits with their hunks. */
   'agent/proposals': { params: ProposalsParams; result: ProposalList };
-  /** Has the editor apply hunks, as one WorkspaceEdit against the current versions. Nothing else changes the user's files. */
+  /**
+   * Has the editor apply hunks, as one WorkspaceEdit against the current versions. Nothing else changes the user's
+   * files.
+   */
   'agent/proposal/accept': { params: AcceptParams; result: AcceptResult };
   /** Drops hunks; the agents' view loses them too. */
   'agent/proposal/reject': { params: ProposalParams; result: RejectResult };
   /** Shows hunks as a unified diff, and both sides of those in conflict. */
   'agent/proposal/diff': { params: ProposalParams; result: ProposalDiff };
-  /** Has the editor take back edits of a run that were accepted, also after they were saved and after a restart. What the user did since stays; where the user changed the same lines, the edit is not taken back, and the result says so. */
+  /**
+   * Has the editor take back edits of a run that were accepted, also after they were saved and after a restart. What
+   * the user did since stays; where the user changed the same lines, the edit is not taken back, and the result says
+   * so.
+   */
   'agent/undo': { params: UndoParams; result: AcceptResult };
-  /** Goes back to before a prompt: of the run that it started, of what went on with that and of all their subagents, open edits are rejected and accepted ones taken back, also after they were saved. What the user did since stays; where the user changed the same lines, the edit is not taken back, and the result says so. Nothing is deleted: the runs stay, and can be followed as before. */
+  /**
+   * Goes back to before a prompt: of the run that it started, of what went on with that and of all their subagents,
+   * open edits are rejected and accepted ones taken back, also after they were saved. What the user did since stays;
+   * where the user changed the same lines, the edit is not taken back, and the result says so. Nothing is deleted: the
+   * runs stay, and can be followed as before.
+   */
   'agent/rewind': { params: RewindParams; result: RewindResult };
   /** Opens a conversation in the editor: a Markdown document `*.agentls.md` in the state folder, in which the user writes a prompt below the last heading and sends it by `agent/conversation/send`. A new one is empty, or has what was said in a run and before it. Where the editor opens no documents, the answer says where it lies. */
   'agent/conversation': { params: ConversationParams; result: Conversation };
@@ -2195,17 +2442,34 @@ export interface Requests {
   'agent/grants': { params: GrantsParams; result: GrantList };
   /** Takes a remembered permission back. */
   'agent/revoke': { params: RevokeParams; result: null };
-  /** Explains how a call would be decided: which rule, from which layer, and what an "always" would allow. It also lists which files instruct the agent, what of them is cut, and which are left out, and why. Nothing is run. */
+  /**
+   * Explains how a call would be decided: which rule, from which layer, and what an "always" would allow. It also lists
+   * which files instruct the agent, what of them is cut, and which are left out, and why. Nothing is run.
+   */
   'agent/explain': { params: ExplainParams; result: Explanation };
-  /** Lists the models that can be chosen, the one that a run would take, and why. Providers are asked for nothing: whether one answers is told by `agentls doctor --models`. */
+  /**
+   * Lists the models that can be chosen, the one that a run would take, and why. Providers are asked for nothing:
+   * whether one answers is told by `agentls doctor --models`.
+   */
   'agent/models': { params: ModelsParams; result: ModelList };
-  /** Tells which models the editor lends by `agent/model/generate`, each time that this changes; the last list counts, and an empty one takes them all back. Without it the editor's choice of a model is lent, as `editor`, once `models` was announced. A client that did not announce `models` gets the error `unsupported`. */
+  /**
+   * Tells which models the editor lends by `agent/model/generate`, each time that this changes; the last list counts,
+   * and an empty one takes them all back. Without it the editor's choice of a model is lent, as `editor`, once `models`
+   * was announced. A client that did not announce `models` gets the error `unsupported`.
+   */
   'agent/model/lend': { params: LendModelsParams; result: null };
-  /** Sums up tokens, cost, time and outcomes of stored runs. Each request to a model is counted once; only in a row for a single run, what its children used is counted as well. `run` and `session` that are not stored are the error `not_found`. */
+  /**
+   * Sums up tokens, cost, time and outcomes of stored runs. Each request to a model is counted once; only in a row for
+   * a single run, what its children used is counted as well. `run` and `session` that are not stored are the error
+   * `not_found`.
+   */
   'agent/usage': { params: UsageParams; result: UsageReport };
   /** Lists the skills. */
   'agent/skills': { params: SkillsParams; result: SkillList };
-  /** Lists the MCP servers of the configuration, of workspace folders and of definitions in use, and their state. Nothing is started. */
+  /**
+   * Lists the MCP servers of the configuration, of workspace folders and of definitions in use, and their state.
+   * Nothing is started.
+   */
   'agent/mcp': { params: NoParams; result: MCPList };
   /** Shows or changes whether a workspace folder is trusted. Nothing that lies in a folder acts before that. */
   'agent/trust': { params: TrustParams; result: TrustResult };
@@ -2215,13 +2479,31 @@ export interface Requests {
 export interface ServerRequests {
   /** Asks the user for permission. Null means that the user closed the question; it stays open until it expires. */
   'agent/ask': { params: Ask; result: AskAnswer | null };
-  /** Asks the user something on behalf of an agent. Null means that the user closed it; it stays open until it expires. No answers leave it to the agent. */
+  /**
+   * Asks the user something on behalf of an agent. Null means that the user closed it; it stays open until it expires.
+   * No answers leave it to the agent.
+   */
   'agent/question': { params: Question; result: QuestionAnswer | null };
-  /** Asks the editor's own language model for one turn. While it is answered the client sends pieces to `partialResultToken`; one that sends neither a piece nor the answer for two minutes is taken back by `$/cancelRequest`, as is one whose run was cancelled. An answer that the model declined is no error but `stop: "refused"`. An error's `kind` says what can be done about it: `rate_limit`, `overloaded`, `server`, `network` and `protocol` are tried again, a few times; `context_overflow` has the conversation shortened; `auth` (the user does not lend the model), `not_found` (there is no such model), `invalid` and any other end the run, with the error's `detail` and `hint`. */
+  /**
+   * Asks the editor's own language model for one turn. While it is answered the client sends pieces to
+   * `partialResultToken`; one that sends neither a piece nor the answer for two minutes is taken back by
+   * `$/cancelRequest`, as is one whose run was cancelled. An answer that the model declined is no error but `stop:
+   * "refused"`. An error's `kind` says what can be done about it: `rate_limit`, `overloaded`, `server`, `network` and
+   * `protocol` are tried again, a few times; `context_overflow` has the conversation shortened; `auth` (the user does
+   * not lend the model), `not_found` (there is no such model), `invalid` and any other end the run, with the error's
+   * `detail` and `hint`.
+   */
   'agent/model/generate': { params: GenerateParams; result: GenerateResult };
-  /** Asks for the diagnostics that the editor has from its other language servers, for the text that it shows. An answer that takes longer than ten seconds is not waited for. */
+  /**
+   * Asks for the diagnostics that the editor has from its other language servers, for the text that it shows. An answer
+   * that takes longer than ten seconds is not waited for.
+   */
   'agent/diagnostics': { params: EditorDiagnosticsParams; result: EditorDiagnostics };
-  /** Asks the editor's own language servers for definitions, references or symbols, in the text that it shows. It is asked only while no edits are proposed in files of that kind, which it would not know of. An answer that takes longer than ten seconds is not waited for; after it, an error or nothing found, a server of agentls is asked. */
+  /**
+   * Asks the editor's own language servers for definitions, references or symbols, in the text that it shows. It is
+   * asked only while no edits are proposed in files of that kind, which it would not know of. An answer that takes
+   * longer than ten seconds is not waited for; after it, an error or nothing found, a server of agentls is asked.
+   */
   'agent/symbols': { params: SymbolsParams; result: EditorSymbols };
 }
 
@@ -2235,24 +2517,48 @@ export interface ServerNotifications {
 
 /** The commands for `workspace/executeCommand` that are no requests as well. */
 export interface Commands {
-  /** Starts the agent `reviewer` on a document, a part of it, or several documents. `uri` and `uris` may both be absent: then it is the open document that was last touched in the editor (opened, changed or saved), and the error `not_found` where there is none. */
+  /**
+   * Starts the agent `reviewer` on a document, a part of it, or several documents. `uri` and `uris` may both be absent:
+   * then it is the open document that was last touched in the editor (opened, changed or saved), and the error
+   * `not_found` where there is none.
+   */
   'agentls.review': { params: ReviewParams; result: RunStarted };
   /** Starts a run that explains a document or a part of it. It changes nothing. */
   'agentls.explain': { params: ExplainCodeParams; result: RunStarted };
-  /** Starts a run that proposes another text for a part of a document, or for all of it: what the prompt asks for or, without one, the same behaviour written more clearly. */
+  /**
+   * Starts a run that proposes another text for a part of a document, or for all of it: what the prompt asks for or,
+   * without one, the same behaviour written more clearly.
+   */
   'agentls.rewrite': { params: CodeTaskParams; result: RunStarted };
   /** Starts a run that proposes tests for a document or a part of it. */
   'agentls.tests': { params: CodeTaskParams; result: RunStarted };
-  /** Starts the agent `planner`, which changes nothing and hands over a plan. Without a prompt it asks what is to change. */
+  /**
+   * Starts the agent `planner`, which changes nothing and hands over a plan. Without a prompt it asks what is to
+   * change.
+   */
   'agentls.plan': { params: CodeTaskParams; result: RunStarted };
-  /** Starts any agent that is not hidden, which the user chooses where none is named, on a document or a part of it. The error is `dismissed` where the user chooses none. */
+  /**
+   * Starts any agent that is not hidden, which the user chooses where none is named, on a document or a part of it. The
+   * error is `dismissed` where the user chooses none.
+   */
   'agentls.delegate': { params: DelegateParams; result: RunStarted };
-  /** Starts the run that a comment asks for: `agent: …`, or `agent@reviewer: …` for an agent other than the default one. The comment's place is the run's context; once the run is completed, its proposal takes the comment out. The error is `not_found` where no such comment is at the line, or no agent has a name like that. */
+  /**
+   * Starts the run that a comment asks for: `agent: …`, or `agent@reviewer: …` for an agent other than the default one.
+   * The comment's place is the run's context; once the run is completed, its proposal takes the comment out. The error
+   * is `not_found` where no such comment is at the line, or no agent has a name like that.
+   */
   'agentls.request': { params: RequestParams; result: RunStarted };
   /** Starts a run that proposes an edit which resolves a finding, or a diagnostic that another server made. */
   'agentls.fix': { params: FixParams; result: RunStarted };
-  /** Asks the user about the edits that are proposed for other files than a document: which of the files, and whether to show, accept or reject its edits. Nothing is decided where the user chooses nothing; the error is `not_found` where no other file has a proposed edit. */
+  /**
+   * Asks the user about the edits that are proposed for other files than a document: which of the files, and whether to
+   * show, accept or reject its edits. Nothing is decided where the user chooses nothing; the error is `not_found` where
+   * no other file has a proposed edit.
+   */
   'agentls.proposal.others': { params: OtherFilesParams; result: OtherFilesResult };
-  /** Asks the user about the runs that were cut off with a former server: whether to resume them, or to show what they had done. Nothing is done where the user chooses nothing; the error is `not_found` where no such run is left. */
+  /**
+   * Asks the user about the runs that were cut off with a former server: whether to resume them, or to show what they
+   * had done. Nothing is done where the user chooses nothing; the error is `not_found` where no such run is left.
+   */
   'agentls.interrupted': { params: NoParams; result: InterruptedResult };
 }

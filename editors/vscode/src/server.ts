@@ -36,7 +36,9 @@ const notRunning = 'The server is not running. Its log says why: run "agentls: S
 const noAnswer = 'The server ended before it answered.';
 
 /** What requests fail with when the server goes. */
-const gone: number[] = [ErrorCodes.PendingResponseRejected, ErrorCodes.ConnectionInactive, ErrorCodes.MessageWriteError];
+const gone: number[] = [
+  ErrorCodes.PendingResponseRejected, ErrorCodes.ConnectionInactive, ErrorCodes.MessageWriteError,
+];
 
 type Handler<M extends keyof ServerRequests> = (
   params: ServerRequests[M]['params'],
@@ -139,10 +141,14 @@ export class Server implements vscode.Disposable {
   }
 
   answer<M extends keyof ServerRequests>(method: M, handler: Handler<M>): void {
-    this.registrations.push((client) => void client.onRequest(new RequestType<ServerRequests[M]['params'], unknown, void>(method), handler));
+    this.registrations.push((client) => void client.onRequest(
+      new RequestType<ServerRequests[M]['params'], unknown, void>(method), handler,
+    ));
   }
 
-  listen<M extends keyof ServerNotifications>(method: M, handler: (params: ServerNotifications[M]['params']) => void): void {
+  listen<M extends keyof ServerNotifications>(
+    method: M, handler: (params: ServerNotifications[M]['params']) => void,
+  ): void {
     this.registrations.push((client) => void client.onNotification(method, handler));
   }
 
@@ -244,7 +250,9 @@ export class Server implements vscode.Disposable {
     }
     const message = `${command} (${theirs}) is another version than the extension (${own}): some of what it offers may not work.`;
     this.log.warn(message);
-    const chosen = await vscode.window.showWarningMessage(`${message} Update it, or leave agentls.path empty for the one that came with the extension.`, 'Open Setting');
+    const chosen = await vscode.window.showWarningMessage(
+      `${message} Update it, or leave agentls.path empty for the one that came with the extension.`, 'Open Setting',
+    );
     if (chosen) {
       await openSetting('agentls.path');
     }
@@ -307,7 +315,9 @@ export class Server implements vscode.Disposable {
 
   private async missing(message: string): Promise<void> {
     this.log.error(message);
-    const chosen = await vscode.window.showErrorMessage(`${message} Install it, or say where it is.`, 'Set agentls.path', 'Try Again');
+    const chosen = await vscode.window.showErrorMessage(
+      `${message} Install it, or say where it is.`, 'Set agentls.path', 'Try Again',
+    );
     if (chosen === 'Set agentls.path') {
       await openSetting('agentls.path');
     } else if (chosen === 'Try Again') {
@@ -371,12 +381,16 @@ const remedies: { [kind: string]: [string, () => Thenable<unknown>] } = {
   no_model: ['Choose a Model', () => openSetting('agentls.defaultModel')],
   auth: [
     'Set a Key',
-    () => vscode.commands.executeCommand('workbench.action.openWalkthrough', { category: 'agentls.agentls#firstReview', step: 'model' }, false),
+    () => vscode.commands.executeCommand(
+      'workbench.action.openWalkthrough', { category: 'agentls.agentls#firstReview', step: 'model' }, false,
+    ),
   ],
 };
 
 /** Tells of a failure, once, with a button for what mends it beside others. It returns which of the others was pressed. */
-export async function tellFailure(message: string, kind: string | undefined, ...buttons: string[]): Promise<string | undefined> {
+export async function tellFailure(
+  message: string, kind: string | undefined, ...buttons: string[]
+): Promise<string | undefined> {
   const remedy = remedies[kind ?? ''];
   const chosen = await vscode.window.showErrorMessage(message, ...(remedy ? [remedy[0]] : []), ...buttons);
   if (remedy && chosen === remedy[0]) {

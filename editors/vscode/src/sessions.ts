@@ -252,7 +252,9 @@ export class Sessions implements vscode.Disposable {
         break;
       case 'RunProgress':
         if (run) {
-          Object.assign(run, { turns: event.turn, budgetUsed: event.budgetUsed, usage: event.usage, message: event.message });
+          Object.assign(
+            run, { turns: event.turn, budgetUsed: event.budgetUsed, usage: event.usage, message: event.message },
+          );
         }
         this.tellProgress();
         return;

@@ -18,7 +18,8 @@ export function lendSettings(server: Server, context: vscode.ExtensionContext): 
   const keys = Object.keys(manifest.contributes.configuration.properties)
     .map((key) => key.slice('agentls.'.length))
     .filter((key) => !own.has(key))
-    .sort((a, b) => Number(b.includes('_')) - Number(a.includes('_'))); // a former name, as in config.toml, yields to the present one
+    // a former name, as in config.toml, yields to the present one
+    .sort((a, b) => Number(b.includes('_')) - Number(a.includes('_')));
   server.middleware.workspace = {
     ...server.middleware.workspace,
     configuration: (params) => params.items.map((item) => (item.section === 'agentls' ? chosen(keys) : null)),

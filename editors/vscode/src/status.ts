@@ -31,7 +31,9 @@ export function showStatus(server: Server, sessions: Sessions): vscode.Disposabl
       item.backgroundColor = new vscode.ThemeColor('statusBarItem.warningBackground');
     } else if (busy > 0) {
       item.text = `$(loading~spin) ${shortened(line || plural(busy, 'agent'), longest)}`;
-      item.tooltip = [line, ...sessions.active().map((run) => `${run.agent}: ${run.message || run.title}`)].filter((text) => text).join('\n');
+      item.tooltip = [
+        line, ...sessions.active().map((run) => `${run.agent}: ${run.message || run.title}`),
+      ].filter((text) => text).join('\n');
     } else {
       item.text = `$(${state === State.Running ? 'robot' : 'loading~spin'}) ${shortened(line || 'agentls', longest)}`;
       item.tooltip = status?.message ? new vscode.MarkdownString(status.message) : `${line || 'agentls'}: no agent is at work`;

@@ -61,7 +61,9 @@ export class Transcripts implements vscode.TextDocumentContentProvider, vscode.D
 
   /** Shows what a run has answered, alone. */
   async showAnswer(run: RunInfo): Promise<void> {
-    await preview(vscode.Uri.from({ scheme, path: `/Answer of ${this.named(run)}`, query: run.id, fragment: 'answer' }));
+    await preview(vscode.Uri.from({
+      scheme, path: `/Answer of ${this.named(run)}`, query: run.id, fragment: 'answer',
+    }));
   }
 
   /** A name for the document of a run. */
@@ -106,7 +108,9 @@ function markdown(message: TranscriptMessage, first: boolean): string {
 
 /** What a run was told. What the engine adds stands in tags, which Markdown swallows: it can be unfolded. */
 function told(text: string): string {
-  return text.replace(/^<(\w+)>\n([\s\S]*?)\n<\/\1>$/gm, (_, name: string, body: string) => folded(name, fenced(body.trim(), '')));
+  return text.replace(
+    /^<(\w+)>\n([\s\S]*?)\n<\/\1>$/gm, (_, name: string, body: string) => folded(name, fenced(body.trim(), '')),
+  );
 }
 
 /** Something that is shown when its title is clicked. */
@@ -123,7 +127,9 @@ function escaped(text: string): string {
 function about(json: string): string {
   try {
     const named = JSON.parse(json) as { [name: string]: unknown };
-    const found = ['path', 'command', 'pattern', 'description', 'name', 'url', 'query', 'message', 'prompt'].map((key) => named[key]).find((value) => typeof value === 'string' && value);
+    const found = [
+      'path', 'command', 'pattern', 'description', 'name', 'url', 'query', 'message', 'prompt',
+    ].map((key) => named[key]).find((value) => typeof value === 'string' && value);
     return typeof found === 'string' ? shortened(found, 60) : '';
   } catch {
     return ''; // the model sent something else

@@ -59,7 +59,9 @@ export class SessionTree implements vscode.TreeDataProvider<Node>, vscode.Dispos
         ];
       case 'proposal':
         return node.proposal.files
-          .map((file): Node & { kind: 'file' } => ({ kind: 'file', proposal: node.proposal, file, open: undecided(file) }))
+          .map((file): Node & { kind: 'file' } => ({
+            kind: 'file', proposal: node.proposal, file, open: undecided(file),
+          }))
           .filter((file) => file.open > 0);
     }
     return [];
@@ -146,7 +148,9 @@ export class SessionTree implements vscode.TreeDataProvider<Node>, vscode.Dispos
     const asks = this.sessions.asks().length;
     const busy = this.sessions.active().length;
     const badge =
-      asks > 0 ? { value: asks, tooltip: plural(asks, 'question') } : busy > 0 ? { value: busy, tooltip: `${plural(busy, 'agent')} at work` } : undefined;
+      asks > 0 ? { value: asks, tooltip: plural(asks, 'question') }
+      : busy > 0 ? { value: busy, tooltip: `${plural(busy, 'agent')} at work` }
+      : undefined;
     Object.assign(this.view, { badge }); // which may be undefined, whatever its type says
   }
 }

@@ -161,7 +161,8 @@ func TestFrames(t *testing.T) {
 		request := base()
 		changed(reflect.ValueOf(&request.Tools[0]).Elem().Field(i))
 		if frames.Of(request).Known() {
-			t.Errorf("a request with another %s of a tool has the same frame", reflect.TypeFor[model.Tool]().Field(i).Name)
+			t.Errorf("a request with another %s of a tool has the same frame",
+				reflect.TypeFor[model.Tool]().Field(i).Name)
 		}
 	}
 }

@@ -22,7 +22,9 @@ func TestParseFault(t *testing.T) {
 		`{"error":false,"message":"c"}`:       {Message: "c"},
 		`{"error":{"message":"","type":"a"}}`: {Type: "a", Message: `{"message":"","type":"a"}`},
 		// Google's.
-		`[{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","message":"c","details":[{"@type":"x"},{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"34.5s"}]}}]`: {"RESOURCE_EXHAUSTED", "429", "c", 34500 * time.Millisecond},
+		`[{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","message":"c","details":[{"@type":"x"},{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"34.5s"}]}}]`: {
+			"RESOURCE_EXHAUSTED", "429", "c", 34500 * time.Millisecond,
+		},
 		`{"error":{"message":"Please try again in 1m0.5s. Or not."}}`: {
 			Message: "Please try again in 1m0.5s. Or not.", After: 60500 * time.Millisecond,
 		},
@@ -75,7 +77,8 @@ func TestClean(t *testing.T) {
 	u := &Upstream{
 		secrets: secrets("k+/=secret", map[string]string{"Authorization": "Bearer other-secret", "X": "short"}),
 	}
-	if got := u.clean("a\nk+/=secret k%2B%2F%3Dsecret other-secret short\xff"); got != "a [key] [key] [key] short\ufffd" {
+	got := u.clean("a\nk+/=secret k%2B%2F%3Dsecret other-secret short\xff")
+	if got != "a [key] [key] [key] short\ufffd" {
 		t.Errorf("%q", got)
 	}
 	if got := u.clean(strings.Repeat("ä", 300)); len(got) > maxDetail || !strings.HasSuffix(got, "ä…") {
@@ -133,8 +136,10 @@ func TestHeader(t *testing.T) {
 		"a/b|application/json|agentls||1":         {},
 		"a/b|application/json|agentls|Bearer k|1": {Key: "k"},
 		"c/d|application/json|u|Basic x|2": {
-			Key:     "k",
-			Headers: map[string]string{"authorization": "Basic x", "user-agent": "u", "ACCEPT": "c/d", "x-version": "2"},
+			Key: "k",
+			Headers: map[string]string{
+				"authorization": "Basic x", "user-agent": "u", "ACCEPT": "c/d", "x-version": "2",
+			},
 		},
 	} {
 		var got []string

@@ -90,7 +90,10 @@ async def race(play):
         want(typed and w.text(uri).startswith("// typed\npackage cart\n"), w.text(uri))
         if "// first is better" not in w.text(uri):  # it is open again
             await w.call("agent/proposal/accept", {"proposal": proposal})
-        want(w.text(uri) == "// typed\n" + CART.replace("first", "first is better").replace("second", "second is better").replace("third", "third is better"), w.text(uri))
+        want(
+            w.text(uri) == "// typed\n" + CART.replace("first", "first is better").replace("second", "second is better").replace("third", "third is better"),
+            w.text(uri),
+        )
         await w.marks(uri, lambda marks: not marks, "none is left")
 
 
@@ -126,14 +129,20 @@ text Moved.
         result = await w.call("agent/proposal/accept", {"proposal": proposal["id"]})
         want(not result["failed"], result)
         have = lambda path: (play.root / path).exists()
-        want(have("notes/new.txt") and have("sub/moved.go") and not have("old.go") and not have("gone.go"), list(play.root.rglob("*")))
+        want(
+            have("notes/new.txt") and have("sub/moved.go") and not have("old.go") and not have("gone.go"),
+            list(play.root.rglob("*")),
+        )
         want(w.text("notes/new.txt").rstrip("\n") == "a new file: ä", repr(w.text("notes/new.txt")))
         want(w.text("sub/moved.go") == "package sub\n\n// old\n", w.text("sub/moved.go"))
         await w.marks(uri, lambda marks: not marks, "none is left")
         result = await w.call("agent/undo", {"run": run})
         want(not result["failed"], result)
         want(not have("notes/new.txt") and not have("sub/moved.go") and have("old.go"), list(play.root.rglob("*")))
-        want(w.text("old.go") == "package cart\n\n// old\n" and w.text("gone.go") == "package cart\n\n// gone\n", w.text("gone.go"))
+        want(
+            w.text("old.go") == "package cart\n\n// old\n" and w.text("gone.go") == "package cart\n\n// gone\n",
+            w.text("gone.go"),
+        )
 
 
 async def documents(play):
@@ -169,9 +178,15 @@ async def documents(play):
             await w.until(lambda: w.ed.refreshes["textDocumentContent"] > before, "the refresh of the diff")
             content = await w.ed.request("workspace/textDocumentContent", {"uri": diff["uri"]})
             want("first is better" not in content["text"], content)
-            await w.refused(w.ed.request("workspace/textDocumentContent", {"uri": "agentls:/proposals/p0.diff"}), "not_found")
-            await w.refused(w.ed.request("workspace/textDocumentContent", {"uri": "agentls:/nothing"}), "invalid_params")
-            await w.refused(w.ed.request("workspace/textDocumentContent", {"uri": "agentls:/transcripts/r0.md"}), "not_found")
+            await w.refused(
+                w.ed.request("workspace/textDocumentContent", {"uri": "agentls:/proposals/p0.diff"}), "not_found",
+            )
+            await w.refused(
+                w.ed.request("workspace/textDocumentContent", {"uri": "agentls:/nothing"}), "invalid_params",
+            )
+            await w.refused(
+                w.ed.request("workspace/textDocumentContent", {"uri": "agentls:/transcripts/r0.md"}), "not_found",
+            )
 
 
 async def authored(play):

@@ -156,7 +156,9 @@ class Judge(Validator):
             name = call.params["command"]
             document, pair = self.agents.commands.get(name, (None, {}))
             if document is None:
-                return self.say("error", "schema", side, f"answered the command {name!r}, which has no schema", call.method)
+                return self.say(
+                    "error", "schema", side, f"answered the command {name!r}, which has no schema", call.method,
+                )
             if "result" in pair:
                 for fault in self.agents.faults(pair["result"], m["result"], document):
                     self.say("error", "schema", side, f"result of {name}{fault}", call.method)

@@ -120,7 +120,9 @@ async def late(play):
         _, hunks = await w.hunks(uri)
         # The acceptance is cancelled while its edit is on its way; then the edit is made.
         with w.judge.on_purpose():
-            identity, accepted = w.wire.send_request("agent/proposal/accept", {"proposal": result["proposal"], "hunks": [hunks[0]["id"]]})
+            identity, accepted = w.wire.send_request(
+                "agent/proposal/accept", {"proposal": result["proposal"], "hunks": [hunks[0]["id"]]},
+            )
         await w.until(lambda: any(m["method"] == "workspace/applyEdit" for m, _ in held), "the edit")
         w.wire.cancel(identity)
         await w.gone(accepted)

@@ -33,7 +33,8 @@ def excused(finding):
 PURPOSE = {
     # A client that announces nothing of diagnostics is pushed them: it would have nothing else.
     ("warn", "not-announced", "textDocument/publishDiagnostics", "textDocument.publishDiagnostics"),
-    # Neovim announces no documentChanges, but resource operations, which exist in no other form, and refuses an edit of an older version.
+    # Neovim announces no documentChanges, but resource operations, which exist in no other form, and refuses an edit of
+    # an older version.
     ("warn", "not-announced", "textDocument/codeAction", "a version, but documentChanges is not announced"),
     ("warn", "not-announced", "workspace/applyEdit", "a version, but documentChanges is not announced"),
 }

@@ -49,7 +49,9 @@ class Stage:
     async def ask(self, how, path, body=None):
         """Speaks to the scripted models. Returns the text of the answer."""
         def speak():
-            request = urllib.request.Request(f"{self.models}/{path}", data=None if body is None else body.encode(), method=how)
+            request = urllib.request.Request(
+                f"{self.models}/{path}", data=None if body is None else body.encode(), method=how,
+            )
             try:
                 with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
                     return answer.read().decode()
@@ -87,7 +89,10 @@ class Play:
         await self.stage.ask("GET", f"{self.name}/check")
 
     @contextlib.asynccontextmanager
-    async def window(self, policy=None, capabilities=None, trusted=False, polite=True, handlers=None, how=None, refusal=None, config=None):
+    async def window(
+        self, policy=None, capabilities=None, trusted=False, polite=True, handlers=None, how=None, refusal=None,
+        config=None,
+    ):
         """A server, initialized by an editor, which says whether it trusts the folder unless trusted is None. At the end it is shut down, where it is still there. handlers answer requests of the server's by method."""
         stage = self.stage
         profile = copy.deepcopy(stage.profile)
@@ -114,7 +119,10 @@ class Play:
         w = Window(self, editor, "agentls" in profile["capabilities"].get("experimental", {}))
         w.wire.on_request.update(handlers or {})
         try:
-            await asyncio.wait_for(editor.initialize(**({} if trusted is None else {"initializationOptions": {"trusted": trusted}})), PATIENCE)
+            await asyncio.wait_for(
+                editor.initialize(**({} if trusted is None else {"initializationOptions": {"trusted": trusted}})),
+                PATIENCE,
+            )
             yield w
         finally:
             if not w.killed:
@@ -249,14 +257,19 @@ class Window:
         """A request of the custom protocol: as such where the client speaks it, else as a command."""
         if self.rich:
             return await self.ed.request(method, params, PATIENCE) if params is not None else await self.ed.request(method, timeout=PATIENCE)
-        return await self.ed.execute(command_of(method), *([params] if params is not None else []), token=False, timeout=PATIENCE)
+        return await self.ed.execute(
+            command_of(method), *([params] if params is not None else []), token=False, timeout=PATIENCE,
+        )
 
     async def refused(self, what, *kinds):
         """Awaits a request that has to fail with one of the documented kinds. Returns the data of the error."""
         try:
             result = await what
         except ResponseError as error:
-            want(isinstance(error.data, dict) and error.data.get("kind") in kinds, "refused as", error, error.data, "and not as", kinds)
+            want(
+                isinstance(error.data, dict) and error.data.get("kind") in kinds, "refused as", error, error.data,
+                "and not as", kinds,
+            )
             want(error.code == self.code_of(error.data["kind"]), "the code of", error.data, "is", error.code)
             return error.data
         raise Wrong(f"not refused: {json.dumps(result)[:200]}")
@@ -268,7 +281,10 @@ class Window:
         try:
             result = await asyncio.wait_for(answer, PATIENCE)
         except ResponseError as error:
-            want(error.code == code, f"{method} {json.dumps(params) if params is not ABSENT else ''}: the code is {error.code} and not {code}: {error}")
+            want(
+                error.code == code,
+                f"{method} {json.dumps(params) if params is not ABSENT else ''}: the code is {error.code} and not {code}: {error}",
+            )
             return error.data
         raise Wrong(f"{method} {json.dumps(params)}: not refused: {json.dumps(result)[:200]}")
 
@@ -337,7 +353,10 @@ class Window:
 
 def at(line, character=0, to=None):
     """A range in one line, or from there to another position."""
-    return {"start": {"line": line, "character": character}, "end": dict(zip(("line", "character"), to or (line, character)))}
+    return {
+        "start": {"line": line, "character": character},
+        "end": dict(zip(("line", "character"), to or (line, character))),
+    }
 
 
 def said(w, pattern):
@@ -345,4 +364,7 @@ def said(w, pattern):
     return any(re.search(pattern, m[1].get("message", "")) for m in w.ed.messages if isinstance(m[1], dict))
 
 
-__all__ = ["Closed", "PATIENCE", "Play", "ResponseError", "Stage", "Window", "Wrong", "answers", "at", "command_of", "said", "want"]
+__all__ = [
+    "Closed", "PATIENCE", "Play", "ResponseError", "Stage", "Window", "Wrong", "answers", "at", "command_of", "said",
+    "want",
+]

@@ -1,4 +1,5 @@
-// A program that ends before it answers is no server: that is said once, with what to do, and the program is not started again and again.
+// A program that ends before it answers is no server: that is said once, with what to do, and the program is not
+// started again and again.
 import { check, story } from './editor.mjs';
 
 await story(process.cwd(), {}, async (editor, page) => {

@@ -1,4 +1,5 @@
-// The user types over the lines of two proposed edits. Both are shown as conflicts: one is decided for the agent, one for the user.
+// The user types over the lines of two proposed edits. Both are shown as conflicts: one is decided for the agent, one
+// for the user.
 import { check, story } from './editor.mjs';
 
 await story(process.cwd(), {}, async (editor, page) => {

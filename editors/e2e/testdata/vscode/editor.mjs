@@ -1,4 +1,5 @@
-// A real VS Code: code-server with the real extension host, driven in Chromium. A story waits for what a user would see.
+// A real VS Code: code-server with the real extension host, driven in Chromium. A story waits for what a user would
+// see.
 import { spawn } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -53,9 +54,13 @@ export class Editor {
       mkdirSync(join(data, side), { recursive: true });
       writeFileSync(join(data, side, 'settings.json'), JSON.stringify({ ...settings, ...path, ...more }));
     }
-    const common = ['--user-data-dir', data, '--extensions-dir', extensions, '--config', join(home, 'code-server.yaml')];
+    const common = [
+      '--user-data-dir', data, '--extensions-dir', extensions, '--config', join(home, 'code-server.yaml'),
+    ];
     writeFileSync(join(home, 'code-server.yaml'), '');
-    const start = (...args) => spawn(process.execPath, [env('AGENTLS_CODE_SERVER'), ...common, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const start = (...args) => spawn(
+      process.execPath, [env('AGENTLS_CODE_SERVER'), ...common, ...args], { stdio: ['ignore', 'pipe', 'pipe'] },
+    );
     const said = (child) => {
       let text = '';
       for (const stream of [child.stdout, child.stderr]) {
@@ -75,7 +80,10 @@ export class Editor {
     }
 
     const editor = new Editor();
-    editor.server = start('--bind-addr', '127.0.0.1:0', '--auth', 'none', '--disable-telemetry', '--disable-update-check', '--disable-getting-started-override');
+    editor.server = start(
+      '--bind-addr', '127.0.0.1:0', '--auth', 'none', '--disable-telemetry', '--disable-update-check',
+      '--disable-getting-started-override',
+    );
     editor.said = said(editor.server);
     try {
       const address = await new Promise((resolve, reject) => {
@@ -87,7 +95,10 @@ export class Editor {
           }
         });
       });
-      editor.browser = await chromium.launch({ executablePath: env('AGENTLS_CODE_CHROMIUM'), args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-dev-shm-usage'] });
+      editor.browser = await chromium.launch({
+        executablePath: env('AGENTLS_CODE_CHROMIUM'),
+        args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-dev-shm-usage'],
+      });
       const context = await editor.browser.newContext({ viewport: { width: 1280, height: 800 }, deviceScaleFactor: 1 });
       editor.page = await context.newPage();
       editor.page.setDefaultTimeout(patience);
@@ -138,7 +149,10 @@ export class Editor {
 
   // Runs a command by its title in the palette.
   async command(title) {
-    await this.quickly('F1', `>${title}`, (list, timeout) => list.locator('.monaco-list-row', { hasText: title }).first().click({ timeout }));
+    await this.quickly(
+      'F1', `>${title}`,
+      (list, timeout) => list.locator('.monaco-list-row', { hasText: title }).first().click({ timeout }),
+    );
   }
 
   // Trusts the folder, opens a file, and waits for the extension.
@@ -180,7 +194,9 @@ export class Editor {
 
   async openFile(name) {
     const file = name.slice(name.lastIndexOf('/') + 1);
-    await this.quickly('F1', name, (list, timeout) => list.locator('.monaco-list-row', { hasText: file }).first().click({ timeout }));
+    await this.quickly(
+      'F1', name, (list, timeout) => list.locator('.monaco-list-row', { hasText: file }).first().click({ timeout }),
+    );
     await this.page.locator('.tab.active', { hasText: file }).waitFor();
     await this.page.locator('.editor-instance .view-lines').first().waitFor();
   }
@@ -189,7 +205,8 @@ export class Editor {
     await this.quickly('Control+g', `:${line}`, () => this.page.keyboard.press('Enter'));
   }
 
-  // Opens the quick input by a key, writes into it, and does what ends it. The input of the step before may still be closing.
+  // Opens the quick input by a key, writes into it, and does what ends it. The input of the step before may still be
+  // closing.
   async quickly(key, text, finish) {
     const widget = this.page.locator('.quick-input-widget');
     await this.repeatedly(`${key} ${text}`, async (timeout) => {
@@ -232,7 +249,9 @@ export class Editor {
 
   // Waits until the quick input takes keys.
   async focused(timeout) {
-    await this.page.waitForFunction(() => document.activeElement?.matches('.quick-input-widget input.input'), undefined, { timeout });
+    await this.page.waitForFunction(
+      () => document.activeElement?.matches('.quick-input-widget input.input'), undefined, { timeout },
+    );
   }
 
   // Takes an entry of a list that a command has opened under a title.
@@ -254,7 +273,9 @@ export class Editor {
   }
 
   notification(text) {
-    return this.page.locator('.notification-toast, .notifications-center .notification-list-item', { hasText: text }).first();
+    return this.page.locator(
+      '.notification-toast, .notifications-center .notification-list-item', { hasText: text },
+    ).first();
   }
 
   // Waits for a notification. VS Code floats three of those that come within 0.8 s; the rest are in its list alone.
@@ -286,8 +307,8 @@ export class Editor {
     return this.page.locator('.pane-body .monaco-list-row', { hasText: text });
   }
 
-  // Presses a button that stands in a line of the tree while the mouse is over it, until that has done something: lines are drawn anew
-  // while agents work, and a click can fall between.
+  // Presses a button that stands in a line of the tree while the mouse is over it, until that has done something: lines
+  // are drawn anew while agents work, and a click can fall between.
   async pressInRow(text, button, done) {
     const row = this.row(text).first();
     await this.until(`${button} at ${text}`, async () => {
@@ -339,7 +360,8 @@ function processes(words) {
     .filter((pid) => {
       try {
         const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').join(' ').trim();
-        return command.endsWith(words) && readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').includes(`HOME=${process.env.HOME}`);
+        return command.endsWith(words)
+          && readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').includes(`HOME=${process.env.HOME}`);
       } catch {
         return false; // it has ended meanwhile, or is somebody else's
       }

@@ -7,8 +7,12 @@ export const cheap: string = total([1, 2]);
 export const dear = total([100]);
 `;
 
-// VS Code's own extension for TypeScript is not there before the folder is trusted, and sometimes not after that either: trusted from the start.
-const settings = { 'security.workspace.trust.enabled': false, 'editor.autoIndent': 'none', 'editor.autoClosingBrackets': 'never', 'typescript.tsserver.useSyntaxServer': 'never' };
+// VS Code's own extension for TypeScript is not there before the folder is trusted, and sometimes not after that
+// either: trusted from the start.
+const settings = {
+  'security.workspace.trust.enabled': false, 'editor.autoIndent': 'none', 'editor.autoClosingBrackets': 'never',
+  'typescript.tsserver.useSyntaxServer': 'never',
+};
 
 await story(process.cwd(), settings, async (editor, page) => {
   const say = (text) => console.log(text);

@@ -1,7 +1,9 @@
 // A run by a model of the editor: another extension brings it, and it calls a tool.
 import { story } from './editor.mjs';
 
-await story(process.cwd(), { 'chat.disableAIFeatures': false, 'agentls.defaultModel': 'editor/counter' }, async (editor) => {
+await story(process.cwd(), {
+  'chat.disableAIFeatures': false, 'agentls.defaultModel': 'editor/counter',
+}, async (editor) => {
   const say = (text) => console.log(text);
   say('explain a file');
   await editor.begin('cart.go');

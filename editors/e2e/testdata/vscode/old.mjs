@@ -1,4 +1,5 @@
-// A program that the user has named speaks another version than the extension: that is said, and it works as far as it can.
+// A program that the user has named speaks another version than the extension: that is said, and it works as far as it
+// can.
 import { story } from './editor.mjs';
 
 await story(process.cwd(), { 'agentls.path': 'agentls' }, async (editor, page) => {

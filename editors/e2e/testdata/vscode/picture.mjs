@@ -1,9 +1,13 @@
-// The README's picture: a coder has had the sample project reviewed by children, by the offline rules. PICTURE names the SVG.
+// The README's picture: a coder has had the sample project reviewed by children, by the offline rules. PICTURE names
+// the SVG.
 import { writeFileSync } from 'node:fs';
 import { story } from './editor.mjs';
 import { svg } from './svg.mjs';
 
-await story(process.cwd(), { 'workbench.colorTheme': 'Default Dark Modern', 'window.commandCenter': false, 'breadcrumbs.enabled': false, 'workbench.layoutControl.enabled': false }, async (editor, page) => {
+await story(process.cwd(), {
+  'workbench.colorTheme': 'Default Dark Modern', 'window.commandCenter': false, 'breadcrumbs.enabled': false,
+  'workbench.layoutControl.enabled': false,
+}, async (editor, page) => {
   await page.setViewportSize({ width: 1180, height: 680 });
   await page.getByRole('button', { name: 'Yes, I trust the authors' }).click();
   await editor.openFile('scripts/report.py');

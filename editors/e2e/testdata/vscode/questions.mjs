@@ -37,6 +37,8 @@ await story(process.cwd(), {}, async (editor, page) => {
 
   say('the agent has heard all three');
   await editor.beside('Thank you.').waitFor();
-  await editor.until('no question', async () => (await page.locator('.statusbar-item', { hasText: 'question' }).count()) === 0);
+  await editor.until(
+    'no question', async () => (await page.locator('.statusbar-item', { hasText: 'question' }).count()) === 0,
+  );
   await editor.picture('questions-4-end');
 });

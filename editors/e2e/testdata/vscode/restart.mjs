@@ -1,4 +1,5 @@
-// A server that is killed comes back, once it may; what was done and proposed is still known, and what was cut off is asked about.
+// A server that is killed comes back, once it may; what was done and proposed is still known, and what was cut off is
+// asked about.
 import { check, story } from './editor.mjs';
 
 await story(process.cwd(), {}, async (editor, page) => {

@@ -35,7 +35,9 @@ await story(process.cwd(), {}, async (editor, page) => {
   say('cancel the progress of another');
   await editor.run('Coder', 'Wait for ever.');
   await editor.press('coder: Wait for ever', 'Cancel');
-  await editor.until('the end of the run', async () => (await editor.row(/ever\.\s*coder/).locator('.codicon-circle-slash').count()) > 0);
+  await editor.until(
+    'the end of the run', async () => (await editor.row(/ever\.\s*coder/).locator('.codicon-circle-slash').count()) > 0,
+  );
   await editor.until('the end of the progress', async () => (await editor.notification('Wait for ever').count()) === 0);
   await editor.picture('steer-5-cancelled');
 });

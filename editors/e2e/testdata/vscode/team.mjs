@@ -1,5 +1,5 @@
-// An agent hands work to two children: one asks for permission and proposes edits, the other is stopped in the tree. One edit is
-// accepted and taken back, one is rejected. The model is scripted.
+// An agent hands work to two children: one asks for permission and proposes edits, the other is stopped in the tree.
+// One edit is accepted and taken back, one is rejected. The model is scripted.
 import { readFileSync } from 'node:fs';
 import { check, story } from './editor.mjs';
 
@@ -31,10 +31,15 @@ await story(process.cwd(), { 'agentls.subagent_ask': 'bubble' }, async (editor, 
   await editor.row('waits for you').first().waitFor();
   await editor.picture('team-3-question');
   await editor.press('wants to write .vscode/settings.json', 'Allow once');
-  await editor.until('the end of a child', async () => (await editor.row('mend the comments').locator('.codicon-pass').count()) > 0);
+  await editor.until(
+    'the end of a child', async () => (await editor.row('mend the comments').locator('.codicon-pass').count()) > 0,
+  );
 
   say('stop one child');
-  await editor.pressInRow('look for ever', 'Stop a Run', async () => (await editor.row('look for ever').locator('.codicon-circle-slash').count()) > 0);
+  await editor.pressInRow(
+    'look for ever', 'Stop a Run',
+    async () => (await editor.row('look for ever').locator('.codicon-circle-slash').count()) > 0,
+  );
   await editor.notified('Coder: done, 3 proposed edits');
   await editor.picture('team-4-done');
 

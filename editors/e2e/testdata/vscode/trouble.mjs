@@ -1,5 +1,6 @@
-// What goes wrong is told once, with a button for what mends it; a light bulb stands where there is something to do; a notebook is refused; the
-// page of settings shows words. The program on PATH, which is none, is left alone: the extension brings its own.
+// What goes wrong is told once, with a button for what mends it; a light bulb stands where there is something to do; a
+// notebook is refused; the page of settings shows words. The program on PATH, which is none, is left alone: the
+// extension brings its own.
 import { check, story } from './editor.mjs';
 
 await story(process.cwd(), {}, async (editor, page) => {
@@ -24,7 +25,9 @@ await story(process.cwd(), {}, async (editor, page) => {
   await page.getByText('Set a key in the environment').first().waitFor();
   await editor.picture('trouble-3-remedy');
   await editor.command('Notifications: Show Notifications');
-  const told = await page.locator('.notifications-center .notification-list-item', { hasText: 'wrong key' }).allInnerTexts();
+  const told = await page.locator(
+    '.notifications-center .notification-list-item', { hasText: 'wrong key' },
+  ).allInnerTexts();
   check(told.length === 0, `it is told more than once: ${told.join('; ')}`);
 
   say('a notebook');

@@ -66,7 +66,10 @@ function M.pick(lsp)
       kind = 'agentls.agent',
       format_item = function(agent)
         local icon = M.look(lsp.id, agent.slug)
-        return ('%s %s%s  %s'):format(icon, agent.title, (' '):rep(width - vim.fn.strdisplaywidth(agent.title)), agent.description:match('^[^.;\n]+') or '')
+        return ('%s %s%s  %s'):format(
+          icon, agent.title, (' '):rep(width - vim.fn.strdisplaywidth(agent.title)),
+          agent.description:match('^[^.;\n]+') or ''
+        )
       end,
     }, done)
   end)

@@ -80,7 +80,10 @@ function M.config()
       vim.schedule(function()
         require('agentls.live').forget(id)
         if code ~= 0 and signal == 0 then
-          vim.notify('agentls ended with code ' .. code .. '; :Agentls log says why, :Agentls restart starts it again', vim.log.levels.ERROR)
+          vim.notify(
+            'agentls ended with code ' .. code .. '; :Agentls log says why, :Agentls restart starts it again',
+            vim.log.levels.ERROR
+          )
         end
       end)
     end,
@@ -105,7 +108,9 @@ local function start(buffer)
   if program and vim.fn.executable(program) == 0 then
     if not missing[program] then
       missing[program] = true
-      vim.notify(('agentls: %q is not to be found; :checkhealth agentls says what to do'):format(program), vim.log.levels.WARN)
+      vim.notify(
+        ('agentls: %q is not to be found; :checkhealth agentls says what to do'):format(program), vim.log.levels.WARN
+      )
     end
     return nil
   end
@@ -121,7 +126,9 @@ function M.enable()
   end
   local function attach(buffer)
     local o = options.current
-    if vim.bo[buffer].buftype == '' and vim.bo[buffer].filetype ~= '' and (not o.filetypes or vim.list_contains(o.filetypes, vim.bo[buffer].filetype)) then
+    local filetype = vim.bo[buffer].filetype
+    local wanted = filetype ~= '' and (not o.filetypes or vim.list_contains(o.filetypes, filetype))
+    if vim.bo[buffer].buftype == '' and wanted then
       start(buffer)
     end
   end
@@ -144,7 +151,9 @@ end
 function M.find(buffer)
   buffer = buffer or vim.api.nvim_get_current_buf()
   local id = vim.b[buffer].agentls_client
-  return id and vim.lsp.get_client_by_id(id) or vim.lsp.get_clients({ bufnr = buffer, name = M.name })[1] or vim.lsp.get_clients({ name = M.name })[1]
+  return id and vim.lsp.get_client_by_id(id)
+    or vim.lsp.get_clients({ bufnr = buffer, name = M.name })[1]
+    or vim.lsp.get_clients({ name = M.name })[1]
 end
 
 ---A client that is ready, inside async.go(). Where none runs, it is started.

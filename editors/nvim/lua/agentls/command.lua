@@ -38,7 +38,9 @@ local subcommands = {
     run = function(call)
       local agent, prompt = (call.rest or ''):match('^@(%S+)%s*(.*)$')
       prompt = agent and prompt or call.rest
-      require('agentls.runs').run({ agent = agent, prompt = prompt ~= '' and prompt or nil, first = call.first, last = call.last })
+      require('agentls.runs').run({
+        agent = agent, prompt = prompt ~= '' and prompt or nil, first = call.first, last = call.last,
+      })
     end,
   },
   plan = {
@@ -177,7 +179,10 @@ local subcommands = {
 subcommands.sessions = vim.tbl_extend('force', subcommands.tree, { about = 'The same as tree' })
 
 -- The order of the menu: what is used most comes first.
-local order = { 'review', 'changes', 'run', 'plan', 'explain', 'proposals', 'accept', 'reject', 'undo', 'tree', 'transcript', 'stop', 'asks', 'trust', 'grants', 'usage', 'log', 'restart' }
+local order = {
+  'review', 'changes', 'run', 'plan', 'explain', 'proposals', 'accept', 'reject', 'undo', 'tree', 'transcript', 'stop',
+  'asks', 'trust', 'grants', 'usage', 'log', 'restart',
+}
 
 local function menu(call)
   local ui = require('agentls.ui')
@@ -216,7 +221,10 @@ function M.run(arguments)
   local subcommand = subcommands[name]
   if not subcommand then
     local near = vim.fn.matchfuzzy(vim.tbl_keys(subcommands), name)[1]
-    vim.notify(('agentls: there is no :Agentls %s%s'):format(name, near and '; did you mean ' .. near .. '?' or ''), vim.log.levels.ERROR)
+    vim.notify(
+      ('agentls: there is no :Agentls %s%s'):format(name, near and '; did you mean ' .. near .. '?' or ''),
+      vim.log.levels.ERROR
+    )
     return
   end
   subcommand.run(call)

@@ -11,7 +11,8 @@ local function doctor(program)
     return
   end
   for _, check in ipairs(report.checks) do
-    local tell = ({ ok = vim.health.ok, warning = vim.health.warn, failed = vim.health.error })[check.outcome] or vim.health.info
+    local by = { ok = vim.health.ok, warning = vim.health.warn, failed = vim.health.error }
+    local tell = by[check.outcome] or vim.health.info
     tell(check.name .. ': ' .. check.detail, check.hint and tell ~= vim.health.ok and { check.hint } or nil)
   end
 end
@@ -44,7 +45,9 @@ function M.check()
   end
   for _, client in ipairs(clients) do
     local buffers = vim.tbl_count(client.attached_buffers)
-    health.ok(('It runs for %s (%s)'):format(client.config.root_dir or 'no folder', buffers == 1 and '1 buffer' or buffers .. ' buffers'))
+    health.ok(('It runs for %s (%s)'):format(
+      client.config.root_dir or 'no folder', buffers == 1 and '1 buffer' or buffers .. ' buffers'
+    ))
     local status = require('agentls.statusline').of(client.id)
     if status and status.health ~= 'ok' then
       health.warn(status.message or status.health)
@@ -52,7 +55,10 @@ function M.check()
     local theirs = vim.tbl_get(client.server_capabilities, 'experimental', 'agentls', 'version')
     local ours = require('agentls.protocol').version
     if theirs ~= ours then
-      health.warn(('The server speaks version %s of the protocol, this plugin %s'):format(tostring(theirs), ours), { 'Install both from the same release.' })
+      health.warn(
+        ('The server speaks version %s of the protocol, this plugin %s'):format(tostring(theirs), ours),
+        { 'Install both from the same release.' }
+      )
     end
   end
   health.start('agentls: what the server works with')

@@ -2,7 +2,8 @@
 
 local M = {}
 
----Sets options and has the server started for files of every kind. Without it, :Agentls starts the server when it is used.
+---Sets options and has the server started for files of every kind. Without it, :Agentls starts the server when it is
+---used.
 ---@param options? agentls.Options
 function M.setup(options)
   require('agentls.options').set(options)

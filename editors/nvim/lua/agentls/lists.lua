@@ -23,7 +23,11 @@ function M.usage(by)
     local function row(r, name)
       local usage = r.usage
       local cost = usage.cost and ('$%.4f'):format(usage.cost) or r.knownCost > 0 and ('≥ $%.4f'):format(r.knownCost) or '–'
-      return { name, tostring(r.runs), r.ended > 0 and ('%d%%'):format(math.floor(100 * r.completed / r.ended + 0.5)) or '–', tostring(r.turns), ui.duration(r.durationMs), ('%d'):format(usage.inputTokens), ('%d'):format(usage.outputTokens), cost }
+      return {
+        name, tostring(r.runs), r.ended > 0 and ('%d%%'):format(math.floor(100 * r.completed / r.ended + 0.5)) or '–',
+        tostring(r.turns), ui.duration(r.durationMs), ('%d'):format(usage.inputTokens),
+        ('%d'):format(usage.outputTokens), cost,
+      }
     end
     local rows = { { by, 'runs', 'success', 'turns', 'time', 'tokens in', 'out', 'cost' } }
     for _, r in ipairs(report.rows) do
@@ -41,7 +45,13 @@ function M.usage(by)
       local pieces = {}
       for i, cell in ipairs(r) do
         local space = (' '):rep(widths[i] - vim.fn.strdisplaywidth(cell))
-        table.insert(pieces, { i == 1 and ' ' .. cell .. space or '  ' .. space .. cell, (at == 1 or at == #rows) and 'AgentlsTitle' or nil })
+        table.insert(
+          pieces,
+          {
+            i == 1 and ' ' .. cell .. space or '  ' .. space .. cell,
+            (at == 1 or at == #rows) and 'AgentlsTitle' or nil,
+          }
+        )
       end
       lines[at] = pieces
     end
@@ -69,7 +79,9 @@ function M.grants()
       return
     end
     local grant = choose(grants, 'Remembered permissions: choose one to take back', nil, function(grant)
-      return ('%s %s(%s)  for this %s, given %s'):format(grant.decision, grant.tool, grant.pattern, grant.scope, ui.ago(grant.created))
+      return ('%s %s(%s)  for this %s, given %s'):format(
+        grant.decision, grant.tool, grant.pattern, grant.scope, ui.ago(grant.created)
+      )
     end)
     if grant then
       client.ask(lsp, methods.Revoke, { grant = grant.id })
@@ -98,7 +110,9 @@ function M.trust(change)
       return
     end
     if not change then
-      local items = now.trusted and { { 'Trust it no longer', 'revoke' }, { 'Leave it so' } } or { { 'Trust it', 'trust' }, { 'Leave it so' } }
+      local items = now.trusted
+        and { { 'Trust it no longer', 'revoke' }, { 'Leave it so' } }
+        or { { 'Trust it', 'trust' }, { 'Leave it so' } }
       local item = choose(items, title, table.concat(lines, '\n'), function(item)
         return item[1]
       end)

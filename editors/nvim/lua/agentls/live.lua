@@ -1,6 +1,6 @@
--- What is known of sessions and runs: the snapshot of agent/subscribe, kept up to date by agent/event. Whoever shows it listens
--- to the autocommand `User AgentlsEvent`, whose data are `{ client_id, event, ended }`; the event is nil where everything may have changed, and
--- `ended` true where the server has.
+-- What is known of sessions and runs: the snapshot of agent/subscribe, kept up to date by agent/event. Whoever shows it
+-- listens to the autocommand `User AgentlsEvent`, whose data are `{ client_id, event, ended }`; the event is nil where
+-- everything may have changed, and `ended` true where the server has.
 
 local client = require('agentls.client')
 local methods = require('agentls.protocol').methods
@@ -29,7 +29,9 @@ local M = {}
 local states = {}
 
 local function tell(id, event, ended)
-  vim.api.nvim_exec_autocmds('User', { pattern = 'AgentlsEvent', modeline = false, data = { client_id = id, event = event, ended = ended } })
+  vim.api.nvim_exec_autocmds(
+    'User', { pattern = 'AgentlsEvent', modeline = false, data = { client_id = id, event = event, ended = ended } }
+  )
 end
 
 ---@return agentls.LiveState
@@ -151,7 +153,20 @@ end
 local function apply(state, event)
   local session = state.sessions[event.session]
   if not session then
-    session = M.take(state, { id = event.session, title = '', folders = {}, created = event.time, updated = event.time, status = 'running', runs = 0, openHunks = 0 }, {})
+    session = M.take(
+      state,
+      {
+        id = event.session,
+        title = '',
+        folders = {},
+        created = event.time,
+        updated = event.time,
+        status = 'running',
+        runs = 0,
+        openHunks = 0,
+      },
+      {}
+    )
   end
   session.own, session.loaded, state.current = true, true, event.session
   session.seq = math.max(session.seq, event.seq)

@@ -24,7 +24,10 @@ function M.open(items, opts, chosen)
   end
   for i, item in ipairs(items) do
     local text = opts.format_item and opts.format_item(item) or tostring(item)
-    table.insert(lines, { { ' ' .. (i <= #labels and labels:sub(i, i) or ' ') .. ' ', 'AgentlsKey' }, { ' ' .. ui.cut(text, width - 5) } })
+    table.insert(
+      lines,
+      { { ' ' .. (i <= #labels and labels:sub(i, i) or ' ') .. ' ', 'AgentlsKey' }, { ' ' .. ui.cut(text, width - 5) } }
+    )
     rows[#lines] = i
   end
   local longest = vim.fn.strdisplaywidth(opts.prompt) + 4

@@ -66,7 +66,10 @@ local function render()
     local title = ui.short(run.title, wide - 14)
     local room = wide - vim.fn.strdisplaywidth(title) - #facts[i] - 8
     local message = room > 8 and run.message and ui.short(run.message, room) or ''
-    lines[i] = { { ' ' .. sign .. ' ', colour }, { title, 'AgentlsTitle' }, { message ~= '' and '  ' .. message or '', 'AgentlsDetail' } }
+    lines[i] = {
+      { ' ' .. sign .. ' ', colour }, { title, 'AgentlsTitle' },
+      { message ~= '' and '  ' .. message or '', 'AgentlsDetail' },
+    }
   end
   local function cells(pieces)
     return vim.fn.strdisplaywidth(table.concat(vim.tbl_map(function(piece)

@@ -22,7 +22,9 @@ local function calm(prompt)
         pcall(vim.api.nvim_del_augroup_by_id, group)
         vim.schedule(done)
       end
-      vim.api.nvim_create_autocmd({ 'ModeChanged', 'CmdwinLeave', 'SafeState' }, { group = group, once = true, callback = again })
+      vim.api.nvim_create_autocmd(
+        { 'ModeChanged', 'CmdwinLeave', 'SafeState' }, { group = group, once = true, callback = again }
+      )
     end)
   end
 end

@@ -94,7 +94,9 @@ function M.rewind(lsp, run)
   end
   local result = client.ask(lsp, methods.Rewind, { run = run.id })
   told(result.failed)
-  vim.notify(('agentls: went back to before %q: %d rejected, %d taken back'):format(run.title, #result.rejected, #result.undone))
+  vim.notify(('agentls: went back to before %q: %d rejected, %d taken back'):format(
+    run.title, #result.rejected, #result.undone
+  ))
 end
 
 -- touching are the hunks on lines, 1-based.

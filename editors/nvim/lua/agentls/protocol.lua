@@ -309,7 +309,8 @@ M.commands = {
 ---Names one remembered permission. Opaque.
 ---@alias agentls.GrantID string
 
----The number of a stored event: a whole number that counts from 1 in each session without a gap. 0 means before the first.
+---The number of a stored event: a whole number that counts from 1 in each session without a gap. 0 means before the
+---first.
 ---@alias agentls.Sequence number
 
 ---A number of tokens: a whole number, 0 or more.
@@ -322,7 +323,9 @@ M.commands = {
 ---@alias agentls.Timestamp string
 
 ---LSP's ProgressToken.
----@alias agentls.ProgressToken integer|string
+---@alias agentls.ProgressToken
+---| integer
+---| string
 
 ---A JSON Schema, draft 2020-12, whose root describes an object.
 ---@alias agentls.JSONSchema agentls.LSPObject
@@ -331,15 +334,46 @@ M.commands = {
 ---@alias agentls.LSPObject table<string, agentls.LSPAny>
 
 ---LSP's any: any JSON value.
----@alias agentls.LSPAny string|integer|integer|number|boolean|vim.NIL|agentls.LSPObject|agentls.LSPArray
+---@alias agentls.LSPAny
+---| string
+---| integer
+---| integer
+---| number
+---| boolean
+---| vim.NIL
+---| agentls.LSPObject
+---| agentls.LSPArray
 
 ---LSP's array: any JSON array.
 ---@alias agentls.LSPArray agentls.LSPAny[]
 
 ---Every event. The set is closed: `type` tells them apart, and a receiver ignores a type that it does not know.
----@alias agentls.Event agentls.RunCreated|agentls.RunStatusChanged|agentls.RunProgress|agentls.TurnStarted|agentls.TextDelta|agentls.ReasoningDelta|agentls.MessageCommitted|agentls.ToolCallStarted|agentls.ToolCallProgress|agentls.ToolCallFinished|agentls.AskOpened|agentls.AskResolved|agentls.FindingReported|agentls.FindingCleared|agentls.ProposalChanged|agentls.TodoChanged|agentls.RetryScheduled|agentls.Compacted|agentls.Notice|agentls.SessionChanged|agentls.EventsTrimmed|agentls.RunFinished
+---@alias agentls.Event
+---| agentls.RunCreated
+---| agentls.RunStatusChanged
+---| agentls.RunProgress
+---| agentls.TurnStarted
+---| agentls.TextDelta
+---| agentls.ReasoningDelta
+---| agentls.MessageCommitted
+---| agentls.ToolCallStarted
+---| agentls.ToolCallProgress
+---| agentls.ToolCallFinished
+---| agentls.AskOpened
+---| agentls.AskResolved
+---| agentls.FindingReported
+---| agentls.FindingCleared
+---| agentls.ProposalChanged
+---| agentls.TodoChanged
+---| agentls.RetryScheduled
+---| agentls.Compacted
+---| agentls.Notice
+---| agentls.SessionChanged
+---| agentls.EventsTrimmed
+---| agentls.RunFinished
 
----A range of text in bytes of UTF-8. It does not depend on the position encoding of a connection, and so is not LSP's `Range`.
+---A range of text in bytes of UTF-8. It does not depend on the position encoding of a connection, and so is not LSP's
+---`Range`.
 ---@class agentls.Span
 ---@field startLine integer The first line, 0-based.
 ---@field startColumn integer The column in the first line, 0-based, in bytes of UTF-8.
@@ -355,7 +389,8 @@ M.commands = {
 
 ---What went wrong, in words for a person. It is also the `data` of every error answer.
 ---@class agentls.Failure
----@field kind string A word for programs: an ErrorKind, or what a model's provider failed with, such as `rate_limit`, `network` or `auth`.
+---A word for programs: an ErrorKind, or what a model's provider failed with, such as `rate_limit`, `network` or `auth`.
+---@field kind string
 ---@field detail string What happened, and where.
 ---@field hint? string What the user can do about it.
 
@@ -367,7 +402,9 @@ M.commands = {
 
 ---The report of a child to its parent. Files and counts come from what the engine saw, not from what the model claims.
 ---@class agentls.ChildResult
----@field status? agentls.ChildStatus How far its task is done: what it says where it came to its end, else what its end says. Absent in what was stored by former versions.
+---How far its task is done: what it says where it came to its end, else what its end says. Absent in what was stored by
+---former versions.
+---@field status? agentls.ChildStatus
 ---@field summary string The outcome in a sentence or two.
 ---@field details? string All that the parent needs to go on, in Markdown.
 ---@field filesModified? string[] Paths of changed files, from the workspace root, with forward slashes.
@@ -378,7 +415,8 @@ M.commands = {
 ---@field suggestions? string[] What could be done next.
 ---@field iterations? integer How many requests went to the model.
 ---@field durationMs? agentls.Milliseconds From its creation to its end, waiting included.
----@field tokens? agentls.TokenCount Tokens sent and received, without those that the provider's cache served; its children included.
+---Tokens sent and received, without those that the provider's cache served; its children included.
+---@field tokens? agentls.TokenCount
 ---@field cost? number The price in US dollars, its children included; absent where it is not known.
 
 ---The end of a run, or its state so far where the status is not final.
@@ -394,8 +432,11 @@ M.commands = {
 ---@field toolCalls agentls.CallSummary[] Every tool call of the run itself, in order.
 ---@field children agentls.RunID[] The runs that it started, in order.
 ---@field proposal? agentls.ProposalID The proposal that holds its edits, where there are any.
----@field outcome? agentls.ChildStatus How far its task is done, by its end and by what it handed over; `partial` where a limit cut it off. Absent while it has not ended.
----@field files? string[] Once it has ended, the files that its edits changed or made: paths from the workspace root, with forward slashes.
+---How far its task is done, by its end and by what it handed over; `partial` where a limit cut it off. Absent while it
+---has not ended.
+---@field outcome? agentls.ChildStatus
+---Once it has ended, the files that its edits changed or made: paths from the workspace root, with forward slashes.
+---@field files? string[]
 
 ---One remark of a run on a place in a file.
 ---@class agentls.Finding
@@ -415,7 +456,10 @@ M.commands = {
 
 ---What all events have: the envelope.
 ---@class agentls.EventHeader
----@field seq agentls.Sequence Numbers the stored events of the session. A transient event (TextDelta, ReasoningDelta, RunProgress, ToolCallProgress) is not stored and has the number of the last stored one. A number that is missing means that a client was too slow (EventsTrimmed).
+---Numbers the stored events of the session. A transient event (TextDelta, ReasoningDelta, RunProgress,
+---ToolCallProgress) is not stored and has the number of the last stored one. A number that is missing means that a
+---client was too slow (EventsTrimmed).
+---@field seq agentls.Sequence
 ---@field session agentls.SessionID The session that it happened in.
 ---@field run? agentls.RunID The run that it happened to; absent for an event of the whole session.
 ---@field time agentls.Timestamp When it happened.
@@ -425,15 +469,19 @@ M.commands = {
 ---@field type '"RunCreated"' The event's name.
 ---@field parent? agentls.RunID The run that started it; absent for a root.
 ---@field agent string The slug of the agent.
----@field role string What the agent works as: `primary` for a root, `subagent` for a child, `hidden` for the engine's own agents.
+---What the agent works as: `primary` for a root, `subagent` for a child, `hidden` for the engine's own agents.
+---@field role string
 ---@field depth integer 0 for a root, one more for each parent.
 ---@field title string A name of the run for people, in one line.
 ---@field prompt string What it was asked, as it was given.
 ---@field model string The model, as `provider/model`.
 ---@field resumes? agentls.RunID The run that it goes on with; absent for one that begins anew.
----@field mode? string How the agent works, an ExecutionMode: `agentic`, `single_shot`, `streaming` or `planning`. Absent for runs that former versions stored.
+---How the agent works, an ExecutionMode: `agentic`, `single_shot`, `streaming` or `planning`. Absent for runs that
+---former versions stored.
+---@field mode? string
 ---@field background? boolean Whether the run that started it does not wait for it.
----@field outputUri? string The file that tells how far a run in the background is, and then what came of it; absent for others.
+---The file that tells how far a run in the background is, and then what came of it; absent for others.
+---@field outputUri? string
 ---@field uri? string The document that the run was launched on, where there was one.
 
 ---A run changed its status.
@@ -452,13 +500,16 @@ M.commands = {
 ---@field activities string[] The last five things that it did, the latest last, each in one line.
 ---@field message string What it is doing, in one line; once it has ended, the first line of its result.
 
----A request goes to the model. What was streamed of the run's former answer and did not become a MessageCommitted is void: no call of it was made.
+---A request goes to the model. What was streamed of the run's former answer and did not become a MessageCommitted is
+---void: no call of it was made.
 ---@class agentls.TurnStarted: agentls.EventHeader
 ---@field type '"TurnStarted"' The event's name.
 ---@field turn integer The number of the turn, counted from 1.
----@field attempt? integer Where the turn begins anew, the number of this request of the turn: 2 or more. Absent for the first.
+---Where the turn begins anew, the number of this request of the turn: 2 or more. Absent for the first.
+---@field attempt? integer
 
----A piece of the answer that is being written. Transient; MessageCommitted brings the whole. Where RetryScheduled or the next TurnStarted of the run comes instead, the pieces so far are void.
+---A piece of the answer that is being written. Transient; MessageCommitted brings the whole. Where RetryScheduled or
+---the next TurnStarted of the run comes instead, the pieces so far are void.
 ---@class agentls.TextDelta: agentls.EventHeader
 ---@field type '"TextDelta"' The event's name.
 ---@field text string The next piece.
@@ -494,8 +545,12 @@ M.commands = {
 ---@field call agentls.CallID The call's id.
 ---@field tool string The tool's canonical name.
 ---@field status agentls.CallStatus How it ended.
----@field exitCode? integer The exit code of the command that it ran to its end, or saw the end of. The status is `ok` whatever the code: the call did what it was asked for.
----@field leftOut? string Which files its command changed that a rule or the mode forbids to change, and why: these changes are not proposed. Absent where there are none.
+---The exit code of the command that it ran to its end, or saw the end of. The status is `ok` whatever the code: the
+---call did what it was asked for.
+---@field exitCode? integer
+---Which files its command changed that a rule or the mode forbids to change, and why: these changes are not proposed.
+---Absent where there are none.
+---@field leftOut? string
 ---@field summary string The outcome in one line, such as `120 lines`.
 ---@field durationMs agentls.Milliseconds How long it took.
 
@@ -539,14 +594,16 @@ M.commands = {
 ---@field type '"TodoChanged"' The event's name.
 ---@field items agentls.Todo[] The items in order.
 
----The provider failed and will be asked again. What was streamed of its answer is void: nothing of it is stored, no call of it was made. The run waits until the next TurnStarted.
+---The provider failed and will be asked again. What was streamed of its answer is void: nothing of it is stored, no
+---call of it was made. The run waits until the next TurnStarted.
 ---@class agentls.RetryScheduled: agentls.EventHeader
 ---@field type '"RetryScheduled"' The event's name.
 ---@field attempt integer The number of the coming attempt; the first request was number 1.
 ---@field delayMs agentls.Milliseconds How long until then.
 ---@field reason string What the provider failed with, in one line.
 
----The conversation was shortened, so that it fits the model: from here on a summary stands for its earlier messages, which stay in the transcript.
+---The conversation was shortened, so that it fits the model: from here on a summary stands for its earlier messages,
+---which stay in the transcript.
 ---@class agentls.Compacted: agentls.EventHeader
 ---@field type '"Compacted"' The event's name.
 ---@field tokensBefore agentls.TokenCount The size of the conversation before.
@@ -565,7 +622,9 @@ M.commands = {
 ---@field title string What it is about, in one line.
 ---@field summary? string What was done in it, in a few lines; absent before a run of it has ended.
 
----This client was so slow that events which it has not been sent are kept no longer: up to this event's `seq` they are gone. Drop what you have of the session and subscribe again. It is sent in the place of what is missing, and never stored.
+---This client was so slow that events which it has not been sent are kept no longer: up to this event's `seq` they are
+---gone. Drop what you have of the session and subscribe again. It is sent in the place of what is missing, and never
+---stored.
 ---@class agentls.EventsTrimmed: agentls.EventHeader
 ---@field type '"EventsTrimmed"' The event's name.
 ---@field missing integer How many events are missing.
@@ -588,15 +647,20 @@ M.commands = {
 ---@field start agentls.Position The start.
 ---@field end agentls.Position The end, exclusive.
 
----What one side says under `capabilities.experimental.agentls` of `initialize`. The server sends no request whose member the client did not set.
+---What one side says under `capabilities.experimental.agentls` of `initialize`. The server sends no request whose
+---member the client did not set.
 ---@class agentls.Support
 ---@field version string The version of this protocol that the side speaks.
 ---@field asks? boolean Client: it answers `agent/ask`. Server: it can send it.
 ---@field questions? boolean Client: it answers `agent/question`. Server: it can send it.
----@field models? boolean Client: it answers `agent/model/generate`, and may say by `agent/model/lend` which models it has. Server: it can send it.
+---Client: it answers `agent/model/generate`, and may say by `agent/model/lend` which models it has. Server: it can send
+---it.
+---@field models? boolean
 ---@field diagnostics? boolean Client: it answers `agent/diagnostics`. Server: it can send it.
 ---@field symbols? boolean Client: it answers `agent/symbols`. Server: it can send it.
----@field endings? boolean Client: it tells the user itself how runs have ended, as `agent/event` says, and which were interrupted, by `agentls.interrupted` at its start. The server then sends no `window/showMessage` of these.
+---Client: it tells the user itself how runs have ended, as `agent/event` says, and which were interrupted, by
+---`agentls.interrupted` at its start. The server then sends no `window/showMessage` of these.
+---@field endings? boolean
 
 ---Where a definition comes from.
 ---@class agentls.DefinitionSource
@@ -621,13 +685,16 @@ M.commands = {
 ---One permission rule.
 ---@class agentls.PermissionRule
 ---@field tool string The tool's canonical name, or `*`.
----@field pattern? string What the call is matched with: for `bash` words, for files a glob from the workspace root. Absent matches every call.
+---What the call is matched with: for `bash` words, for files a glob from the workspace root. Absent matches every call.
+---@field pattern? string
 ---@field action agentls.RuleAction What the rule says.
----@field layer? string Where the rule comes from, in words: such as `built-in planner`, `agent coder`, `user file`, or `grant` and its id.
+---Where the rule comes from, in words: such as `built-in planner`, `agent coder`, `user file`, or `grant` and its id.
+---@field layer? string
 
 ---Limits of a run. An absent limit, and 0, mean the agent's own or the configured one.
 ---@class agentls.Limits
----@field maxTurns? integer Turns, each an answer of the model. In the last one it only hands over; where it does not, it is asked once more.
+---Turns, each an answer of the model. In the last one it only hands over; where it does not, it is asked once more.
+---@field maxTurns? integer
 ---@field timeoutMs? agentls.Milliseconds Time from creation to end.
 ---@field maxTokens? agentls.TokenCount Input and output tokens together, children included.
 ---@field maxCost? number US dollars, children included.
@@ -645,7 +712,9 @@ M.commands = {
 ---@field reminder? string The critical reminder in front of its task.
 ---@field skills? string[] Skills that are loaded at its start.
 ---@field mcpServers? string[] MCP servers that it brings.
----@field definition string All that its definition says, as an object in JSON that `agent/register` and `agent/check` take with the format `json`.
+---All that its definition says, as an object in JSON that `agent/register` and `agent/check` take with the format
+---`json`.
+---@field definition string
 
 ---What is wrong with a definition.
 ---@class agentls.DefinitionProblem
@@ -699,7 +768,9 @@ M.commands = {
 ---@field uri? string The document that the run is launched on. It need not be saved.
 ---@field range? agentls.Range The selection in it.
 ---@field uris? string[] More documents that the agent should know of.
----@field changes? agentls.ChangeScope Changes of the repository, unsaved text included: they are put into the prompt, and the changed files into the context. Where they are large, each file gets a child of its own. The error is `failed` where nothing has changed.
+---Changes of the repository, unsaved text included: they are put into the prompt, and the changed files into the
+---context. Where they are large, each file gets a child of its own. The error is `failed` where nothing has changed.
+---@field changes? agentls.ChangeScope
 
 ---Which changes of the repository are meant that the workspace folders lie in.
 ---@class agentls.ChangeScope
@@ -710,16 +781,26 @@ M.commands = {
 ---Params of `agent/run`.
 ---@class agentls.RunParams
 ---@field agent? string The slug or an alias; absent means the default agent.
----@field prompt string What to do, where `@path`, `@path:10-20`, `@"a path"`, `@folder/`, `@diff` and `@diagnostics` bring along what they name, as it is then; what the agent may not see is refused, and what names nothing is text.
----@field session? agentls.SessionID The session to go on with, which is open in this process; of one that has ended, `agent/resume` goes on with a run. Absent means the window's own session: the one of this connection, made on its first use.
----@field after? agentls.RunID The run whose conversation this prompt follows: everything said and done there is known. It has ended, and its agent and mode are those of this run, too, so that `agent` and `permissionMode` are absent.
+---What to do, where `@path`, `@path:10-20`, `@"a path"`, `@folder/`, `@diff` and `@diagnostics` bring along what they
+---name, as it is then; what the agent may not see is refused, and what names nothing is text.
+---@field prompt string
+---The session to go on with, which is open in this process; of one that has ended, `agent/resume` goes on with a run.
+---Absent means the window's own session: the one of this connection, made on its first use.
+---@field session? agentls.SessionID
+---The run whose conversation this prompt follows: everything said and done there is known. It has ended, and its agent
+---and mode are those of this run, too, so that `agent` and `permissionMode` are absent.
+---@field after? agentls.RunID
 ---@field context? agentls.RunContext What the editor points at.
 ---@field each? string[] Start one child for each of these documents, in parallel.
 ---@field model? string The model for this run, as `provider/model` or the name of a preset.
 ---@field permissionMode? agentls.PermissionMode How much it asks.
 ---@field limits? agentls.Limits Limits that are tighter or wider than the agent's own.
----@field iterations? integer Repeat, each time afresh with a summary of the last, until the success check passes or so many passes are made. Absent, 0 and 1 mean once. A prompt that begins with `/iter N` asks for the same.
----@field until? string The success check of `iterations`: a command line, run after each pass on what the agent proposes, with its rights. Absent means that a pass which says that the task is done, and had nothing to change, is the last.
+---Repeat, each time afresh with a summary of the last, until the success check passes or so many passes are made.
+---Absent, 0 and 1 mean once. A prompt that begins with `/iter N` asks for the same.
+---@field iterations? integer
+---The success check of `iterations`: a command line, run after each pass on what the agent proposes, with its rights.
+---Absent means that a pass which says that the task is done, and had nothing to change, is the last.
+---@field until? string
 
 ---A run was created. It goes on after the answer.
 ---@class agentls.RunStarted
@@ -729,8 +810,11 @@ M.commands = {
 ---Params of `agent/wait`.
 ---@class agentls.WaitParams
 ---@field run agentls.RunID The run.
----@field timeoutMs? agentls.Milliseconds Answer with the state of that moment after so long; absent and 0 mean wait for the end.
----@field workDoneToken? agentls.ProgressToken Where to report the run's progress while waiting. It ends with the answer, and the editor cannot cancel the run by it: `agent/cancel` does.
+---Answer with the state of that moment after so long; absent and 0 mean wait for the end.
+---@field timeoutMs? agentls.Milliseconds
+---Where to report the run's progress while waiting. It ends with the answer, and the editor cannot cancel the run by
+---it: `agent/cancel` does.
+---@field workDoneToken? agentls.ProgressToken
 
 ---Params of `agent/cancel`.
 ---@class agentls.CancelParams
@@ -773,16 +857,22 @@ M.commands = {
 ---@field reason? string Why it has this status.
 ---@field created agentls.Timestamp When it was created.
 ---@field finished? agentls.Timestamp When it ended; absent while it has not.
----@field turns integer How many requests went to the model; of a run that a fork or an import copied, how many answers its conversation has.
+---How many requests went to the model; of a run that a fork or an import copied, how many answers its conversation has.
+---@field turns integer
 ---@field budgetUsed integer The largest used share of any of its limits, in percent, 0 to 100.
 ---@field message string What it is doing, in one line.
 ---@field usage agentls.Usage What it has cost so far.
----@field resumes? agentls.RunID The run that it goes on with; absent for one that begins anew, and where that run was deleted.
+---The run that it goes on with; absent for one that begins anew, and where that run was deleted.
+---@field resumes? agentls.RunID
 ---@field uri? string The document that it was launched on, where there was one.
 ---@field background? boolean Whether the run that started it does not wait for it.
----@field outputUri? string The file that tells how far a run in the background is, and then what came of it; absent for others.
----@field outcome? agentls.ChildStatus How far its task is done, by its end and by what it handed over; `partial` where a limit cut it off. Absent while it has not ended.
----@field files? string[] Once it has ended, the files that its edits changed or made: paths from the workspace root, with forward slashes.
+---The file that tells how far a run in the background is, and then what came of it; absent for others.
+---@field outputUri? string
+---How far its task is done, by its end and by what it handed over; `partial` where a limit cut it off. Absent while it
+---has not ended.
+---@field outcome? agentls.ChildStatus
+---Once it has ended, the files that its edits changed or made: paths from the workspace root, with forward slashes.
+---@field files? string[]
 
 ---Params of `agent/sessions`.
 ---@class agentls.SessionsParams
@@ -834,7 +924,9 @@ M.commands = {
 ---@field tool string The tool's canonical name.
 ---@field arguments string The arguments as the model sent them: JSON, if it kept to it.
 ---@field status? agentls.CallStatus How it ended; absent while it has not, and where no outcome is known.
----@field exitCode? integer The exit code of the command that it ran to its end, or saw the end of. The status is `ok` whatever the code: the call did what it was asked for.
+---The exit code of the command that it ran to its end, or saw the end of. The status is `ok` whatever the code: the
+---call did what it was asked for.
+---@field exitCode? integer
 ---@field output? string What the model was told.
 ---@field durationMs? agentls.Milliseconds How long it took.
 ---@field child? agentls.RunID The run that the call started.
@@ -842,12 +934,15 @@ M.commands = {
 ---One message of a transcript.
 ---@class agentls.TranscriptMessage
 ---@field id agentls.MessageID The message's id.
----@field parent? agentls.MessageID The message that it follows; of a summary, the last one that it stands for. Absent for the first.
+---The message that it follows; of a summary, the last one that it stands for. Absent for the first.
+---@field parent? agentls.MessageID
 ---@field run agentls.RunID The run that it belongs to.
 ---@field role '"user"'|'"assistant"'|'"tool"' Who speaks.
 ---@field time agentls.Timestamp When it was stored.
----@field text string Its text, in Markdown. Results of calls are with the calls, so that a message of the role `tool` has none.
----@field compacted? boolean Whether the conversation was shortened here: from now on the message stands for those up to its `parent`.
+---Its text, in Markdown. Results of calls are with the calls, so that a message of the role `tool` has none.
+---@field text string
+---Whether the conversation was shortened here: from now on the message stands for those up to its `parent`.
+---@field compacted? boolean
 ---@field reasoning? string The model's reasoning.
 ---@field model? string Who answered, as `provider/model`; absent for what no model said.
 ---@field usage? agentls.Usage What this one request used; absent where that is not recorded.
@@ -860,8 +955,11 @@ M.commands = {
 
 ---Params of `agent/subscribe`.
 ---@class agentls.SubscribeParams
----@field session? agentls.SessionID The session, of whatever process; absent means the window's own, which is made where there is none yet.
----@field since? agentls.Sequence The number of the last event that the client has of the session; absent means none, and that it starts from the snapshot.
+---The session, of whatever process; absent means the window's own, which is made where there is none yet.
+---@field session? agentls.SessionID
+---The number of the last event that the client has of the session; absent means none, and that it starts from the
+---snapshot.
+---@field since? agentls.Sequence
 
 ---A session at one moment.
 ---@class agentls.SessionSnapshot
@@ -872,16 +970,20 @@ M.commands = {
 ---@field proposals agentls.Proposal[] The proposals that are not closed.
 ---@field asks agentls.Ask[] The questions that are open.
 
----Result of `agent/subscribe`. Without `since`, events behind each snapshot's `seq` follow. With it, events behind `since` follow, unless `reset` is true.
+---Result of `agent/subscribe`. Without `since`, events behind each snapshot's `seq` follow. With it, events behind
+---`since` follow, unless `reset` is true.
 ---@class agentls.SubscribeResult
----@field reset? boolean The events since `since` are no longer all there: drop what you have and start from the snapshot. Events behind its `seq` follow.
+---The events since `since` are no longer all there: drop what you have and start from the snapshot. Events behind its
+---`seq` follow.
+---@field reset? boolean
 ---@field sessions agentls.SessionSnapshot[] The snapshots.
 
 ---One piece of a proposed edit.
 ---@class agentls.Hunk
 ---@field id agentls.HunkID The hunk's id.
 ---@field state agentls.ProposalState Its state.
----@field range agentls.Range The lines of the document as the editor shows it that the hunk replaces, in the negotiated position encoding.
+---The lines of the document as the editor shows it that the hunk replaces, in the negotiated position encoding.
+---@field range agentls.Range
 ---@field before string The text in the range, line ends as they are in the document.
 ---@field after string The text to put there.
 ---@field reason string Why, in a sentence; may be empty.
@@ -893,7 +995,8 @@ M.commands = {
 ---The hunks of one file.
 ---@class agentls.ProposalFile
 ---@field uri string The document.
----@field state agentls.ProposalState `conflict` if a hunk is in conflict, else `open` if a hunk is open, else how the last was closed.
+---`conflict` if a hunk is in conflict, else `open` if a hunk is open, else how the last was closed.
+---@field state agentls.ProposalState
 ---@field change? agentls.FileChange What happens to the file; absent means `modified`.
 ---@field newUri? string Where a renamed file goes.
 ---@field version? integer The version of the open document that the ranges are for; absent where it is not open.
@@ -916,7 +1019,9 @@ M.commands = {
 ---Result of `agent/proposals`.
 ---@class agentls.ProposalList
 ---@field proposals agentls.Proposal[] The proposals, the oldest first; closed ones are not among them.
----@field undoable agentls.RunInfo[] The runs with accepted edits that `agent/undo` can take back, the latest first. They are roots; edits of their children count as theirs. Empty for a session that is not the window's own.
+---The runs with accepted edits that `agent/undo` can take back, the latest first. They are roots; edits of their
+---children count as theirs. Empty for a session that is not the window's own.
+---@field undoable agentls.RunInfo[]
 
 ---Chooses hunks of a proposal. Without `files` and `hunks` it means everything open; with both, the hunks of either.
 ---@class agentls.ProposalParams
@@ -929,7 +1034,9 @@ M.commands = {
 ---@field proposal agentls.ProposalID The proposal.
 ---@field files? string[] All open hunks of these documents.
 ---@field hunks? agentls.HunkID[] These hunks.
----@field overwrite? boolean Also takes those of `hunks` that are in conflict: the agent's text replaces what stands at their lines now. Absent means that a hunk in conflict fails.
+---Also takes those of `hunks` that are in conflict: the agent's text replaces what stands at their lines now. Absent
+---means that a hunk in conflict fails.
+---@field overwrite? boolean
 
 ---A hunk that could not be taken.
 ---@class agentls.HunkFailure
@@ -948,9 +1055,12 @@ M.commands = {
 
 ---Result of `agent/proposal/diff`.
 ---@class agentls.ProposalDiff
----@field diff string A unified diff, paths from the workspace root, from the document as the editor shows it to the proposed text.
+---A unified diff, paths from the workspace root, from the document as the editor shows it to the proposed text.
+---@field diff string
 ---@field conflicts? string Both sides of the chosen hunks in conflict, which fit no diff, for people.
----@field uri? string The document of the scheme `agentls` that has the same text, for clients with `workspace/textDocumentContent`; it is kept up to date. Absent for a choice that has no name.
+---The document of the scheme `agentls` that has the same text, for clients with `workspace/textDocumentContent`; it is
+---kept up to date. Absent for a choice that has no name.
+---@field uri? string
 
 ---Params of `agent/undo`.
 ---@class agentls.UndoParams
@@ -959,11 +1069,13 @@ M.commands = {
 
 ---Params of `agent/rewind`.
 ---@class agentls.RewindParams
----@field run agentls.RunID The run of the prompt that is to be as if it had never been. It has ended, as has all that went on with it.
+---The run of the prompt that is to be as if it had never been. It has ended, as has all that went on with it.
+---@field run agentls.RunID
 
 ---Result of `agent/rewind`.
 ---@class agentls.RewindResult
----@field after? agentls.RunID The run that the next prompt follows, as `after` in `agent/run`; absent where the conversation began with the prompt.
+---The run that the next prompt follows, as `after` in `agent/run`; absent where the conversation began with the prompt.
+---@field after? agentls.RunID
 ---@field runs agentls.RunID[] The runs of the user that were gone back behind, oldest first.
 ---@field rejected agentls.HunkID[] The open edits that are gone.
 ---@field undone agentls.HunkID[] The accepted edits that the editor has taken back.
@@ -1010,7 +1122,8 @@ M.commands = {
 ---@class agentls.AskAnswer
 ---@field decision agentls.Decision What was decided.
 ---@field scope? agentls.Scope How long it holds; absent means `once`.
----@field expires? agentls.Timestamp When an answer for longer than once ends by itself; absent means never. It must lie ahead.
+---When an answer for longer than once ends by itself; absent means never. It must lie ahead.
+---@field expires? agentls.Timestamp
 
 ---Params of `agent/asks`.
 ---@class agentls.AsksParams
@@ -1025,8 +1138,11 @@ M.commands = {
 ---@field ask agentls.AskID The ask.
 ---@field decision agentls.Decision What was decided.
 ---@field scope? agentls.Scope How long it holds; absent means `once`.
----@field expires? agentls.Timestamp When an answer for longer than once ends by itself; absent means never. It must lie ahead.
----@field answers? string[] With `allow`, the answer to an agent's question: labels of its choices, or the user's own words. Without, `deny` leaves it to the agent.
+---When an answer for longer than once ends by itself; absent means never. It must lie ahead.
+---@field expires? agentls.Timestamp
+---With `allow`, the answer to an agent's question: labels of its choices, or the user's own words. Without, `deny`
+---leaves it to the agent.
+---@field answers? string[]
 
 ---A remembered permission.
 ---@class agentls.Grant
@@ -1038,7 +1154,8 @@ M.commands = {
 ---@field session? agentls.SessionID Where the scope is `session` or `run`.
 ---@field run? agentls.RunID Where the scope is `run`.
 ---@field created agentls.Timestamp When it was given.
----@field expires? agentls.Timestamp When it ends by itself; absent where it does not. Those that have ended are not listed.
+---When it ends by itself; absent where it does not. Those that have ended are not listed.
+---@field expires? agentls.Timestamp
 
 ---Params of `agent/grants`.
 ---@class agentls.GrantsParams
@@ -1052,11 +1169,16 @@ M.commands = {
 ---@class agentls.RevokeParams
 ---@field grant agentls.GrantID The grant to take back.
 
----Params of `agent/explain`: a call to decide on, without making it, or what an agent is instructed to do, without starting it.
+---Params of `agent/explain`: a call to decide on, without making it, or what an agent is instructed to do, without
+---starting it.
 ---@class agentls.ExplainParams
 ---@field tool? string The tool's name; absent where only the instructions are wanted.
----@field uri? string A document that the agent would be started on, of whose folders the instructions count; absent means none. With `run` it does not count.
----@field call? string What rules are matched with: the command line for `bash`, a path from the workspace root for files, a URL for the network.
+---A document that the agent would be started on, of whose folders the instructions count; absent means none. With `run`
+---it does not count.
+---@field uri? string
+---What rules are matched with: the command line for `bash`, a path from the workspace root for files, a URL for the
+---network.
+---@field call? string
 ---@field agent? string The agent that would make the call; absent means the default agent.
 ---@field run? agentls.RunID The run that would make it, whose parents bind it too.
 
@@ -1065,13 +1187,18 @@ M.commands = {
 ---@field uri string The file.
 ---@field importedBy? string The file that imports it; absent for one that counts by its name.
 ---@field size integer Its length in bytes; 0 for a file that is not given.
----@field cut? integer How many of its bytes are left out, since all files together are longer than `instructions.max_bytes`; absent for none.
+---How many of its bytes are left out, since all files together are longer than `instructions.max_bytes`; absent for
+---none.
+---@field cut? integer
 ---@field unseen? integer How many characters are left out that nobody sees; absent for none.
----@field omitted? string Why the file is not given, as the end of a sentence that begins with its name; absent for one that is.
+---Why the file is not given, as the end of a sentence that begins with its name; absent for one that is.
+---@field omitted? string
 
 ---Result of `agent/explain`.
 ---@class agentls.Explanation
----@field instructions agentls.InstructionFile[] What instructs the run, or would instruct the agent, in the order in which it is told: what comes later counts more. Then the files that are not given.
+---What instructs the run, or would instruct the agent, in the order in which it is told: what comes later counts more.
+---Then the files that are not given.
+---@field instructions agentls.InstructionFile[]
 ---@field action? agentls.RuleAction What would happen; absent where no tool is named.
 ---@field rule? agentls.PermissionRule The rule that decides; absent where none matches and the default does.
 ---@field reason? string The decision in words; absent where no tool is named.
@@ -1088,7 +1215,8 @@ M.commands = {
 ---What may decide which model a run takes.
 ---@class agentls.ModelCandidate
 ---@field source string Where the name comes from, in words, such as `the agent's definition`.
----@field name? string The model that it names, as `provider/model` where that is known, else a provider; absent where it names none.
+---The model that it names, as `provider/model` where that is known, else a provider; absent where it names none.
+---@field name? string
 ---@field reason? string Why it counts, or why not.
 ---@field chosen boolean Whether it decides.
 
@@ -1119,7 +1247,9 @@ M.commands = {
 ---@field key string The run, agent, model, session, day (`2026-01-02`), or project (its folders, joined by `, `).
 ---@field runs integer How many runs.
 ---@field ended integer How many of them came to an end by themselves: neither cancelled nor interrupted.
----@field completed integer How many of those have done their whole task: no limit cut them off, and none handed over that it failed or that something is left.
+---How many of those have done their whole task: no limit cut them off, and none handed over that it failed or that
+---something is left.
+---@field completed integer
 ---@field turns integer How many requests to models.
 ---@field durationMs agentls.Milliseconds The time of the runs that have ended, together.
 ---@field usage agentls.Usage What they cost; without a cost where that of any is not known.
@@ -1153,7 +1283,8 @@ M.commands = {
 ---@field error? agentls.Failure Why it failed.
 ---@field address string Its command or URL, for people; without what may be a key.
 ---@field tools string[] Names of its tools, as agents call them.
----@field prompts agentls.MCPPrompt[] Its prompts. `/` and the name of one, with its arguments in order behind it, is a prompt for `agent/run`.
+---Its prompts. `/` and the name of one, with its arguments in order behind it, is a prompt for `agent/run`.
+---@field prompts agentls.MCPPrompt[]
 
 ---A prompt of an MCP server.
 ---@class agentls.MCPPrompt
@@ -1197,7 +1328,8 @@ M.commands = {
 ---@class agentls.Question
 ---@field id agentls.AskID The question's id.
 ---@field session agentls.SessionID The session.
----@field run? agentls.RunID The run that waits; absent where the server itself asks, such as which agent to delegate to.
+---The run that waits; absent where the server itself asks, such as which agent to delegate to.
+---@field run? agentls.RunID
 ---@field agent string The slug of its agent; `agentls` where the server itself asks.
 ---@field question string What is asked.
 ---@field choices? agentls.Choice[] The answers to choose from; absent means free text only.
@@ -1210,7 +1342,9 @@ M.commands = {
 
 ---A part of a message to or from a model. Its kind says which members it has.
 ---@class agentls.ModelPart
----@field kind '"text"'|'"reasoning"'|'"call"'|'"result"' `text` and `reasoning` have `text`; `call` has `id`, `name` and `arguments`; `result` has `id`, `name`, `text` and `error`.
+---`text` and `reasoning` have `text`; `call` has `id`, `name` and `arguments`; `result` has `id`, `name`, `text` and
+---`error`.
+---@field kind '"text"'|'"reasoning"'|'"call"'|'"result"'
 ---@field text? string The text.
 ---@field id? string The model's own id of the tool call.
 ---@field name? string The tool.
@@ -1233,24 +1367,36 @@ M.commands = {
 ---@field run agentls.RunID The run that asks.
 ---@field model? string Which of the editor's models, an `id` of `agent/model/lend`; absent means its choice.
 ---@field system string The system prompt.
----@field messages agentls.ModelMessage[] The conversation. Its parts are of the kinds `text`, `call` and `result`; each call has its result in the message of the role `tool` behind it.
+---The conversation. Its parts are of the kinds `text`, `call` and `result`; each call has its result in the message of
+---the role `tool` behind it.
+---@field messages agentls.ModelMessage[]
 ---@field tools agentls.ModelTool[] The tools on offer.
----@field noCalls? boolean The answer is to be a text: the tools are listed only since the conversation has calls of them. Calls that come all the same are not made.
+---The answer is to be a text: the tools are listed only since the conversation has calls of them. Calls that come all
+---the same are not made.
+---@field noCalls? boolean
 ---@field maxTokens? agentls.TokenCount The limit of the answer; absent and 0 mean the model's own.
 ---@field temperature? number Absent means the model's own.
----@field partialResultToken? agentls.ProgressToken Where to send pieces of the answer with `$/progress` while it is written, each a ModelPart: of the kind `text` or `reasoning` with the next words, or `call` with nothing but the `name`, as soon as a call begins. Pieces are for showing; what counts is the result.
+---Where to send pieces of the answer with `$/progress` while it is written, each a ModelPart: of the kind `text` or
+---`reasoning` with the next words, or `call` with nothing but the `name`, as soon as a call begins. Pieces are for
+---showing; what counts is the result.
+---@field partialResultToken? agentls.ProgressToken
 
 ---Result of `agent/model/generate`.
 ---@class agentls.GenerateResult
----@field message agentls.ModelMessage The whole answer of the role `assistant`, also where pieces were sent before, with parts of the kinds `text`, `reasoning` and `call`. A call without an `id` gets one.
----@field stop '"end"'|'"calls"'|'"length"'|'"refused"' Why the model stopped: it had no more to say, it waits for the results of its calls, the answer is as long as it may be, or the model declined.
+---The whole answer of the role `assistant`, also where pieces were sent before, with parts of the kinds `text`,
+---`reasoning` and `call`. A call without an `id` gets one.
+---@field message agentls.ModelMessage
+---Why the model stopped: it had no more to say, it waits for the results of its calls, the answer is as long as it may
+---be, or the model declined.
+---@field stop '"end"'|'"calls"'|'"length"'|'"refused"'
 ---@field usage? agentls.Usage What it used, where that is known. Without it the tokens are estimated.
 
 ---A model that the editor lends.
 ---@class agentls.LentModel
 ---@field id string The editor's own name of it. Runs use it as `editor/ID`.
 ---@field title? string A name for people.
----@field contextTokens? agentls.TokenCount How many tokens a request and its answer may have together, where it is known.
+---How many tokens a request and its answer may have together, where it is known.
+---@field contextTokens? agentls.TokenCount
 ---@field noCalls? boolean It cannot call tools, and is offered none.
 
 ---Params of `agent/model/lend`.
@@ -1307,10 +1453,13 @@ M.commands = {
 
 ---Argument of the command `agentls.review`.
 ---@class agentls.ReviewParams
----@field uri? string The document. Without it and `uris`, the open document that was last touched in the editor: opened, changed or saved.
+---The document. Without it and `uris`, the open document that was last touched in the editor: opened, changed or saved.
+---@field uri? string
 ---@field range? agentls.Range Only this part of it.
 ---@field uris? string[] Several documents, each reviewed by a child of its own.
----@field changes? agentls.ChangeScope Review what has changed, instead of whole documents: findings are on changed lines, and elsewhere only where a change is the cause.
+---Review what has changed, instead of whole documents: findings are on changed lines, and elsewhere only where a change
+---is the cause.
+---@field changes? agentls.ChangeScope
 ---@field prompt? string What to look at in particular.
 ---@field model? string The model for this run, as `provider/model` or the name of a preset.
 
@@ -1330,8 +1479,12 @@ M.commands = {
 ---@class agentls.DelegateParams
 ---@field uri? string The document; absent means the open one that was last touched in the editor.
 ---@field range? agentls.Range Only this part of it.
----@field agent? string A slug or alias; absent means that the user is asked: by `agent/question` where that is announced, else by `window/showMessageRequest`.
----@field prompt? string The task. Absent: a client that announces `questions` is asked for it, too; elsewhere it is the agent's usual work on the document.
+---A slug or alias; absent means that the user is asked: by `agent/question` where that is announced, else by
+---`window/showMessageRequest`.
+---@field agent? string
+---The task. Absent: a client that announces `questions` is asked for it, too; elsewhere it is the agent's usual work on
+---the document.
+---@field prompt? string
 ---@field model? string The model for this run, as `provider/model` or the name of a preset.
 
 ---Argument of the command `agentls.request`.
@@ -1357,6 +1510,7 @@ M.commands = {
 
 ---Result of the command `agentls.interrupted`.
 ---@class agentls.InterruptedResult
----@field started agentls.RunStarted[] The runs that go on with those that were cut off; none where the user only looked.
+---The runs that go on with those that were cut off; none where the user only looked.
+---@field started agentls.RunStarted[]
 
 return M

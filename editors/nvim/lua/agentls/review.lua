@@ -133,7 +133,9 @@ local function render(r)
     local note = ui.icon('◆ ', '* ') .. (hunk.agent or place.proposal.agent)
     if hunk.state == 'conflict' then
       local maps = options.current.maps
-      note = ('%sconflict: %s; %s takes this, %s keeps yours'):format(ui.icon('✗ ', 'x '), hunk.detail or 'the text has changed', maps.accept, maps.reject)
+      note = ('%sconflict: %s; %s takes this, %s keeps yours'):format(
+        ui.icon('✗ ', 'x '), hunk.detail or 'the text has changed', maps.accept, maps.reject
+      )
     elseif hunk.reason ~= '' then
       note = note .. ': ' .. ui.short(hunk.reason, 80)
     end
@@ -304,7 +306,19 @@ local function show(lsp, uri, places)
   vim.bo[right].bufhidden = 'wipe'
   vim.cmd('rightbelow vsplit')
   vim.api.nvim_win_set_buf(0, right)
-  local r = { client = lsp.id, uri = uri, tab = vim.api.nvim_get_current_tabpage(), left = left, right = right, places = places, lines = {}, heights = {}, keys = {}, asking = false, stale = false }
+  local r = {
+    client = lsp.id,
+    uri = uri,
+    tab = vim.api.nvim_get_current_tabpage(),
+    left = left,
+    right = right,
+    places = places,
+    lines = {},
+    heights = {},
+    keys = {},
+    asking = false,
+    stale = false,
+  }
   review = r
   keys(r)
   render(r)
@@ -378,7 +392,10 @@ function M.open(about)
         format_item = function(item)
           local count = #files[item]
           local change = files[item][1].file.change
-          return ('%s  %s%s'):format(name(item), count == 1 and '1 edit' or count .. ' edits', change and change ~= 'modified' and ', ' .. change or '')
+          return ('%s  %s%s'):format(
+            name(item), count == 1 and '1 edit' or count .. ' edits',
+            change and change ~= 'modified' and ', ' .. change or ''
+          )
         end,
       }, done)
     end)

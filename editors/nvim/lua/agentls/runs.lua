@@ -33,7 +33,9 @@ local function show(lsp, run, agent, output)
   ui.fill(buffer, vim.split(vim.trim(output), '\n'))
   vim.bo[buffer].filetype = 'markdown'
   local former = vim.api.nvim_get_current_win()
-  local window = ui.show(buffer, math.min(math.floor(vim.o.lines * 0.4), math.max(4, vim.api.nvim_buf_line_count(buffer) + 2)), true)
+  local window = ui.show(
+    buffer, math.min(math.floor(vim.o.lines * 0.4), math.max(4, vim.api.nvim_buf_line_count(buffer) + 2)), true
+  )
   vim.wo[window][0].conceallevel = 2
   vim.wo[window][0].winbar = '%#AgentlsTitle# ' .. agent .. '%*%#AgentlsDetail#  q close · t transcript%*'
   ui.keys(buffer, {
@@ -94,7 +96,12 @@ function M.run(about)
     if not prompt then
       return
     end
-    follow(lsp, client.ask(lsp, methods.Run, { agent = agent, prompt = prompt, context = context(buffer, about.first, about.last) }))
+    follow(
+      lsp,
+      client.ask(
+        lsp, methods.Run, { agent = agent, prompt = prompt, context = context(buffer, about.first, about.last) }
+      )
+    )
   end)
 end
 
@@ -105,7 +112,9 @@ function M.review(about)
   async.go(function()
     local lsp = client.ready(buffer)
     local place = context(buffer, about.first, about.last) or {}
-    follow(lsp, execute(lsp, commands.Review, vim.tbl_extend('force', vim.empty_dict(), place, { prompt = about.prompt })))
+    follow(
+      lsp, execute(lsp, commands.Review, vim.tbl_extend('force', vim.empty_dict(), place, { prompt = about.prompt }))
+    )
   end)
 end
 

@@ -82,7 +82,9 @@ function M.handle(params, context)
         for _, item in ipairs(items) do
           local place = item.location or item
           local uri = place.uri or place.targetUri or params.uri
-          local range = place.range or place.targetSelectionRange or { start = { line = 0, character = 0 }, ['end'] = { line = 0, character = 0 } }
+          local range = place.range or place.targetSelectionRange or {
+            start = { line = 0, character = 0 }, ['end'] = { line = 0, character = 0 },
+          }
           add(other, uri, item.selectionRange or range, item.name, item.kind, item.containerName or container)
           take(item.children or {}, item.name)
         end

@@ -158,7 +158,15 @@ function M.open(run)
     end
     load(view)
     local window = ui.show(view.buffer, math.floor(vim.o.lines * 0.5), true)
-    for name, value in pairs({ foldmethod = 'expr', foldexpr = "v:lua.require'agentls.transcript'.fold(v:lnum)", foldtext = "v:lua.require'agentls.transcript'.folded()", foldlevel = 0, foldenable = true, conceallevel = 2, winbar = '%#AgentlsTitle# Transcript%*%#AgentlsDetail#  zR show what the tools said · zM hide it · q close%*' }) do
+    for name, value in pairs({
+      foldmethod = 'expr',
+      foldexpr = "v:lua.require'agentls.transcript'.fold(v:lnum)",
+      foldtext = "v:lua.require'agentls.transcript'.folded()",
+      foldlevel = 0,
+      foldenable = true,
+      conceallevel = 2,
+      winbar = '%#AgentlsTitle# Transcript%*%#AgentlsDetail#  zR show what the tools said · zM hide it · q close%*',
+    }) do
       vim.wo[window][0][name] = value
     end
     render(view)

@@ -1,5 +1,5 @@
--- The tree of sessions and runs, in a buffer that follows what happens. It folds by itself: Neovim's own folds are lost when
--- lines come and go many times a second.
+-- The tree of sessions and runs, in a buffer that follows what happens. It folds by itself: Neovim's own folds are lost
+-- when lines come and go many times a second.
 
 local agents = require('agentls.agents')
 local async = require('agentls.async')
@@ -44,7 +44,9 @@ end
 local function session_line(tree, session)
   local info = session.info
   local title = info.title ~= '' and info.title or 'session'
-  local parts = { { marker(tree, info.id, not session.loaded or #session.order > 0) }, { ui.short(title, 60), 'AgentlsSession' } }
+  local parts = {
+    { marker(tree, info.id, not session.loaded or #session.order > 0) }, { ui.short(title, 60), 'AgentlsSession' },
+  }
   if session.own then
     add(parts, 'this window')
   else
@@ -398,7 +400,9 @@ function M.open()
     end
     local tree = trees[lsp.id]
     if not tree or not vim.api.nvim_buf_is_valid(tree.buffer) then
-      tree = { client = lsp.id, buffer = ui.scratch('agentls://sessions/' .. lsp.id, lsp), closed = {}, files = {}, nodes = {} }
+      tree = {
+        client = lsp.id, buffer = ui.scratch('agentls://sessions/' .. lsp.id, lsp), closed = {}, files = {}, nodes = {},
+      }
       trees[lsp.id] = tree
       vim.bo[tree.buffer].filetype = 'agentls-tree'
       keys(tree)

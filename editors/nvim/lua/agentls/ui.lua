@@ -149,7 +149,8 @@ function M.scratch(name, client)
   return buffer
 end
 
----Replaces the lines of a buffer that nobody types into. What stays the same is not touched, so that marks and folds stay.
+---Replaces the lines of a buffer that nobody types into. What stays the same is not touched, so that marks and folds
+---stay.
 ---@param buffer integer
 ---@param lines string[]
 function M.fill(buffer, lines)
@@ -188,7 +189,9 @@ function M.paint(buffer, lines)
     local column = 0
     for _, piece in ipairs(pieces) do
       if piece[2] then
-        vim.api.nvim_buf_set_extmark(buffer, colours, i - 1, column, { end_col = column + #piece[1], hl_group = piece[2] })
+        vim.api.nvim_buf_set_extmark(
+          buffer, colours, i - 1, column, { end_col = column + #piece[1], hl_group = piece[2] }
+        )
       end
       column = column + #piece[1]
     end
@@ -222,7 +225,18 @@ function M.show(buffer, height, reader)
     vim.w[window].agentls_reader = reader
   end
   vim.api.nvim_win_set_buf(window, buffer)
-  for name, value in pairs({ number = false, relativenumber = false, signcolumn = 'no', foldcolumn = '0', wrap = reader or false, linebreak = reader or false, list = false, spell = false, winfixheight = true, cursorline = not reader }) do
+  for name, value in pairs({
+    number = false,
+    relativenumber = false,
+    signcolumn = 'no',
+    foldcolumn = '0',
+    wrap = reader or false,
+    linebreak = reader or false,
+    list = false,
+    spell = false,
+    winfixheight = true,
+    cursorline = not reader,
+  }) do
     vim.wo[window][0][name] = value
   end
   return window
@@ -237,8 +251,8 @@ function M.keys(buffer, keys)
   end
 end
 
----Lets the user choose, by vim.ui.select where it was replaced, else by a menu that does not stop the editor. Where what
----replaced it fails, the user is told, and gets that menu.
+---Lets the user choose, by vim.ui.select where it was replaced, else by a menu that does not stop the editor. Where
+---what replaced it fails, the user is told, and gets that menu.
 ---@param items any[]
 ---@param opts { prompt: string, kind: string, format_item?: fun(item: any): string, detail?: string, guarded?: boolean }
 ---@param chosen fun(item?: any)
@@ -262,7 +276,9 @@ function M.select(items, opts, chosen)
   if opts.detail and opts.detail ~= '' then
     prompt = prompt .. '\n' .. opts.detail
   end
-  local ok, fault = pcall(vim.ui.select, items, { prompt = prompt, kind = opts.kind, format_item = opts.format_item }, once)
+  local ok, fault = pcall(
+    vim.ui.select, items, { prompt = prompt, kind = opts.kind, format_item = opts.format_item }, once
+  )
   if not ok and open then
     vim.notify('agentls: vim.ui.select, which was replaced, fails: ' .. tostring(fault), vim.log.levels.ERROR)
     return menu(once)

@@ -1,10 +1,19 @@
-// A language model for the test of what agentls borrows: it reads a file by the tool that it is offered, and says how many lines it has seen.
+// A language model for the test of what agentls borrows: it reads a file by the tool that it is offered, and says how
+// many lines it has seen.
 const vscode = require('vscode');
 
 exports.activate = (context) => {
   const provider = {
     provideLanguageModelChatInformation: () => [
-      { id: 'counter', name: 'Counter', family: 'counter', version: '1', maxInputTokens: 100_000, maxOutputTokens: 4_000, capabilities: { toolCalling: true } },
+      {
+        id: 'counter',
+        name: 'Counter',
+        family: 'counter',
+        version: '1',
+        maxInputTokens: 100_000,
+        maxOutputTokens: 4_000,
+        capabilities: { toolCalling: true },
+      },
     ],
     async provideLanguageModelChatResponse(_model, messages, options, progress) {
       const results = messages.flatMap((message) => message.content).filter((part) => part instanceof vscode.LanguageModelToolResultPart);
