@@ -74,8 +74,8 @@ see "agentls doctor" for what it found.`,
 	}
 	root.AddCommand(
 		reviewCommand(p, s), runCommand(p, s), serve, agentsCommand(p, s), promptsCommand(p, s),
-		permissionsCommand(p, s), trustCommand(p, s), sessionsCommand(p, s), usageCommand(p, s), modelsCommand(p, s), configCommand(p, s),
-		doctorCommand(p, s), schemaCommand(&p.console), versionCommand(&p.console),
+		permissionsCommand(p, s), trustCommand(p, s), sessionsCommand(p, s), usageCommand(p, s), modelsCommand(p, s),
+		configCommand(p, s), doctorCommand(p, s), schemaCommand(&p.console), versionCommand(&p.console),
 	)
 	return root
 }
