@@ -606,6 +606,11 @@ func (e *Engine) Steer(id event.RunID, text string) error {
 	if err != nil {
 		return err
 	}
+	for i, a := range mentioned {
+		if a.Picture != nil { // a message is a text
+			mentioned[i].Text = "(an image: look at it by `read`)\n"
+		}
+	}
 	return r.Steer("the user", strings.TrimSpace(text)+prompt.Attached(mentioned))
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/agentls/agentls/agentcore/mention"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/prompt"
+	"github.com/agentls/agentls/agentcore/tool"
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
@@ -25,6 +26,8 @@ const (
 	maxAttached = 32 << 10
 	// maxAttachedAll bounds what a prompt brings; what is behind that is named.
 	maxAttachedAll = 128 << 10
+	// maxPictures is how many images a prompt brings at most.
+	maxPictures = 10
 	// maxListed is how many entries of a folder are shown, and maxDiagnostics how many problems.
 	maxListed, maxDiagnostics = 200, 200
 )
@@ -101,6 +104,8 @@ type mentions struct {
 	near    []string
 	list    []prompt.Attachment
 	size    int
+
+	pictures int
 }
 
 // read reads what one mention names; ok is false where it names nothing.
@@ -141,12 +146,32 @@ func (m *mentions) read(ctx context.Context, one mention.Mention) (a prompt.Atta
 		return m.symbol(ctx, one)
 	case errors.As(err, &problem) && problem.Kind == workspace.Directory:
 		return m.folder(path)
-	case errors.As(err, &problem) && problem.Kind == workspace.Binary && isImage(path):
-		return prompt.Attachment{
-			Kind: prompt.Image, Name: view.Shown(path), Text: "(an image: look at it by `read`)\n",
-		}, true, nil
+	case errors.As(err, &problem) && (problem.Kind == workspace.Binary || problem.Kind == workspace.TooLarge) &&
+		isImage(path):
+		return m.picture(path)
 	}
 	return a, false, err
+}
+
+// picture is an image, which goes along with the prompt.
+func (m *mentions) picture(path string) (a prompt.Attachment, ok bool, err error) {
+	shown := m.session.shared.View.Shown(path)
+	found, note, err := tool.ReadPicture(m.layer, path)
+	if _, ok := errors.AsType[*workspace.FileError](err); ok {
+		return a, false, err
+	} else if err != nil {
+		return a, false, &fault.Error{
+			Kind: fault.NotAllowed, Detail: fmt.Sprintf("%s cannot be sent as an image: %v", shown, err),
+			Hint: "leave it out of the prompt",
+		}
+	}
+	if m.pictures++; m.pictures > maxPictures {
+		return a, false, &fault.Error{
+			Kind: fault.NotAllowed, Detail: fmt.Sprintf("a prompt brings at most %d images", maxPictures),
+			Hint: "leave some of them out",
+		}
+	}
+	return prompt.Attachment{Kind: prompt.Image, Name: shown, Text: note + "\n", Picture: &found}, true, nil
 }
 
 // isImage reports whether a file is called as the images are that the tool read shows.

@@ -8,10 +8,13 @@ import (
 
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/mcpname"
+	"github.com/agentls/agentls/agentcore/mention"
+	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/prompt"
 	"github.com/agentls/agentls/agentcore/promptfile"
 	"github.com/agentls/agentls/agentcore/provider"
+	"github.com/agentls/agentls/agentcore/registry"
 	"github.com/agentls/agentls/agentcore/run"
 	"github.com/agentls/agentls/agentcore/toolset"
 )
@@ -83,6 +86,11 @@ func Expand(ctx context.Context, s *Session, request RunRequest) (Expansion, err
 		return Expansion{}, err
 	}
 	x.Refused = append(x.Refused, refused...)
+	if name, blind := unseen(s, request, found); blind != "" {
+		x.Refused = append(x.Refused, Refusal{mention.Write(name), &fault.Error{
+			Kind: fault.NotAllowed, Detail: blind + " takes no images", Hint: "choose another model, or leave it out",
+		}})
+	}
 	redact := s.engine.process.Redactor.Text
 	x.Text = redact(words + prompt.Attached(found))
 	x.Parts = append(x.Parts, ExpandedPart{Kind: prompt.Words, Text: redact(words)})
@@ -97,6 +105,25 @@ func Expand(ctx context.Context, s *Session, request RunRequest) (Expansion, err
 		}
 	}
 	return x, nil
+}
+
+// unseen is an image that the model of a request would not take, and that model; empty for none.
+func unseen(s *Session, request RunRequest, list []prompt.Attachment) (name, taker string) {
+	i := slices.IndexFunc(list, func(a prompt.Attachment) bool { return a.Picture != nil })
+	if i < 0 {
+		return "", ""
+	}
+	cfg := s.engine.Config()
+	definition, err := registry.Find(s.engine.Agents(), request.Agent, cfg)
+	if err != nil {
+		return "", "" // which is told elsewhere
+	}
+	choice := provider.Choice{Override: request.Model, Definition: definition.Model}
+	found, err := s.engine.process.OpenModel(choice.With(cfg))
+	if err != nil || model.Sees(found) {
+		return "", "" // the run says that there is none
+	}
+	return list[i].Name, found.Name()
 }
 
 // commandName is a command as the prompt has it.
@@ -150,6 +177,9 @@ func (s *Session) called(ctx context.Context, text string) (*calledPrompt, error
 
 // fill puts into a request what its prompt calls, unless that may not be sent.
 func (s *Session) fill(ctx context.Context, request *RunRequest) error {
+	if request.Lead != "" {
+		defer request.Join()
+	}
 	call, err := s.called(ctx, request.Prompt)
 	if err != nil || call == nil {
 		return err

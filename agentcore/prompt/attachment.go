@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agentls/agentls/agentcore/tool"
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
@@ -34,6 +35,8 @@ type Attachment struct {
 	// for others.
 	Path  string
 	Stamp workspace.Stamp
+	// Picture is an image, which goes to the model behind the words; nil for none.
+	Picture *tool.Image
 }
 
 // attachmentsNote is what stands in front of them, and commandsNote where there are outputs of commands among them.

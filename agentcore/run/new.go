@@ -45,6 +45,9 @@ func New(p *Process, s *Session, parent *Run, request Request) (*Run, error) {
 	if err := r.chooseModel(); err != nil {
 		return nil, err
 	}
+	if err := request.unseen(r.model); err != nil {
+		return nil, err
+	}
 	instruct(r)
 	if err := takeBudget(r); err != nil {
 		return nil, err

@@ -3,13 +3,47 @@ package run
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/prompt"
+	"github.com/agentls/agentls/agentcore/tool"
 )
+
+// unseen says why the images of a request cannot be sent to a model, nil where they can.
+func (q *Request) unseen(m model.Model) error {
+	i := slices.IndexFunc(q.Attachments, func(a prompt.Attachment) bool { return a.Picture != nil })
+	if i < 0 || model.Sees(m) {
+		return nil
+	}
+	return &fault.Error{
+		Kind: fault.NotAllowed, Detail: fmt.Sprintf("%s takes no images, and the prompt brings %s", m.Name(),
+			q.Attachments[i].Name),
+		Hint: "choose another model, or leave the image out",
+	}
+}
+
+// pictures are the images that the prompt brings, kept for a later process as those of results are.
+func (r *Run) pictures() (parts []model.Part) {
+	for _, a := range r.request.Attachments {
+		if a.Picture == nil {
+			continue
+		}
+		kept, err := r.commands.KeepImages([]tool.Image{*a.Picture})
+		if err != nil {
+			r.notice(event.NoticeWarning, fmt.Sprintf("the image %s is not sent: %v", a.Name, err),
+				"make room in the state folder, and start the run again")
+			continue
+		}
+		for _, image := range kept {
+			parts = append(parts, model.Picture{Image: image})
+		}
+	}
+	return parts
+}
 
 // runCommands runs the commands of the run's prompt, each as a call of bash that nobody is asked about. An error is the
 // run's end: its context's, or that one may not run.

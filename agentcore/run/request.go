@@ -25,6 +25,8 @@ type Request struct {
 	// Agent is a slug or alias; empty means the configuration's default agent.
 	Agent  string
 	Prompt string
+	// Lead stands in front of the prompt, which then is what a person adds to it and may be empty.
+	Lead string
 	// Expanded is what a prompt of a file made of Prompt, which calls it by its name; empty for none.
 	Expanded string
 	// Commands are run before the first answer, as calls of the run that nobody is asked about; it gets their output
@@ -105,6 +107,14 @@ type Context struct {
 	Finding *event.Finding
 	// Changes are those that it is about; nil for none.
 	Changes *prompt.Changes
+}
+
+// Join puts the lead in front of the prompt, and of what was made of it.
+func (q *Request) Join() {
+	if q.Expanded != "" {
+		q.Expanded = strings.TrimSpace(q.Lead + "\n\n" + q.Expanded)
+	}
+	q.Prompt, q.Lead = strings.TrimSpace(q.Lead+"\n\n"+q.Prompt), ""
 }
 
 // words are what the run is asked for, as its model gets it.

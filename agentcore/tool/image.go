@@ -10,6 +10,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/agentls/agentls/agentcore/workspace"
+
 	// The formats whose size is read.
 	_ "image/gif"
 	_ "image/jpeg"
@@ -23,6 +25,16 @@ const (
 	// imageSide is how wide and high it may be, in pixels: the vendors refuse, or shrink, what is larger.
 	imageSide = 8000
 )
+
+// ReadPicture reads an image of the workspace, bounded as the tool read bounds it. The note says what it is; the error
+// why it cannot be shown.
+func ReadPicture(layer *workspace.Layer, path string) (picture Image, note string, err error) {
+	data, err := layer.ReadBytes(path, otherBytes)
+	if err != nil {
+		return Image{}, "", err
+	}
+	return pictureOf(data)
+}
 
 // pictureOf finds out what a picture is, by its bytes. The note says that, for models that do not see, too. The error
 // says why it cannot be shown.

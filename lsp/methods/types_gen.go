@@ -620,9 +620,10 @@ type RunParams struct {
 	// The slug or an alias; absent means the default agent.
 	Agent string `json:"agent,omitzero"`
 	// What to do, where `@path`, `@path:10-20`, `@"a path"`, `@folder/`, `@symbol`, `@diff` and
-	// `@diagnostics` bring along what they name, as it is then; what the agent may not see is refused, and
-	// what names nothing is text. `/name` and arguments call a prompt of `agent/prompts` by its first
-	// word; a name that there is not is the error `not_found`.
+	// `@diagnostics` bring along what they name, as it is then, and `@picture.png` the image where the
+	// model takes it; what the agent may not see is refused, and what names nothing is text. `/name` and
+	// arguments call a prompt of `agent/prompts` by its first word; a name that there is not is the error
+	// `not_found`.
 	Prompt string `json:"prompt"`
 	// The session to go on with, which is open in this process; of one that has ended, `agent/resume` goes
 	// on with a run. Absent means the window's own session: the one of this connection, made on its first

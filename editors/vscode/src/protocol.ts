@@ -1065,7 +1065,7 @@ export interface ChangeScope {
 export interface RunParams {
   /** The slug or an alias; absent means the default agent. */
   agent?: string;
-  /** What to do, where `@path`, `@path:10-20`, `@"a path"`, `@folder/`, `@symbol`, `@diff` and `@diagnostics` bring along what they name, as it is then; what the agent may not see is refused, and what names nothing is text. `/name` and arguments call a prompt of `agent/prompts` by its first word; a name that there is not is the error `not_found`. */
+  /** What to do, where `@path`, `@path:10-20`, `@"a path"`, `@folder/`, `@symbol`, `@diff` and `@diagnostics` bring along what they name, as it is then, and `@picture.png` the image where the model takes it; what the agent may not see is refused, and what names nothing is text. `/name` and arguments call a prompt of `agent/prompts` by its first word; a name that there is not is the error `not_found`. */
   prompt: string;
   /** The session to go on with, which is open in this process; of one that has ended, `agent/resume` goes on with a run. Absent means the window's own session: the one of this connection, made on its first use. */
   session?: SessionID;

@@ -727,7 +727,7 @@ M.commands = {
 ---Params of `agent/run`.
 ---@class agentls.RunParams
 ---@field agent? string The slug or an alias; absent means the default agent.
----@field prompt string What to do, where `@path`, `@path:10-20`, `@"a path"`, `@folder/`, `@symbol`, `@diff` and `@diagnostics` bring along what they name, as it is then; what the agent may not see is refused, and what names nothing is text. `/name` and arguments call a prompt of `agent/prompts` by its first word; a name that there is not is the error `not_found`.
+---@field prompt string What to do, where `@path`, `@path:10-20`, `@"a path"`, `@folder/`, `@symbol`, `@diff` and `@diagnostics` bring along what they name, as it is then, and `@picture.png` the image where the model takes it; what the agent may not see is refused, and what names nothing is text. `/name` and arguments call a prompt of `agent/prompts` by its first word; a name that there is not is the error `not_found`.
 ---@field session? agentls.SessionID The session to go on with, which is open in this process; of one that has ended, `agent/resume` goes on with a run. Absent means the window's own session: the one of this connection, made on its first use.
 ---@field after? agentls.RunID The run whose conversation this prompt follows: everything said and done there is known. It has ended, and its agent and mode are those of this run, too, so that `agent` and `permissionMode` are absent.
 ---@field context? agentls.RunContext What the editor points at.
