@@ -1,6 +1,11 @@
 package agentcore_test
 
 import (
+	"bytes"
+	"errors"
+	"fmt"
+	"image"
+	"image/png"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -11,6 +16,7 @@ import (
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/model/script"
 )
 
@@ -122,6 +128,57 @@ func TestMentionsBringNoRights(t *testing.T) {
 			t.Errorf("%s: %v", prompt, err)
 		}
 	}
+}
+
+// TestMentionsOfImages: an image goes to a model that takes it, with its bytes, and stays for who goes on with the run.
+// A model that takes none is sent nothing.
+func TestMentionsOfImages(t *testing.T) {
+	var picture bytes.Buffer
+	if err := png.Encode(&picture, image.NewGray(image.Rect(0, 0, 40, 30))); err != nil {
+		t.Fatal(err)
+	}
+	shown := fmt.Sprintf("[image/png, 40 × 30, %d bytes]", picture.Len())
+	w := newWorld(t, map[string]string{
+		"a.png": picture.String(), "bad.png": "\x89PNG\r\n\x1a\n\x00", "large.png": picture.String() + strings.Repeat("\x00", 4_000_000),
+	},
+		script.Turn{
+			Expect: []script.Expect{
+				script.Last("Look at @a.png.\n\n<attachments>"), script.Last("<attached name=\"a.png\">\nThis is an image: image/png, " +
+					"40 × 30 pixels"), script.Last("</attachments>\n" + shown),
+			},
+			Answer: []script.Step{script.Text("seen")},
+		},
+		script.Turn{
+			Expect: []script.Expect{script.Last("Again."), func(request *model.Request) error {
+				for _, m := range request.Messages {
+					for _, part := range m.Parts {
+						if p, ok := part.(model.Picture); ok && bytes.Equal(p.Image.Data, picture.Bytes()) {
+							return nil
+						}
+					}
+				}
+				return errors.New("the picture is gone")
+			}},
+			Answer: []script.Step{script.Text("done")},
+		})
+	first := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Look at @a.png."})
+	w.wait(first)
+	w.refused(agentcore.RunRequest{Agent: "coder", Prompt: "See @bad.png"}, "@bad.png: bad.png cannot be sent as an image: it is no image")
+	w.refused(agentcore.RunRequest{Agent: "coder", Prompt: "See @large.png"}, "and models take 3750000 at most")
+	w.closeEngine()
+	w.open()
+	id, err := w.session.Resume(w.ctx, first, "Again.")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.wait(id)
+	w.model.Blind = true
+	x, err := agentcore.Expand(w.ctx, w.session, agentcore.RunRequest{Agent: "coder", Prompt: "Look at @a.png."})
+	if err != nil || len(x.Refused) != 1 || x.Refused[0].Mention != "@a.png" || len(x.Parts) != 2 || x.Parts[1].Kind != "image" {
+		t.Errorf("it would be %+v: %v", x, err)
+	}
+	w.refused(agentcore.RunRequest{Agent: "coder", Prompt: "Look at @a.png."}, "script/test takes no images, and the prompt brings "+
+		"a.png; choose another model, or leave the image out")
 }
 
 // TestMentionsInSteering: what the user tells a run brings along what it names, too.

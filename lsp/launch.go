@@ -250,7 +250,7 @@ func (l *launcher) codeTask(ctx context.Context, p *methods.CodeTaskParams, slug
 		return nil, err
 	}
 	return l.startRun(ctx, "", agentcore.RunRequest{
-		Agent: slug, Prompt: prompted(task, p.Prompt), Title: verb + " " + title, Context: about, Model: p.Model,
+		Agent: slug, Lead: task, Prompt: p.Prompt, Title: verb + " " + title, Context: about, Model: p.Model,
 	})
 }
 

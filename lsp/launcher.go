@@ -48,21 +48,30 @@ func (l *launcher) Run(ctx context.Context, p *methods.RunParams) (*methods.RunS
 			request.Limits.Cost = *l.MaxCost
 		}
 	}
-	if c := p.Context; c != nil {
-		if c.URI != "" {
-			about, _, err := l.about(ctx, c.URI, c.Range)
-			if err != nil {
-				return nil, err
-			}
-			request.Context = about
-		}
-		request.Context.Paths = append(request.Context.Paths, document.Paths(c.URIs)...)
-		request.Changes = changesOf(c.Changes)
+	if err := l.point(ctx, p.Context, &request); err != nil {
+		return nil, err
 	}
 	if p.After != "" {
 		return l.follow(ctx, p, request)
 	}
 	return l.startRun(ctx, p.Session, request)
+}
+
+// point puts into a request what the editor points at; nil means nothing.
+func (l *launcher) point(ctx context.Context, c *methods.RunContext, request *agentcore.RunRequest) error {
+	if c == nil {
+		return nil
+	}
+	if c.URI != "" {
+		about, _, err := l.about(ctx, c.URI, c.Range)
+		if err != nil {
+			return err
+		}
+		request.Context = about
+	}
+	request.Context.Paths = append(request.Context.Paths, document.Paths(c.URIs)...)
+	request.Changes = changesOf(c.Changes)
+	return nil
 }
 
 // follow starts a run whose prompt follows the conversation of another one.
@@ -179,13 +188,13 @@ func (l *launcher) Review(ctx context.Context, p *methods.ReviewParams) (*method
 	if p.Changes != nil {
 		scope := changesOf(p.Changes)
 		return l.startRun(ctx, "", agentcore.RunRequest{
-			Agent: reviewerAgent, Prompt: prompted("Review these changes.", p.Prompt),
+			Agent: reviewerAgent, Lead: "Review these changes.", Prompt: p.Prompt,
 			Title: "review " + scope.String(), Changes: scope, Model: p.Model,
 		})
 	}
 	if len(p.URIs) > 1 {
 		return l.startRun(ctx, "", agentcore.RunRequest{
-			Agent: reviewerAgent, Prompt: prompted("Review this file.", p.Prompt), Title: "review",
+			Agent: reviewerAgent, Lead: "Review this file.", Prompt: p.Prompt, Title: "review",
 			Each: document.Paths(p.URIs), Model: p.Model,
 		})
 	}
@@ -202,7 +211,7 @@ func (l *launcher) Review(ctx context.Context, p *methods.ReviewParams) (*method
 		prompt = "Review these lines of the file."
 	}
 	return l.startRun(ctx, "", agentcore.RunRequest{
-		Agent: reviewerAgent, Prompt: prompted(prompt, p.Prompt), Title: "review " + title, Context: about,
+		Agent: reviewerAgent, Lead: prompt, Prompt: p.Prompt, Title: "review " + title, Context: about,
 		Model: p.Model,
 	})
 }
@@ -270,13 +279,6 @@ func (l *launcher) lines(ctx context.Context, path string, part protocol.Range) 
 	first, last = position.Touched(r)
 	end := max(x.Len()-1, 0)
 	return min(first, end), min(last, end), nil
-}
-
-func prompted(task, more string) string {
-	if more == "" {
-		return task
-	}
-	return task + "\n\n" + more
 }
 
 // modes are the permission modes that a run can be started with.

@@ -10,6 +10,7 @@ import (
 type taggedPart struct {
 	Kind      string     `json:"kind"`
 	Text      *Text      `json:"textPart,omitempty"`
+	Picture   *Picture   `json:"picture,omitempty"`
 	Reasoning *Reasoning `json:"reasoning,omitempty"`
 	Call      *Call      `json:"call,omitempty"`
 	Result    *Result    `json:"result,omitempty"`
@@ -23,6 +24,8 @@ func EncodeParts(parts []Part) (json.RawMessage, error) {
 		switch p := part.(type) {
 		case Text:
 			tagged = append(tagged, taggedPart{Kind: "text", Text: &p})
+		case Picture:
+			tagged = append(tagged, taggedPart{Kind: "picture", Picture: &p})
 		case Reasoning:
 			tagged = append(tagged, taggedPart{Kind: "reasoning", Reasoning: &p})
 		case Call:
@@ -58,6 +61,8 @@ func DecodeParts(raw json.RawMessage) ([]Part, error) {
 		switch {
 		case t.Text != nil:
 			parts = append(parts, *t.Text)
+		case t.Picture != nil:
+			parts = append(parts, *t.Picture)
 		case t.Reasoning != nil:
 			parts = append(parts, *t.Reasoning)
 		case t.Call != nil:

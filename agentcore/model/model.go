@@ -67,7 +67,7 @@ type Message struct {
 	Parts []Part
 }
 
-// Part is one of Text, Reasoning, Call and Result.
+// Part is one of Text, Picture, Reasoning, Call and Result.
 type Part interface{ isPart() }
 
 // Text is prose.
@@ -124,6 +124,16 @@ func (i Image) Base64() string { return base64.StdEncoding.EncodeToString(i.Data
 // DataURL is the picture as an address (RFC 2397).
 func (i Image) DataURL() string { return "data:" + i.MediaType + ";base64," + i.Base64() }
 
+// Picture is an image of the user's, behind the text that says what it is.
+type Picture struct {
+	Image Image `json:"image"`
+}
+
+// Unseen is what a wire without images says in its place.
+func (Picture) Unseen() string {
+	return "(An image that you cannot see: images are not sent to this model.)"
+}
+
 // Unseen is what a wire without images says in their place, "" where there are none.
 func (r Result) Unseen() string {
 	if len(r.Images) == 0 {
@@ -134,6 +144,7 @@ func (r Result) Unseen() string {
 }
 
 func (Text) isPart()      {}
+func (Picture) isPart()   {}
 func (Reasoning) isPart() {}
 func (Call) isPart()      {}
 func (Result) isPart()    {}

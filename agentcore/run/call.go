@@ -34,6 +34,7 @@ type call struct {
 	leftOut   string             // what the command changed without being allowed to, and why; empty for nothing
 	made      *event.CallSummary // the call as the run's result lists it, once it has ended
 	line      *line              // for a call that starts a child
+	unasked   bool               // whether the user is not asked about it: it is denied then
 }
 
 // faultLine puts an error into one line. Where the error's first line only begins a list, the first item follows it.

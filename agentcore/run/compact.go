@@ -378,6 +378,8 @@ func transcript(messages []model.Message, limit int) string {
 					fmt.Fprintf(&b, "[%s]\n%s\n",
 						cmp.Or(map[bool]string{true: "earlier summary"}[p.Summary], string(m.Role)),
 						clip.Middle(p.Text, most*8))
+				case model.Picture:
+					fmt.Fprintf(&b, "[%s: an image]\n", m.Role)
 				case model.Call:
 					fmt.Fprintf(&b, "[call of %s] %s\n", p.Name, clip.Middle(string(p.Arguments), most))
 				case model.Result:

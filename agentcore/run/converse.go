@@ -40,7 +40,9 @@ func (l *loop) carry() error {
 	l.memory.begin(provider.Window(l.config, l.model), l.system, l.offering)
 	l.takeOver(l.inherited.messages, l.former)
 	l.notePrompt()
-	l.pin(model.UserText(facts.First() + joined(l.hooks.context)))
+	first := model.UserText(facts.First() + joined(l.hooks.context))
+	first.Parts = append(first.Parts, l.pictures()...)
+	l.pin(first)
 	for _, a := range l.request.Attachments {
 		if a.Path != "" {
 			// so that the model can edit what it was shown without reading it first

@@ -20,8 +20,9 @@ func (r fan) carry() error {
 		at := r.session.Slots.Reserve() // reserved together, so that the children begin in the order of the files
 		child, err := r.child(Request{
 			at:    at,
-			Agent: r.definition.Slug, Prompt: r.request.Prompt, Model: r.request.Model, Limits: r.request.Limits,
-			PermissionMode: r.request.PermissionMode, // the children are this run, in parts
+			Agent: r.definition.Slug, Prompt: r.request.words(), Commands: r.request.Commands, Only: r.request.Only,
+			Model: r.request.Model, Limits: r.request.Limits,
+			PermissionMode: r.request.PermissionMode, // they are this run, in parts
 			Iterations:     r.request.Iterations, Until: r.request.Until,
 			Title:       fmt.Sprintf("%s %s", r.request.Title, filepath.Base(path)),
 			Attachments: r.request.Attachments,

@@ -83,6 +83,8 @@ func sizeOf(messages []model.Message) int64 {
 			switch p := part.(type) {
 			case model.Text:
 				size += int64(len(p.Text))
+			case model.Picture:
+				size += imageTokens * bytesPerToken
 			case model.Reasoning:
 				size += int64(len(p.Text) + len(p.Signature) + len(p.Redacted))
 			case model.Call:

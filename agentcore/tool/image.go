@@ -10,6 +10,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/agentls/agentls/agentcore/workspace"
+
 	// The formats whose size is read.
 	_ "image/gif"
 	_ "image/jpeg"
@@ -23,8 +25,18 @@ const (
 	imageSide = 8000
 )
 
-// pictureOf finds out the kind of a picture by its bytes. The note describes it, also for models that see no images.
-// The error says why it cannot be shown.
+// ReadPicture reads an image of the workspace, bounded as the tool read bounds it. The note says what it is; the error
+// why it cannot be shown.
+func ReadPicture(layer *workspace.Layer, path string) (picture Image, note string, err error) {
+	data, err := layer.ReadBytes(path, otherBytes)
+	if err != nil {
+		return Image{}, "", err
+	}
+	return pictureOf(data)
+}
+
+// pictureOf finds out what a picture is, by its bytes. The note says that, for models that do not see, too. The error
+// says why it cannot be shown.
 func pictureOf(data []byte) (picture Image, note string, err error) {
 	picture = Image{Data: data}
 	if w, h, ok := webpSize(data); ok {

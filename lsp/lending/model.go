@@ -102,6 +102,8 @@ func (m *lentModel) params(request *model.Request, token string) *methods.Genera
 			switch part := part.(type) {
 			case model.Text:
 				one.Parts = append(one.Parts, methods.ModelPart{Kind: "text", Text: part.Text})
+			case model.Picture:
+				one.Parts = append(one.Parts, methods.ModelPart{Kind: "text", Text: part.Unseen()})
 			case model.Call:
 				one.Parts = append(one.Parts, methods.ModelPart{
 					Kind: "call", ID: part.ID, Name: part.Name, Arguments: model.Object(part.Arguments),

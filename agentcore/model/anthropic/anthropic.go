@@ -102,3 +102,6 @@ func resets(header http.Header, now time.Time) time.Duration {
 	}
 	return wait
 }
+
+// Sees implements model.Seeing: all models of the vendor do.
+func (*claude) Sees() bool { return true }

@@ -19,3 +19,17 @@ func TestImagesOfResults(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", raw, want)
 	}
 }
+
+// TestPicturesOfTheUser: they stand behind the text.
+func TestPicturesOfTheUser(t *testing.T) {
+	raw, err := encode(blocks([]model.Part{
+		model.Text{Text: "Look."}, model.Picture{Image: model.Image{MediaType: "image/png", Data: []byte("data")}},
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"text":"Look.","type":"text"},{"source":{"data":"ZGF0YQ==","media_type":"image/png","type":"base64"},"type":"image"}`
+	if string(raw) != want || !model.Sees(New(Options{})) {
+		t.Errorf("got  %s\nwant %s", raw, want)
+	}
+}

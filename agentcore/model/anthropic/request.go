@@ -177,6 +177,13 @@ func (c *claude) messages(conversation []model.Message) (transport.Conversation,
 // encode returns blocks as JSON, with commas between them.
 func encode(blocks []content) ([]byte, error) { return transport.EncodeAll(blocks) }
 
+// picture is an image as a content block.
+func picture(image model.Image) content {
+	return content{
+		Source: &source{Data: image.Base64(), MediaType: image.MediaType, Type: "base64"}, Type: "image",
+	}
+}
+
 // blocks turns the parts of a message into content blocks.
 func blocks(parts []model.Part) []content {
 	out := make([]content, 0, len(parts))
@@ -186,6 +193,8 @@ func blocks(parts []model.Part) []content {
 			if strings.TrimSpace(part.Text) != "" { // the vendor refuses blank text
 				out = append(out, content{Text: part.Text, Type: "text"})
 			}
+		case model.Picture:
+			out = append(out, picture(part.Image))
 		case model.Reasoning:
 			switch {
 			case part.Redacted != "":
@@ -204,8 +213,7 @@ func blocks(parts []model.Part) []content {
 				result.Content = []content{{Text: part.Text, Type: "text"}}
 			}
 			for _, image := range part.Images {
-				shown := &source{Data: image.Base64(), MediaType: image.MediaType, Type: "base64"}
-				result.Content = append(result.Content, content{Source: shown, Type: "image"})
+				result.Content = append(result.Content, picture(image))
 			}
 			out = append(out, result)
 		}

@@ -148,3 +148,6 @@ func read(x *transport.Exchange, response *http.Response, yield func(model.Event
 	}
 	return nil
 }
+
+// Sees implements model.Seeing: all models of the vendor do.
+func (*gemini) Sees() bool { return true }

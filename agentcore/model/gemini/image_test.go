@@ -32,3 +32,17 @@ func TestImagesOfResults(t *testing.T) {
 		}
 	}
 }
+
+// TestPicturesOfTheUser: they stand behind the text.
+func TestPicturesOfTheUser(t *testing.T) {
+	raw, err := (&gemini{}).encode(model.Message{Role: model.RoleUser, Parts: []model.Part{
+		model.Text{Text: "Look."}, model.Picture{Image: model.Image{MediaType: "image/png", Data: []byte("data")}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"role":"user","parts":[{"text":"Look."},{"inlineData":{"mimeType":"image/png","data":"ZGF0YQ=="}}]}`
+	if string(raw) != want || !model.Sees(New(Options{})) {
+		t.Errorf("got  %s\nwant %s", raw, want)
+	}
+}

@@ -151,6 +151,8 @@ func parts(list []model.Part, nested bool) []part {
 			if strings.TrimSpace(p.Text) != "" || seal != "" {
 				add(part{Text: &p.Text})
 			}
+		case model.Picture:
+			add(part{InlineData: &blob{p.Image.MediaType, p.Image.Base64()}})
 		case model.Reasoning:
 			signature, ours := strings.CutPrefix(p.Signature, sealed)
 			switch {

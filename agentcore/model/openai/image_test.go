@@ -38,6 +38,42 @@ func TestImagesInChat(t *testing.T) {
 	}
 }
 
+// pointed is a message of the user with an image.
+var pointed = model.Message{Role: model.RoleUser, Parts: []model.Part{
+	model.Text{Text: "Look."}, model.Picture{Image: model.Image{MediaType: "image/png", Data: []byte("data")}},
+}}
+
+// TestPicturesOfTheUser: they stand behind the text, where the server takes them.
+func TestPicturesOfTheUser(t *testing.T) {
+	responses, err := encodeItems(pointed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := &chat{endpoint: endpoint{Endpoint: transport.Endpoint{Own: true}}}
+	chats, err := own.encode(pointed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	others, err := (&chat{}).encode(pointed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for got, want := range map[string]string{
+		string(responses): `{"type":"message","role":"user","content":"Look."},{"type":"message","role":"user","content":[` +
+			`{"type":"input_image","image_url":"data:image/png;base64,ZGF0YQ=="}]}`,
+		string(chats): `{"content":[{"text":"Look.","type":"text"},{"image_url":{"url":"data:image/png;base64,ZGF0YQ=="},` +
+			`"type":"image_url"}],"role":"user"}`,
+		string(others): `{"content":"Look.\n(An image that you cannot see: images are not sent to this model.)","role":"user"}`,
+	} {
+		if got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
+	if !model.Sees(own) || model.Sees(&chat{}) || !model.Sees(&responder{}) {
+		t.Error("who sees is not who is sent images")
+	}
+}
+
 func TestImagesInResponses(t *testing.T) {
 	raw, err := encodeItems(seen)
 	if err != nil {

@@ -145,3 +145,6 @@ func resets(header http.Header, _ time.Time) time.Duration {
 	}
 	return wait
 }
+
+// Sees implements model.Seeing: other servers may have a model that does not, and would refuse the request.
+func (c *chat) Sees() bool { return c.Own }

@@ -104,8 +104,28 @@ func (c *chat) encode(m model.Message) ([]byte, error) {
 	case model.RoleTool:
 		return c.encodeResults(m)
 	default:
-		return transport.Encode(message{Content: prose(m), Role: "user"})
+		return transport.Encode(message{Content: c.said(m), Role: "user"})
 	}
+}
+
+// said is what the user says: a plain string, or parts where there are images that the server takes.
+func (c *chat) said(m model.Message) any {
+	text := prose(m)
+	list := []contentPart{{Text: text, Type: "text"}}
+	for _, part := range m.Parts {
+		picture, ok := part.(model.Picture)
+		switch {
+		case !ok:
+		case c.Own:
+			list = append(list, contentPart{ImageURL: &imageURL{picture.Image.DataURL()}, Type: "image_url"})
+		default:
+			text += "\n" + picture.Unseen()
+		}
+	}
+	if len(list) > 1 {
+		return list
+	}
+	return text
 }
 
 // encodeResults turns the results of tools into the vendor's messages. Those have no place for images: they follow as a

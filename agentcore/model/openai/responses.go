@@ -93,3 +93,6 @@ func read(x *transport.Exchange, answered io.Reader, yield func(model.Event, err
 	}
 	return cmp.Or[error](failed, x.Cut("response.completed"))
 }
+
+// Sees implements model.Seeing: whoever serves this interface takes images in it.
+func (*responder) Sees() bool { return true }

@@ -89,7 +89,7 @@ func (r *responder) params(request *model.Request, unsummed, unsealed bool) *res
 type item struct {
 	Type      string     `json:"type"`
 	Role      model.Role `json:"role,omitempty"`
-	Content   string     `json:"content,omitempty"`
+	Content   any        `json:"content,omitempty"` // a string, or a list of outputs
 	CallID    string     `json:"call_id,omitempty"`
 	Name      string     `json:"name,omitempty"`
 	Arguments string     `json:"arguments,omitempty"`
@@ -99,7 +99,7 @@ type item struct {
 	Encrypted string     `json:"encrypted_content,omitempty"`
 }
 
-// outputPart is a part of what a call gave ("Function calling": results with images).
+// outputPart is a part of what a call gave, or a user ("Function calling": results with images; "Images and vision").
 type outputPart struct {
 	Type     string `json:"type"`
 	Text     string `json:"text,omitempty"`
@@ -127,6 +127,9 @@ func items(message model.Message) []item {
 				out = append(append(out, thoughts...), item{Type: "message", Role: message.Role, Content: part.Text})
 				thoughts = nil
 			}
+		case model.Picture:
+			image := []outputPart{{Type: "input_image", ImageURL: part.Image.DataURL()}}
+			out = append(out, item{Type: "message", Role: message.Role, Content: image})
 		case model.Reasoning:
 			if id, encrypted, ok := unseal(part.Signature); ok {
 				thought := item{Type: "reasoning", ID: id, Encrypted: encrypted, Summary: []summary{}}

@@ -349,6 +349,9 @@ func textOf(message model.Message) string {
 		switch part := part.(type) {
 		case model.Text:
 			lines = append(lines, part.Text)
+		case model.Picture:
+			lines = append(lines, fmt.Sprintf("[%s, %d × %d, %d bytes]", part.Image.MediaType, part.Image.Width,
+				part.Image.Height, len(part.Image.Data)))
 		case model.Result:
 			lines = append(lines, part.Text)
 		}

@@ -107,6 +107,9 @@ type Script struct {
 	// refused for its size: answer an Error of kind ErrContext.
 	Context int64
 
+	// Blind says that it takes no images. Set it before the first request.
+	Blind bool
+
 	name  string
 	turns []Turn
 
@@ -133,6 +136,9 @@ func New(name string, turns ...Turn) *Script {
 
 // Name is "script/" and the name given to New.
 func (s *Script) Name() string { return s.name }
+
+// Sees is the contrary of Blind.
+func (s *Script) Sees() bool { return !s.Blind }
 
 // ContextTokens is Context.
 func (s *Script) ContextTokens() int64 { return s.Context }

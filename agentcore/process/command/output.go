@@ -121,6 +121,16 @@ func (s *Set) KeepImages(images []tool.Image) ([]model.Image, error) {
 // left out, and the text says so.
 func SeeAgain(outputDir string, parts []model.Part) {
 	for i, part := range parts {
+		if picture, ok := part.(model.Picture); ok {
+			data, err := os.ReadFile(filepath.Join(outputDir, filepath.Base(picture.Image.File)))
+			if err != nil {
+				parts[i] = model.Text{Text: "(the image is kept no more)"}
+				continue
+			}
+			picture.Image.Data = data
+			parts[i] = picture
+			continue
+		}
 		result, ok := part.(model.Result)
 		if !ok || len(result.Images) == 0 {
 			continue
