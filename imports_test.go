@@ -567,6 +567,7 @@ var imports = map[string]because{
 		"agentcore/model": "context sizes that are known by name",
 	},
 	"agentcore/model/anthropic": {
+		"agentcore/lazyregexp":               "versions in the ids of models",
 		"agentcore/model":                    "implements it",
 		"agentcore/model/internal/transport": "HTTP and failures, the same for all vendors",
 	},

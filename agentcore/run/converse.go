@@ -37,6 +37,7 @@ func (l *loop) carry() error {
 	l.tellInstructions()
 	l.system = l.redactor.Text(system)
 	l.tellUnpriced()
+	l.tellEffort()
 	l.offering = l.tools.Offered(l.delegation)
 	l.memory.begin(provider.Window(l.config, l.model), l.system, l.offering)
 	l.takeOver(l.inherited.messages, l.former)
@@ -172,7 +173,8 @@ func (l *loop) query(only string) (model.Done, error) {
 	for shortened := false; ; shortened = true {
 		request := &model.Request{
 			System: l.system, Messages: l.messages, Tools: l.offering, MaxTokens: l.sampling.MaxTokens,
-			Temperature: l.sampling.Temperature, NoCalls: l.lastTurn && only == "", Only: only, Run: string(l.id),
+			Temperature: l.sampling.Temperature, Effort: l.sampling.Effort, NoCalls: l.lastTurn && only == "", Only: only,
+			Run: string(l.id),
 		}
 		began := time.Now()
 		done, err := l.asking.ask(l.workContext(), query{model: l.model, request: request})

@@ -87,6 +87,7 @@ func (r iteration) pass(i int, before []passEnd) (passEnd, error) {
 	child, err := r.child(Request{
 		Agent: r.definition.Slug, Prompt: r.request.Prompt + r.request.passText(i, before, said),
 		Model:          r.request.Model,
+		Effort:         r.request.Effort,
 		Limits:         limits,
 		PermissionMode: r.request.PermissionMode, Context: r.request.Context, pass: i,
 		Attachments: r.request.Attachments,

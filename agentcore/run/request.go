@@ -45,6 +45,9 @@ type Request struct {
 	Until string
 	// Model overrides every other choice of a model.
 	Model string
+	// Effort is how much the model thinks; empty means as the definition or the preset says. A run of the user is
+	// refused where its model takes none, and children have the effort of the run that the user started.
+	Effort model.Effort
 	// Limits override the definition's where they are set.
 	Limits agent.Limits
 	// PermissionMode overrides the definition's where it is set; a child is never above its parent.
@@ -99,6 +102,11 @@ func (q *Request) fits(definition *agent.Definition, root bool) error {
 		return &fault.Error{
 			Kind: fault.InvalidRequest, Detail: "a limit of the run is negative",
 			Hint: "leave it out for the agent's own limit",
+		}
+	case !q.Effort.Valid():
+		return &fault.Error{
+			Kind: fault.InvalidRequest, Detail: fmt.Sprintf("there is no effort %q", q.Effort),
+			Hint: "write " + strings.Join(model.Efforts, ", ") + ", or leave it out",
 		}
 	}
 	return nil

@@ -23,6 +23,7 @@ import (
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/feed"
 	"github.com/agentls/agentls/agentcore/git"
+	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/run"
 	"github.com/agentls/agentls/agentcore/sandbox"
@@ -44,6 +45,7 @@ type workFlags struct {
 	write    bool
 	failOn   string
 	model    string
+	effort   string
 	maxTurns int
 	timeout  time.Duration
 	maxCost  float64
@@ -62,6 +64,8 @@ func (f *workFlags) add(c *cobra.Command, failOn string) {
 	flags.StringVar(&f.failOn, "fail-on", failOn,
 		"exit with 1 for findings at or above error, warning, information or hint, or never")
 	flags.StringVar(&f.model, "model", "", "`provider/model`, a preset, or offline")
+	flags.StringVar(&f.effort, "effort", "",
+		"how much the model thinks: "+strings.Join(model.Efforts, ", ")+" (default: the agent's or the model's own)")
 	flags.IntVar(&f.maxTurns, "max-turns", 0,
 		"greatest number of turns of a run, each an answer of the model (0: the agent's own)")
 	flags.DurationVar(&f.timeout, "timeout", 0, "greatest `duration` of a run, such as 90s (0: the agent's own)")
@@ -99,6 +103,9 @@ func (f *workFlags) check() error {
 		known := append(slices.Clone(severities), "never")
 		return usage("there is no severity %q%s", f.failOn,
 			cmp.Or(didYouMean(f.failOn, known), "; write --fail-on "+strings.Join(known, ", ")))
+	case !model.Effort(f.effort).Valid():
+		return usage("there is no effort %q%s", f.effort,
+			cmp.Or(didYouMean(f.effort, model.Efforts), "; write one of "+strings.Join(model.Efforts, ", ")))
 	case f.maxTurns < 0:
 		return usage("--max-turns is %d; write a number of turns, or 0 for the agent's own", f.maxTurns)
 	case f.permissionMode != "" && !slices.Contains(modeNames, f.permissionMode):
@@ -314,7 +321,7 @@ func openView(ctx context.Context, root workspace.Root, paths []string, text *st
 // request makes the engine's request for a job on some files.
 func (j job) request(f *workFlags, paths []string) agentcore.RunRequest {
 	request := agentcore.RunRequest{
-		Agent: j.agent, Prompt: j.prompt, Title: j.title, Model: f.model,
+		Agent: j.agent, Prompt: j.prompt, Title: j.title, Model: f.model, Effort: model.Effort(f.effort),
 		Limits:         agent.Limits{MaxTurns: f.maxTurns, Timeout: f.timeout, Cost: f.maxCost},
 		PermissionMode: permission.Mode(f.permissionMode), Iterations: j.iterations, Until: j.until,
 		Changes: j.changes,

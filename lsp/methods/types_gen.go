@@ -98,6 +98,19 @@ const (
 	ModePlanning ExecutionMode = "planning"
 )
 
+// Effort is how much a model thinks before it answers.
+type Effort string
+
+// The values of [Effort]. Others may come from a newer peer; they are kept as they are.
+const (
+	// Little: fast and cheap.
+	EffortLow Effort = "low"
+	// Between the two.
+	EffortMedium Effort = "medium"
+	// Much.
+	EffortHigh Effort = "high"
+)
+
 // PermissionMode is how much a run asks. No mode lifts a deny, and none is wider than the parent's.
 type PermissionMode string
 
@@ -421,6 +434,8 @@ type AgentDefinition struct {
 	Limits Limits `json:"limits"`
 	// Its own rules, in order.
 	Permissions []PermissionRule `json:"permissions,omitzero"`
+	// How much its model thinks, where that takes it.
+	Effort Effort `json:"effort,omitzero"`
 	// Its permission mode.
 	PermissionMode PermissionMode `json:"permissionMode,omitzero"`
 	// What it gets as a child.
@@ -597,6 +612,9 @@ type RunParams struct {
 	Each []uri.URI `json:"each,omitzero"`
 	// The model for this run, as `provider/model` or the name of a preset.
 	Model string `json:"model,omitzero"`
+	// How much the model thinks. Absent means as the definition, the preset, or the model has it. The
+	// error is `invalid_request` where the model takes none.
+	Effort Effort `json:"effort,omitzero"`
 	// How much it asks.
 	PermissionMode PermissionMode `json:"permissionMode,omitzero"`
 	// Limits that are tighter or wider than the agent's own.

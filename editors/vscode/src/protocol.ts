@@ -224,6 +224,17 @@ export type ExecutionMode =
   /** Others may come from a newer peer. */
   | (string & {});
 
+/** How much a model thinks before it answers. */
+export type Effort =
+  /** Little: fast and cheap. */
+  | 'low'
+  /** Between the two. */
+  | 'medium'
+  /** Much. */
+  | 'high'
+  /** Others may come from a newer peer. */
+  | (string & {});
+
 /** How much a run asks. No mode lifts a deny, and none is wider than the parent's. */
 export type PermissionMode =
   /** As the rules say. */
@@ -913,6 +924,8 @@ export interface AgentDefinition extends AgentInfo {
   limits: Limits;
   /** Its own rules, in order. */
   permissions?: PermissionRule[];
+  /** How much its model thinks, where that takes it. */
+  effort?: Effort;
   /** Its permission mode. */
   permissionMode?: PermissionMode;
   /** What it gets as a child. */
@@ -1041,6 +1054,8 @@ export interface RunParams {
   each?: string[];
   /** The model for this run, as `provider/model` or the name of a preset. */
   model?: string;
+  /** How much the model thinks. Absent means as the definition, the preset, or the model has it. The error is `invalid_request` where the model takes none. */
+  effort?: Effort;
   /** How much it asks. */
   permissionMode?: PermissionMode;
   /** Limits that are tighter or wider than the agent's own. */

@@ -187,6 +187,12 @@ M.commands = {
 ---| '"streaming"' # A chat, shown as it is written.
 ---| '"planning"' # Read-only tools; the product is a plan file.
 
+---How much a model thinks before it answers.
+---@alias agentls.Effort string
+---| '"low"' # Little: fast and cheap.
+---| '"medium"' # Between the two.
+---| '"high"' # Much.
+
 ---How much a run asks. No mode lifts a deny, and none is wider than the parent's.
 ---@alias agentls.PermissionMode string
 ---| '"default"' # As the rules say.
@@ -634,6 +640,7 @@ M.commands = {
 ---@field subagents? string[] The agents that it may delegate to. Absent means all, an empty list none.
 ---@field limits agentls.Limits Its limits as a root.
 ---@field permissions? agentls.PermissionRule[] Its own rules, in order.
+---@field effort? agentls.Effort How much its model thinks, where that takes it.
 ---@field permissionMode? agentls.PermissionMode Its permission mode.
 ---@field contextMode? agentls.ContextMode What it gets as a child.
 ---@field reminder? string The critical reminder in front of its task.
@@ -710,6 +717,7 @@ M.commands = {
 ---@field context? agentls.RunContext What the editor points at.
 ---@field each? string[] Start one child for each of these documents, in parallel.
 ---@field model? string The model for this run, as `provider/model` or the name of a preset.
+---@field effort? agentls.Effort How much the model thinks. Absent means as the definition, the preset, or the model has it. The error is `invalid_request` where the model takes none.
 ---@field permissionMode? agentls.PermissionMode How much it asks.
 ---@field limits? agentls.Limits Limits that are tighter or wider than the agent's own.
 ---@field iterations? integer Repeat, each time afresh with a summary of the last, until the success check passes or so many passes are made. Absent, 0 and 1 mean once. A prompt that begins with `/iter N` asks for the same.
