@@ -194,5 +194,8 @@ func (r *spec) chooseModel() (err error) {
 	}
 	r.preset, r.sampling = choice.Sampling(r.preset, own)
 	r.price = provider.Price(r.config, r.model.Name())
+	if err := r.readSchema(); err != nil {
+		return err
+	}
 	return r.chooseEffort()
 }

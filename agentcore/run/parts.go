@@ -48,6 +48,7 @@ type spec struct {
 	preset     provider.Sampling // of the preset that the model was chosen by, for children that inherit it
 	sampling   provider.Sampling
 	unthought  unthought
+	schema     *tool.OutputSchema // of its final answer; nil for none
 	limits     agent.Limits
 	task       *tool.Task // of the run that started it; nil for one of the user, or one per file
 	former     *Former    // what it goes on with; nil for a run that begins anew

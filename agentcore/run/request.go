@@ -2,6 +2,7 @@ package run
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -48,6 +49,9 @@ type Request struct {
 	// Effort is how much the model thinks; empty means as the definition or the preset says. A run of the user is
 	// refused where its model takes none, and children have the effort of the run that the user started.
 	Effort model.Effort
+	// OutputSchema is a JSON Schema of an object that the final answer is held to; empty for none. The model is told
+	// what does not fit, twice at most, and then the run has failed.
+	OutputSchema json.RawMessage
 	// Limits override the definition's where they are set.
 	Limits agent.Limits
 	// PermissionMode overrides the definition's where it is set; a child is never above its parent.

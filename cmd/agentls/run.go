@@ -2,12 +2,18 @@ package main
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 
-	"github.com/agentls/agentls/agentcore"
 	"github.com/spf13/cobra"
+
+	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/tool"
 )
 
 // runHelp describes `agentls run`.
@@ -30,6 +36,7 @@ func runCommand(p *process, s *settings) *cobra.Command {
 	f := &workFlags{settings: s}
 	var j job
 	var goesOn bool
+	var schema string
 	c := &cobra.Command{
 		Use:   "run [--agent AGENT] PROMPT [FILE...]",
 		Short: "Have an agent carry out a prompt",
@@ -37,6 +44,7 @@ func runCommand(p *process, s *settings) *cobra.Command {
 		Example: `  agentls run "Where is the cache filled?"
   agentls run --continue "And who calls it?"
   agentls run --agent explore "How are orders priced?"
+  agentls run --schema order.schema.json "What does an order hold?"
   agentls run --iter 5 --until "go test ./..." "Make the tests pass."
   agentls run --each --write "Give every exported name a doc comment" *.go`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -53,6 +61,9 @@ func runCommand(p *process, s *settings) *cobra.Command {
 			j.prompt, j.files = prompt, args[1:]
 			if j.each && len(j.files) == 0 {
 				return usage("--each starts a run for each file, but no file is named")
+			}
+			if j.schema, err = p.readSchema(f, schema); err != nil {
+				return err
 			}
 			if err := checkIterations(j.iterations, j.until, prompt); err != nil {
 				return err
@@ -71,6 +82,8 @@ func runCommand(p *process, s *settings) *cobra.Command {
 	c.Flags().IntVar(&j.iterations, "iter", 1, "repeat the task by fresh agents, at most `N` times, until it is done")
 	c.Flags().StringVar(&j.until, "until", "",
 		"with --iter: the task is done when this `command` succeeds on what is proposed")
+	c.Flags().StringVar(&schema, "schema", "",
+		"hold the answer to the JSON Schema in a `file`, and print its JSON object alone")
 	c.Flags().BoolVarP(&goesOn, "continue", "c", false, "go on with the latest conversation on this folder")
 	f.add(c, "never")
 	return c
@@ -93,6 +106,31 @@ func (p *process) continues(ctx context.Context, s *settings, f *workFlags, j *j
 		}
 		return p.goOn(ctx, engine, last, f, j)
 	})
+}
+
+// readSchema reads the file of an output schema; "" is none. The engine says what is wrong with what it holds.
+func (p *process) readSchema(f *workFlags, name string) (json.RawMessage, error) {
+	switch {
+	case name == "":
+		return nil, nil
+	case f.format != "text" && f.format != "json":
+		return nil, usage("--schema prints an object; leave out --format %s", f.format)
+	}
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(p.dir, name)
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, usage("read the output schema: %w", err)
+	}
+	raw, err := io.ReadAll(io.LimitReader(file, tool.MaxOutputSchema+1))
+	if err = errors.Join(err, file.Close()); err != nil {
+		return nil, usage("read the output schema: %w", err)
+	}
+	if len(raw) == 0 {
+		return nil, usage("the output schema %s is empty", name)
+	}
+	return raw, nil
 }
 
 // readPrompt is the prompt that an argument stands for: itself, or what is on standard input.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -132,6 +133,8 @@ type job struct {
 	changes git.Scope
 	// resume is the run that this one goes on with, whose agent it is.
 	resume event.RunID
+	// schema is the output schema of the answer, as it was written; empty for none.
+	schema json.RawMessage
 	// iterations and until are the run's limit of passes and the check that ends them.
 	iterations int
 	until      string
@@ -324,7 +327,8 @@ func (j job) request(f *workFlags, paths []string) agentcore.RunRequest {
 		Agent: j.agent, Prompt: j.prompt, Title: j.title, Model: f.model, Effort: model.Effort(f.effort),
 		Limits:         agent.Limits{MaxTurns: f.maxTurns, Timeout: f.timeout, Cost: f.maxCost},
 		PermissionMode: permission.Mode(f.permissionMode), Iterations: j.iterations, Until: j.until,
-		Changes: j.changes,
+		OutputSchema: j.schema,
+		Changes:      j.changes,
 	}
 	if j.each && len(paths) > 1 {
 		request.Each = paths
@@ -387,6 +391,7 @@ func (p *process) conduct(ctx context.Context, f *workFlags, engine *agentcore.E
 			return err
 		}
 	}
+	r.held = len(request.OutputSchema) > 0
 	if err := p.deliver(f, r); err != nil {
 		return err
 	}

@@ -486,6 +486,8 @@ export interface RunResult {
   error?: Failure;
   /** The structured report, where the run is a child. */
   result?: ChildResult;
+  /** The object of the final answer, where the run was started with an `outputSchema`. It fits that. */
+  structured?: LSPObject;
   /** What it cost. */
   usage: Usage;
   /** How many requests went to the model. */
@@ -1060,6 +1062,8 @@ export interface RunParams {
   permissionMode?: PermissionMode;
   /** Limits that are tighter or wider than the agent's own. */
   limits?: Limits;
+  /** What the final answer is held to, in at most 16 KiB: the model is told what does not fit, twice at most, and then the run has failed with `output_mismatch`. The object is in the result's `structured`. Not with `each` and `iterations`. The error is `invalid_request` where the schema cannot be used, before anything is sent. */
+  outputSchema?: JSONSchema;
   /** Repeat, each time afresh with a summary of the last, until the success check passes or so many passes are made. Absent, 0 and 1 mean once. A prompt that begins with `/iter N` asks for the same. */
   iterations?: number;
   /** The success check of `iterations`: a command line, run after each pass on what the agent proposes, with its rights. Absent means that a pass which says that the task is done, and had nothing to change, is the last. */

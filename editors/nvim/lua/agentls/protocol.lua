@@ -388,6 +388,7 @@ M.commands = {
 ---@field output string The final text of the agent, in Markdown; what there is of it where the run was cut short.
 ---@field error? agentls.Failure What ended the run, where its status is `failed`.
 ---@field result? agentls.ChildResult The structured report, where the run is a child.
+---@field structured? agentls.LSPObject The object of the final answer, where the run was started with an `outputSchema`. It fits that.
 ---@field usage agentls.Usage What it cost.
 ---@field turns integer How many requests went to the model.
 ---@field durationMs agentls.Milliseconds From its creation to its end, waiting included.
@@ -720,6 +721,7 @@ M.commands = {
 ---@field effort? agentls.Effort How much the model thinks. Absent means as the definition, the preset, or the model has it. The error is `invalid_request` where the model takes none.
 ---@field permissionMode? agentls.PermissionMode How much it asks.
 ---@field limits? agentls.Limits Limits that are tighter or wider than the agent's own.
+---@field outputSchema? agentls.JSONSchema What the final answer is held to, in at most 16 KiB: the model is told what does not fit, twice at most, and then the run has failed with `output_mismatch`. The object is in the result's `structured`. Not with `each` and `iterations`. The error is `invalid_request` where the schema cannot be used, before anything is sent.
 ---@field iterations? integer Repeat, each time afresh with a summary of the last, until the success check passes or so many passes are made. Absent, 0 and 1 mean once. A prompt that begins with `/iter N` asks for the same.
 ---@field until? string The success check of `iterations`: a command line, run after each pass on what the agent proposes, with its rights. Absent means that a pass which says that the task is done, and had nothing to change, is the last.
 
