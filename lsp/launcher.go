@@ -41,7 +41,7 @@ func (l *launcher) Run(ctx context.Context, p *methods.RunParams) (*methods.RunS
 	}
 	request := agentcore.RunRequest{
 		Agent: p.Agent, Prompt: p.Prompt, Model: p.Model, Each: document.Paths(p.Each), PermissionMode: mode,
-		Iterations: p.Iterations, Until: p.Until, Effort: model.Effort(p.Effort),
+		Iterations: p.Iterations, Until: p.Until, Goal: p.Goal, Effort: model.Effort(p.Effort),
 		OutputSchema: p.OutputSchema,
 	}
 	if l := p.Limits; l != nil {

@@ -44,6 +44,9 @@ type Request struct {
 	Iterations int
 	// Until is a command line that succeeds when the task of an iterated run is done; empty asks the passes themselves.
 	Until string
+	// Goal is a command line that the task is repeated for until it succeeds: Until by a name that people are shown, with
+	// Iterations where they are not set.
+	Goal string
 	// Model overrides every other choice of a model.
 	Model string
 	// Effort is how much the model thinks; empty means as the definition or the preset says. A run of the user is
@@ -157,7 +160,7 @@ type Comment struct {
 // iterPrompt is a prompt that asks for passes: "/iter 5 Make the tests pass."
 var iterPrompt = lazyregexp.New(`^/iter(?:\s+|$)(\S*)\s*((?s:.*))$`)
 
-// ReadIterations takes "/iter N" out of the prompt, and checks the number of passes.
+// ReadIterations takes "/iter N" out of the prompt, makes passes and their check of a goal, and checks their number.
 func (q *Request) ReadIterations() error {
 	invalid := func(detail, hint string) error {
 		return &fault.Error{Kind: fault.InvalidRequest, Detail: detail, Hint: hint}
@@ -169,6 +172,13 @@ func (q *Request) ReadIterations() error {
 				"write it as in: /iter 5 Make the tests pass.")
 		}
 		q.Iterations, q.Prompt = n, parts[2]
+	}
+	if q.Goal != "" {
+		if q.Until != "" && q.Until != q.Goal || q.Iterations == 1 {
+			return invalid("a goal is a check that passes are made for, and another check or a single pass is asked for",
+				"leave out the check, and allow 2 passes or more")
+		}
+		q.Until, q.Iterations = q.Goal, cmp.Or(q.Iterations, goalIterations)
 	}
 	switch {
 	case q.Iterations < 0 || q.Iterations > maxIterations:

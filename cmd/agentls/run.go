@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -45,6 +46,7 @@ func runCommand(p *process, s *settings) *cobra.Command {
   agentls run --continue "And who calls it?"
   agentls run --agent explore "How are orders priced?"
   agentls run --schema order.schema.json "What does an order hold?"
+  agentls run --goal "go test ./..." "Make the tests pass."
   agentls run --iter 5 --until "go test ./..." "Make the tests pass."
   agentls run --each --write "Give every exported name a doc comment" *.go`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -65,8 +67,13 @@ func runCommand(p *process, s *settings) *cobra.Command {
 			if j.schema, err = p.readSchema(f, schema); err != nil {
 				return err
 			}
-			if err := checkIterations(j.iterations, j.until, prompt); err != nil {
+			if j.goal != "" && !c.Flags().Changed("iter") {
+				j.iterations = 0 // as many as a goal has
+			} else if err := checkIterations(j.iterations, cmp.Or(j.until, j.goal), prompt); err != nil {
 				return err
+			}
+			if j.goal != "" && j.until != "" {
+				return usage("--goal is a check, as --until is; leave one of them out")
 			}
 			if goesOn {
 				if err := p.continues(c.Context(), s, f, &j); err != nil {
@@ -84,6 +91,8 @@ func runCommand(p *process, s *settings) *cobra.Command {
 		"with --iter: the task is done when this `command` succeeds on what is proposed")
 	c.Flags().StringVar(&schema, "schema", "",
 		"hold the answer to the JSON Schema in a `file`, and print its JSON object alone")
+	c.Flags().StringVar(&j.goal, "goal", "",
+		"repeat the task, at most 10 times or as --iter says, until this `command` succeeds on what is proposed")
 	c.Flags().BoolVarP(&goesOn, "continue", "c", false, "go on with the latest conversation on this folder")
 	f.add(c, "never")
 	return c

@@ -138,6 +138,8 @@ type job struct {
 	// iterations and until are the run's limit of passes and the check that ends them.
 	iterations int
 	until      string
+	// goal is the check by the name of a goal.
+	goal string
 }
 
 // work has an agent do a job and prints the result.
@@ -326,7 +328,7 @@ func (j job) request(f *workFlags, paths []string) agentcore.RunRequest {
 	request := agentcore.RunRequest{
 		Agent: j.agent, Prompt: j.prompt, Title: j.title, Model: f.model, Effort: model.Effort(f.effort),
 		Limits:         agent.Limits{MaxTurns: f.maxTurns, Timeout: f.timeout, Cost: f.maxCost},
-		PermissionMode: permission.Mode(f.permissionMode), Iterations: j.iterations, Until: j.until,
+		PermissionMode: permission.Mode(f.permissionMode), Iterations: j.iterations, Until: j.until, Goal: j.goal,
 		OutputSchema: j.schema,
 		Changes:      j.changes,
 	}
@@ -383,7 +385,7 @@ func (p *process) conduct(ctx context.Context, f *workFlags, engine *agentcore.E
 	if err != nil {
 		return err
 	}
-	r.unmet = request.Until != "" && w.progress.tree.unmet()
+	r.unmet = request.Until+request.Goal != "" && w.progress.tree.unmet()
 	r.leftOpen = w.progress.tree.leftOpen(len(request.Each) > 0)
 	var refused error
 	if f.write {

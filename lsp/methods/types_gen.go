@@ -631,6 +631,9 @@ type RunParams struct {
 	// with its rights. Absent means that a pass which says that the task is done, and had nothing to
 	// change, is the last.
 	Until string `json:"until,omitzero"`
+	// `until` by the name that people are shown: a command line that says whether the prompt's task is
+	// reached. Without `iterations`, up to 10 passes are made for it.
+	Goal string `json:"goal,omitzero"`
 }
 
 // RunStarted is a run was created. It goes on after the answer.

@@ -1068,6 +1068,8 @@ export interface RunParams {
   iterations?: number;
   /** The success check of `iterations`: a command line, run after each pass on what the agent proposes, with its rights. Absent means that a pass which says that the task is done, and had nothing to change, is the last. */
   until?: string;
+  /** `until` by the name that people are shown: a command line that says whether the prompt's task is reached. Without `iterations`, up to 10 passes are made for it. */
+  goal?: string;
 }
 
 /** A run was created. It goes on after the answer. */

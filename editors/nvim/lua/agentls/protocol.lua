@@ -724,6 +724,7 @@ M.commands = {
 ---@field outputSchema? agentls.JSONSchema What the final answer is held to, in at most 16 KiB: the model is told what does not fit, twice at most, and then the run has failed with `output_mismatch`. The object is in the result's `structured`. Not with `each` and `iterations`. The error is `invalid_request` where the schema cannot be used, before anything is sent.
 ---@field iterations? integer Repeat, each time afresh with a summary of the last, until the success check passes or so many passes are made. Absent, 0 and 1 mean once. A prompt that begins with `/iter N` asks for the same.
 ---@field until? string The success check of `iterations`: a command line, run after each pass on what the agent proposes, with its rights. Absent means that a pass which says that the task is done, and had nothing to change, is the last.
+---@field goal? string `until` by the name that people are shown: a command line that says whether the prompt's task is reached. Without `iterations`, up to 10 passes are made for it.
 
 ---A run was created. It goes on after the answer.
 ---@class agentls.RunStarted
