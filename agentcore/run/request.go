@@ -44,8 +44,8 @@ type Request struct {
 	Iterations int
 	// Until is a command line that succeeds when the task of an iterated run is done; empty asks the passes themselves.
 	Until string
-	// Goal is a command line that the task is repeated for until it succeeds: Until by a name that people are shown, with
-	// Iterations where they are not set.
+	// Goal is a command line that the task is repeated for until it succeeds: Until by a name that people are shown,
+	// with Iterations where they are not set.
 	Goal string
 	// Model overrides every other choice of a model.
 	Model string
