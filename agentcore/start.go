@@ -32,14 +32,10 @@ type (
 // file which cannot be worked on is refused at once, and returns when the run is stored. The run goes on until it
 // ends or is cancelled; ctx is for the start only.
 func (s *Session) Start(ctx context.Context, request RunRequest) (_ event.RunID, err error) {
-	if err := request.ReadIterations(); err != nil {
-		return "", err
-	}
-	if err := s.readChanges(ctx, &request); err != nil {
-		return "", err
-	}
-	if err := s.attach(ctx, &request); err != nil {
-		return "", err
+	if request.Remember == "" { // that prompt is no task
+		if err := s.prepare(ctx, &request); err != nil {
+			return "", err
+		}
 	}
 	if !s.isTrusted() { // it may be by now, and what the run is offered does not change any more
 		if err := s.engine.process.Decisions.Read(ctx); err != nil {
@@ -74,6 +70,17 @@ func (s *Session) Start(ctx context.Context, request RunRequest) (_ event.RunID,
 		return "", fault.Unstored(err)
 	}
 	return r.ID(), nil
+}
+
+// prepare puts into a request what its prompt and its context ask for. It reads the files that they name.
+func (s *Session) prepare(ctx context.Context, request *RunRequest) error {
+	if err := request.ReadIterations(); err != nil {
+		return err
+	}
+	if err := s.readChanges(ctx, request); err != nil {
+		return err
+	}
+	return s.attach(ctx, request)
 }
 
 // launch launches a run of the user, unless the session has ended.

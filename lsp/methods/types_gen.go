@@ -1985,6 +1985,15 @@ type CodeTaskParams struct {
 	Model string `json:"model,omitzero"`
 }
 
+// RememberParams is the argument of the command `agentls.remember`.
+type RememberParams struct {
+	// What agents shall know from now on: a rule or a fact in a sentence, of at most 500 bytes.
+	Text string `json:"text"`
+	// The document that it is about: the nearest `AGENTS.md` above that is taken. Absent means the one of
+	// the first workspace folder.
+	URI uri.URI `json:"uri,omitzero"`
+}
+
 // DelegateParams is the argument of the command `agentls.delegate`.
 type DelegateParams struct {
 	// The document; absent means the open one that was last touched in the editor.

@@ -2062,6 +2062,14 @@ export interface CodeTaskParams {
   model?: string;
 }
 
+/** Argument of the command `agentls.remember`. */
+export interface RememberParams {
+  /** What agents shall know from now on: a rule or a fact in a sentence, of at most 500 bytes. */
+  text: string;
+  /** The document that it is about: the nearest `AGENTS.md` above that is taken. Absent means the one of the first workspace folder. */
+  uri?: string;
+}
+
 /** Argument of the command `agentls.delegate`. */
 export interface DelegateParams {
   /** The document; absent means the open one that was last touched in the editor. */
@@ -2224,6 +2232,8 @@ export interface Commands {
   'agentls.tests': { params: CodeTaskParams; result: RunStarted };
   /** Starts the agent `planner`, which changes nothing and hands over a plan. Without a prompt it asks what is to change. */
   'agentls.plan': { params: CodeTaskParams; result: RunStarted };
+  /** Proposes to remember something: an item under the heading “Remembered” of the nearest `AGENTS.md`, which is new where there is none. No model is asked, and nothing counts before the user has accepted the proposal, whatever the mode. The run has failed where it is remembered already, or holds a secret. */
+  'agentls.remember': { params: RememberParams; result: RunStarted };
   /** Starts any agent that is not hidden, which the user chooses where none is named, on a document or a part of it. The error is `dismissed` where the user chooses none. */
   'agentls.delegate': { params: DelegateParams; result: RunStarted };
   /** Starts the run that a comment asks for: `agent: …`, or `agent@reviewer: …` for an agent other than the default one. The comment's place is the run's context; once the run is completed, its proposal takes the comment out. The error is `not_found` where no such comment is at the line, or no agent has a name like that. */

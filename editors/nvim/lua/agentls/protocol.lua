@@ -93,6 +93,7 @@ M.commands = {
   Rewrite = 'agentls.rewrite',
   WriteTests = 'agentls.tests',
   PlanChange = 'agentls.plan',
+  Remember = 'agentls.remember',
   Delegate = 'agentls.delegate',
   RunComment = 'agentls.request',
   Fix = 'agentls.fix',
@@ -1307,6 +1308,11 @@ M.commands = {
 ---@field range? agentls.Range Only this part of it.
 ---@field prompt? string What is wanted, in the user's words.
 ---@field model? string The model for this run, as `provider/model` or the name of a preset.
+
+---Argument of the command `agentls.remember`.
+---@class agentls.RememberParams
+---@field text string What agents shall know from now on: a rule or a fact in a sentence, of at most 500 bytes.
+---@field uri? string The document that it is about: the nearest `AGENTS.md` above that is taken. Absent means the one of the first workspace folder.
 
 ---Argument of the command `agentls.delegate`.
 ---@class agentls.DelegateParams
