@@ -52,8 +52,8 @@ type Request struct {
 	// Effort is how much the model thinks; empty means as the definition or the preset says. A run of the user is
 	// refused where its model takes none, and children have the effort of the run that the user started.
 	Effort model.Effort
-	// Remember is the folder, absolute, in whose instructions the prompt is to be remembered: the run proposes that, and
-	// asks no model. Empty for every other run.
+	// Remember is the folder, absolute, in whose instructions the prompt is to be remembered: the run proposes that,
+	// and asks no model. Empty for every other run.
 	Remember string
 	// OutputSchema is a JSON Schema of an object that the final answer is held to; empty for none. The model is told
 	// what does not fit, twice at most, and then the run has failed.
