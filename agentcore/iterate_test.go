@@ -294,3 +294,62 @@ func TestBadIterations(t *testing.T) {
 		}
 	}
 }
+
+// TestGoal: a goal is the check of passes by a name, which the status and the result say.
+func TestGoal(t *testing.T) {
+	w := newWorld(
+		t, nil,
+		script.Turn{
+			Expect: []script.Expect{
+				script.First("This is pass 1 of at most 10"), script.First("which is run after you: grep -q done a.txt"),
+			},
+			Answer: []script.Step{call("write", `{"path":"a.txt","content":"done\n"}`)},
+		},
+		script.Turn{Answer: []script.Step{submit(`{"summary":"Done.","status":"completed"}`)}},
+	)
+	w.session.SetTrusted(true)
+	id := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Do it.", Goal: "grep -q done a.txt"})
+	var told []string
+	for _, e := range w.until(ended(id)) {
+		if p, ok := e.Body.(event.RunProgress); ok && e.Run == id {
+			told = append(told, p.Message)
+		}
+	}
+	if got := strings.Join(told, ", "); !strings.HasPrefix(got,
+		"goal, pass 1 of 10, goal, pass 1 of 10: checks by grep -q done a.txt") {
+		t.Errorf("told %q", got)
+	}
+	if result := w.wait(id); result.Reason != "" || !strings.Contains(result.Output,
+		"Ended after pass 1: the goal is reached.") {
+		t.Errorf("got %+v", result)
+	}
+	for name, request := range map[string]agentcore.RunRequest{
+		"another check": {Goal: "true", Until: "false"}, "one pass": {Goal: "true", Iterations: 1},
+	} {
+		request.Agent, request.Prompt = "coder", "Do it."
+		if id, err := w.session.Start(w.ctx, request); fault.Explain(err).Kind != string(fault.InvalidRequest) {
+			t.Errorf("%s: the run %s, %v", name, id, err)
+		}
+	}
+}
+
+// TestGoalIsNotReached: that says so.
+func TestGoalIsNotReached(t *testing.T) {
+	w := newWorld(t, nil,
+		script.Turn{Answer: []script.Step{call("write", `{"path":"a.txt","content":"1\n"}`)}},
+		script.Turn{Answer: []script.Step{submit(`{"summary":"One.","status":"completed"}`)}},
+		script.Turn{Answer: []script.Step{call("write", `{"path":"b.txt","content":"2\n"}`)}},
+		script.Turn{Answer: []script.Step{submit(`{"summary":"Two.","status":"completed"}`)}},
+	)
+	w.session.SetTrusted(true)
+	id := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Do it.", Goal: "false", Iterations: 2})
+	said := ""
+	for _, e := range w.until(ended(id)) {
+		if n, ok := e.Body.(event.Notice); ok {
+			said += n.Message
+		}
+	}
+	if result := w.wait(id); result.Reason != "iterations" || !strings.Contains(said, "the goal false is not reached") {
+		t.Errorf("got %+v, told %q", result, said)
+	}
+}

@@ -32,17 +32,10 @@ type (
 // cannot be worked on is refused at once, and returns when the run is stored. ctx is for the start only: the run goes
 // on until it ends or is cancelled.
 func (s *Session) Start(ctx context.Context, request RunRequest) (_ event.RunID, err error) {
-	if err := request.ReadIterations(); err != nil {
-		return "", err
-	}
-	if err := s.fill(ctx, &request); err != nil {
-		return "", err
-	}
-	if err := s.readChanges(ctx, &request); err != nil {
-		return "", err
-	}
-	if err := s.attach(ctx, &request); err != nil {
-		return "", err
+	if request.Remember == "" { // that prompt is no task
+		if err := s.prepare(ctx, &request); err != nil {
+			return "", err
+		}
 	}
 	if !s.isTrusted() { // the workspace may be trusted by now, and a run's offers do not change after its start
 		if err := s.engine.process.Decisions.Read(ctx); err != nil {
@@ -77,6 +70,20 @@ func (s *Session) Start(ctx context.Context, request RunRequest) (_ event.RunID,
 		return "", fault.Unstored(err)
 	}
 	return r.ID(), nil
+}
+
+// prepare puts into a request what its prompt and its context ask for. It reads the files that they name.
+func (s *Session) prepare(ctx context.Context, request *RunRequest) error {
+	if err := request.ReadIterations(); err != nil {
+		return err
+	}
+	if err := s.fill(ctx, request); err != nil {
+		return err
+	}
+	if err := s.readChanges(ctx, request); err != nil {
+		return err
+	}
+	return s.attach(ctx, request)
 }
 
 // launch launches a run of the user, unless the session has ended.

@@ -241,6 +241,23 @@ func (l *launcher) PlanChange(ctx context.Context, p *methods.CodeTaskParams) (*
 	return l.codeTask(ctx, p, plannerAgent, "plan for", task)
 }
 
+// Remember carries out `agentls.remember`.
+func (l *launcher) Remember(ctx context.Context, p *methods.RememberParams) (*methods.RunStarted, error) {
+	session, err := l.current(ctx)
+	if err != nil {
+		return nil, err
+	}
+	path := ""
+	if p.URI != "" {
+		path = document.Path(p.URI)
+	}
+	run, err := session.Remember(ctx, p.Text, path)
+	if err != nil {
+		return nil, err
+	}
+	return &methods.RunStarted{Session: session.ID, Run: run}, nil
+}
+
 // codeTask has an agent work on a document, or on a part of it.
 func (l *launcher) codeTask(ctx context.Context, p *methods.CodeTaskParams, slug, verb,
 	task string,

@@ -16,6 +16,7 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/git"
+	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/lsp/document"
 	"github.com/agentls/agentls/lsp/methods"
@@ -40,7 +41,8 @@ func (l *launcher) Run(ctx context.Context, p *methods.RunParams) (*methods.RunS
 	}
 	request := agentcore.RunRequest{
 		Agent: p.Agent, Prompt: p.Prompt, Model: p.Model, Each: document.Paths(p.Each), PermissionMode: mode,
-		Iterations: p.Iterations, Until: p.Until,
+		Iterations: p.Iterations, Until: p.Until, Goal: p.Goal, Effort: model.Effort(p.Effort),
+		OutputSchema: p.OutputSchema,
 	}
 	if l := p.Limits; l != nil {
 		request.Limits = agent.Limits{MaxTurns: l.MaxTurns, Timeout: milliseconds(l.TimeoutMs), Tokens: l.MaxTokens}

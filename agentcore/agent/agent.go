@@ -112,6 +112,8 @@ type Definition struct {
 	Model string
 	// Temperature is nil for the model's own.
 	Temperature *float64
+	// Effort is low, medium or high, or empty for the model's own.
+	Effort string
 	// MaxTokens bounds one answer; 0 for the model's own.
 	MaxTokens int
 	Limits    Limits

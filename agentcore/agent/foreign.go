@@ -38,14 +38,17 @@ var claudeKeys = map[string]foreignKey{
 		"default", "acceptEdits", "bypassPermissions",
 		"plan",
 	}, set: readClaudeMode},
-	"maxTurns":      {native: "max_turns"},
-	"skills":        {native: "skills"},
-	"mcpServers":    {native: "mcp_servers"},
-	"hooks":         {native: "hooks"},
-	"color":         {native: "color"},
-	"memory":        ignored("Where it keeps notes."),
-	"background":    ignored("Whether it runs in the background."),
-	"effort":        ignored("How much it thinks."),
+	"maxTurns":   {native: "max_turns"},
+	"skills":     {native: "skills"},
+	"mcpServers": {native: "mcp_servers"},
+	"hooks":      {native: "hooks"},
+	"color":      {native: "color"},
+	"memory":     ignored("Where it keeps notes."),
+	"background": ignored("Whether it runs in the background."),
+	"effort": {
+		native: "effort", values: []string{"low", "medium", "high", "xhigh", "max"},
+		set: readEffort("effort"),
+	},
 	"isolation":     ignored("Where it works."),
 	"initialPrompt": ignored("What a session with it begins with."),
 }
@@ -71,12 +74,15 @@ var openCodeKeys = map[string]foreignKey{
 		native: "visible", doc: "`true` leaves it out of lists; it can still be started by name.",
 		set: func(p *reader, n *node) { p.def.Unlisted, _ = p.bool("hidden", n) },
 	},
-	"disable":         {doc: "Whether it is switched off.", set: readOpenCodeDisable},
-	"top_p":           ignored("The model's top_p."),
-	"options":         ignored("The provider's own options."),
-	"reasoningEffort": ignored("How much it thinks."),
-	"textVerbosity":   ignored("How much it writes."),
-	"variant":         ignored("A variant of the model."),
+	"disable": {doc: "Whether it is switched off.", set: readOpenCodeDisable},
+	"top_p":   ignored("The model's top_p."),
+	"options": ignored("The provider's own options."),
+	"reasoningEffort": {
+		native: "effort", values: []string{"none", "minimal", "low", "medium", "high", "xhigh"},
+		set: readEffort("reasoningEffort"),
+	},
+	"textVerbosity": ignored("How much it writes."),
+	"variant":       ignored("A variant of the model."),
 }
 
 // roleKeys are the keys of {"AgentRoles": {"Roles": […]}}.
@@ -204,6 +210,32 @@ func readClaudeMode(p *reader, n *node) {
 		p.wrong(n, warning, "permissionMode",
 			fmt.Sprintf("permissionMode is %q, which agentls does not have; the session's mode is used", short(s)),
 			"write default, plan, acceptEdits or bypassPermissions")
+	}
+}
+
+// farEfforts are the efforts of other tools that some vendors have alone, and the nearest that all have.
+var farEfforts = map[string]string{"none": "low", "minimal": "low", "xhigh": "high", "max": "high"}
+
+// readEffort reads how much an agent thinks in another tool.
+func readEffort(key string) func(*reader, *node) {
+	return func(p *reader, n *node) {
+		s, ok := p.string(key, n)
+		if !ok {
+			return
+		}
+		s = strings.ToLower(strings.TrimSpace(s))
+		near, far := farEfforts[s]
+		known := keyIndex()["effort"].Values
+		switch {
+		case slices.Contains(known, s):
+			p.def.Effort = s
+		case far:
+			p.def.Effort = near
+			p.wrong(n, information, key, fmt.Sprintf("%s is %s, of which agentls makes %s", key, s, near),
+				"write "+alternatives(known))
+		default:
+			p.unknown(n, warning, key, fmt.Sprintf("%s is %q", key, short(s)), s, known)
+		}
 	}
 }
 

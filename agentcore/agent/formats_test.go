@@ -43,6 +43,7 @@ func shown(d *agent.Definition) string {
 		say("temperature", *d.Temperature, true)
 	}
 	say("max_tokens", d.MaxTokens, d.MaxTokens > 0)
+	say("effort", d.Effort, d.Effort != "")
 	say("turns", d.Limits.MaxTurns, d.Limits.MaxTurns > 0)
 	say("timeout", d.Limits.Timeout, d.Limits.Timeout > 0)
 	say("tokens", d.Limits.Tokens, d.Limits.Tokens > 0)
@@ -117,6 +118,7 @@ mode: planning
 model: openai/gpt-5
 temperature: 0.5
 max_tokens: 100
+effort: low
 max_turns: 5
 timeout: 1m30s
 budget: {tokens: 1000, cost: 0.25}
@@ -149,8 +151,8 @@ default_prefix: false
 ---
 
 Do {{a}} for {{team}}.
-`, `x id=1 title=The X for=[primary subagent] mode=planning model=openai/gpt-5 temperature=0.5 max_tokens=100 turns=5 timeout=1m30s tokens=1000 cost=0.25 child={{2 1m0s 5 0} [tester] explore} tools=[read mcp__a__b] not=[bash write] options=1 to=[explore] permissions=planner rules=[{bash git * ask}] permission=plan context=summary reminder=Read only. skills=[go-style] mcp=[{a [run x] map[K:v]  map[]} {b [] map[] http://localhost map[]}] hooks=[{Stop  [a b] 2s} {PreToolUse bash [sh -c a | b] 0s}] aliases=[y] icon=● color=red order=-1 unlisted=true variables=map[a:b] bare=true | When | Do {{a}} for {{team}}.
-14:72-14:78 warning as_child.subagents: the agent cannot delegate: its tools lack task
+`, `x id=1 title=The X for=[primary subagent] mode=planning model=openai/gpt-5 temperature=0.5 max_tokens=100 effort=low turns=5 timeout=1m30s tokens=1000 cost=0.25 child={{2 1m0s 5 0} [tester] explore} tools=[read mcp__a__b] not=[bash write] options=1 to=[explore] permissions=planner rules=[{bash git * ask}] permission=plan context=summary reminder=Read only. skills=[go-style] mcp=[{a [run x] map[K:v]  map[]} {b [] map[] http://localhost map[]}] hooks=[{Stop  [a b] 2s} {PreToolUse bash [sh -c a | b] 0s}] aliases=[y] icon=● color=red order=-1 unlisted=true variables=map[a:b] bare=true | When | Do {{a}} for {{team}}.
+15:72-15:78 warning as_child.subagents: the agent cannot delegate: its tools lack task
 `},
 		{
 			"names of tools", "", head("tools: [Read, search_files, apply_patch, mcp__x__y, '*']\n"),
@@ -343,7 +345,15 @@ func TestClaude(t *testing.T) {
 		{
 			"all keys", "",
 			"---\nname: x\ndescription: d\ndisallowedTools: Bash(rm *), Write\npermissionMode: acceptEdits\nmaxTurns: 4\nskills: go-style\nmcpServers:\n  - github\n  - own: {command: a}\nhooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks:\n        - type: command\n          command: ./check, x\n          timeout: 5\nmemory: user\neffort: high\n---\nDo.\n",
-			is + "turns=4 not=[write] rules=[{bash rm* deny}] permission=accept_edits skills=[go-style] mcp=[{github [] map[]  map[]} {own [a] map[]  map[]}] hooks=[{PreToolUse Bash [sh -c ./check, x] 5s}] | d | Do.\n18:1-18:7 information memory: agentls does not use memory\n19:1-19:7 information effort: agentls does not use effort\n",
+			is + "effort=high turns=4 not=[write] rules=[{bash rm* deny}] permission=accept_edits skills=[go-style] mcp=[{github [] map[]  map[]} {own [a] map[]  map[]}] hooks=[{PreToolUse Bash [sh -c ./check, x] 5s}] | d | Do.\n18:1-18:7 information memory: agentls does not use memory\n",
+		},
+		{
+			"a greater effort", "", "---\nname: x\ndescription: d\neffort: max\n---\nDo.\n",
+			is + "effort=high | d | Do.\n4:9-4:12 information effort: effort is max, of which agentls makes high\n",
+		},
+		{
+			"no effort", "", "---\nname: x\ndescription: d\neffort: hihg\n---\nDo.\n",
+			is + "| d | Do.\n4:9-4:13 warning effort: effort is \"hihg\" [Replace \"hihg\" by \"high\": 4:9-4:13 \"high\"]\n",
 		},
 		{
 			"a mode that is not ours", "", "---\nname: x\ndescription: d\npermissionMode: dontAsk\n---\nDo.\n",

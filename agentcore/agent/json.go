@@ -398,6 +398,7 @@ func (d *Definition) MarshalJSON() ([]byte, error) {
 	w := definitionJSON{
 		identityJSON: identityJSON{d.Slug, d.ID, d.Title, d.Description, d.Categories},
 		Mode:         d.Mode, Model: d.Model, Temperature: d.Temperature, MaxTokens: d.MaxTokens,
+		Effort:     d.Effort,
 		limitsJSON: limitsOf(d.Limits), Tools: optional(d.Tools), Disallowed: d.DisallowedTools,
 		Subagents: optional(d.Subagents), Permissions: d.Permissions, PermissionMode: d.PermissionMode,
 		Context: d.ContextMode, Instructions: d.Instructions, Reminder: d.Reminder, Skills: d.Skills,

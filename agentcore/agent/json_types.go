@@ -12,6 +12,7 @@ type definitionJSON struct {
 	Model       string   `json:"model,omitempty"`
 	Temperature *float64 `json:"temperature,omitempty"`
 	MaxTokens   int      `json:"max_tokens,omitempty"`
+	Effort      string   `json:"effort,omitempty"`
 	limitsJSON
 	AsChild        *childJSON                 `json:"as_child,omitempty"`
 	Tools          *[]string                  `json:"tools,omitempty"`

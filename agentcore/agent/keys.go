@@ -64,6 +64,11 @@ var nativeKeys = []KeyInfo{
 	},
 	{Name: "max_tokens", Type: "integer", Minimum: number(1), Doc: "The largest answer, in tokens."},
 	{
+		Name: "effort", Type: "string", Values: []string{"low", "medium", "high"},
+		Doc: "How much the model thinks. It is left out, which the run says, for a model that is not known to take it. " +
+			"Absent means the model's own.",
+	},
+	{
 		Name: "max_turns", Type: "integer", Minimum: number(1),
 		Doc: "The largest number of turns of a run, each an answer of the model. In the last one it only hands over; " +
 			"where it does not, it is asked once more.",
@@ -194,6 +199,7 @@ var setters = map[string]func(*reader, *node){
 	"model":            readModel,
 	"temperature":      readTemperature,
 	"max_tokens":       readMaxTokens,
+	"effort":           choice("effort", func(d *Definition) *string { return &d.Effort }),
 	"max_turns":        func(p *reader, n *node) { p.maxTurns("max_turns", n, &p.def.Limits) },
 	"timeout":          func(p *reader, n *node) { p.duration("timeout", n, &p.def.Limits.Timeout) },
 	"budget":           func(p *reader, n *node) { readBudget(p, "budget", n, &p.def.Limits) },

@@ -205,6 +205,8 @@ type Preset struct {
 	Temperature *float64
 	// Greatest number of tokens in one answer. 0: the provider's own.
 	MaxTokens int
+	// How much the model thinks: low, medium or high. Absent: the model's own.
+	Effort string
 }
 
 // Price is what a model costs, in US dollars per million tokens: [prices."PROVIDER/MODEL"]. Input and Output are never

@@ -355,6 +355,11 @@ var presetFields = []field{
 		doc: "Greatest number of tokens in one answer. 0: the provider's own.",
 		at:  in(func(p *Preset) any { return &p.MaxTokens }),
 	},
+	{
+		key: "effort", enum: []string{"low", "medium", "high"}, optional: true,
+		doc: "How much the model thinks: low, medium or high. Absent: the model's own.",
+		at:  in(func(p *Preset) any { return &p.Effort }),
+	},
 }
 
 var modelFields = []field{

@@ -197,6 +197,8 @@ type RunResult struct {
 	Error *Failure `json:"error,omitempty"`
 	// The structured report, where the run is a child.
 	Result *ChildResult `json:"result,omitempty"`
+	// The object of the final answer, where the run was started with an `outputSchema`. It fits that.
+	Structured json.RawMessage `json:"structured,omitempty"`
 	// What it cost.
 	Usage Usage `json:"usage"`
 	// How many requests went to the model.

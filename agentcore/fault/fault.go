@@ -32,8 +32,9 @@ const (
 	NoModel             Kind = "no_model"
 	NotAllowed          Kind = "not_allowed"
 	NotFound            Kind = "not_found"
-	Refused             Kind = "refused"  // by the model's provider
-	Rejected            Kind = "rejected" // by a hook or a rule
+	OutputMismatch      Kind = "output_mismatch" // an answer does not fit the output schema
+	Refused             Kind = "refused"         // by the model's provider
+	Rejected            Kind = "rejected"        // by a hook or a rule
 	ShuttingDown        Kind = "shutting_down"
 	StateUnavailable    Kind = "state_unavailable" // the state folder cannot be used
 	Store               Kind = "store"             // the database cannot be written

@@ -32,6 +32,8 @@ type Request struct {
 	MaxTokens int
 	// Temperature is nil for the provider's default.
 	Temperature *float64
+	// Effort is how much the model is to think; empty leaves it to the model. Who asks has looked at EffortOf.
+	Effort Effort
 	// NoCalls asks for an answer in text. The tools stay listed, so that the prefix keeps its bytes
 	// and the history its meaning; the wire forbids their use (tool_choice "none").
 	NoCalls bool

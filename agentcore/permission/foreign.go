@@ -63,7 +63,7 @@ func FromClaude(entry string, action Action) (rules []Rule, warnings []string) {
 			rules = append(rules, Rule{tool, "*." + host, action})
 		}
 		return rules, nil
-	case "read", "edit", "write", "patch", "notebook_edit", "glob", "grep", "list":
+	case "read", "edit", "write", "patch", "notebook_edit", "remember", "glob", "grep", "list":
 		return ignoreGlob(entry, tool, inside, action)
 	case "task", "skill":
 		if command, ok := strings.CutSuffix(inside, ":*"); ok {
@@ -207,7 +207,7 @@ func FromOpenCode(name, pattern string, action Action) (rules []Rule, warnings [
 	switch tool {
 	case "bash":
 		return words(entry, pattern, false, action)
-	case "read", "edit", "write", "patch", "glob", "grep", "list":
+	case "read", "edit", "write", "patch", "remember", "glob", "grep", "list":
 		glob := strings.TrimPrefix(pattern, "./")
 		if action != Allow && strings.Contains(glob, "*") {
 			glob = strings.ReplaceAll(glob, "**", "*")

@@ -121,7 +121,7 @@ const (
 // editing and reading are the tools that rules for `edit` and `read` speak for. A rule that kept only one of them away
 // from a file would keep nothing away.
 var (
-	editing = []string{"edit", "write", "patch", "notebook_edit"}
+	editing = []string{"edit", "write", "patch", "notebook_edit", "remember"}
 	reading = []string{"read", "glob", "grep", "list", "symbols", "diagnostics", "report_finding"}
 )
 

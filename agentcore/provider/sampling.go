@@ -1,6 +1,10 @@
 package provider
 
-import "cmp"
+import (
+	"cmp"
+
+	"github.com/agentls/agentls/agentcore/model"
+)
 
 // Sampling is how a model answers, where it is not left to the provider.
 type Sampling struct {
@@ -8,11 +12,16 @@ type Sampling struct {
 	Temperature *float64
 	// MaxTokens bounds one answer; 0 where it is not set.
 	MaxTokens int
+	// Effort is empty where it is not set.
+	Effort model.Effort
 }
 
 // over returns the settings, with those of below where they are not set.
 func (s Sampling) over(below Sampling) Sampling {
-	return Sampling{cmp.Or(s.Temperature, below.Temperature), cmp.Or(s.MaxTokens, below.MaxTokens)}
+	return Sampling{
+		cmp.Or(s.Temperature, below.Temperature), cmp.Or(s.MaxTokens, below.MaxTokens),
+		cmp.Or(s.Effort, below.Effort),
+	}
 }
 
 // Sampling returns the settings of the preset that the choice comes to, and those that a run has whose definition says
@@ -29,7 +38,7 @@ func (c Choice) Sampling(inherited, own Sampling) (preset, all Sampling) {
 		case !ok:
 			return Sampling{}, own
 		}
-		preset = Sampling{p.Temperature, p.MaxTokens}
+		preset = Sampling{p.Temperature, p.MaxTokens, model.Effort(p.Effort)}
 		if name == c.Override {
 			return preset, preset.over(own)
 		}

@@ -422,7 +422,9 @@ func (r *Reader) Result(ctx context.Context, id event.RunID) (event.RunResult, e
 			return result, fmt.Errorf("read why the run %s failed: %w", id, err)
 		}
 	}
-	if len(row.Result) > 0 {
+	if row.Parent == "" {
+		result.Structured = row.Result
+	} else if len(row.Result) > 0 {
 		result.Result = &event.ChildResult{}
 		if err := json.Unmarshal(row.Result, result.Result); err != nil {
 			return result, fmt.Errorf("read the report of the run %s: %w", id, err)

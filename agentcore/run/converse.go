@@ -26,6 +26,8 @@ type loop struct {
 	lapses lapses
 	ending ending // why the coming turn is the last one
 	undone bool   // whether calls of the last turn were left undone
+	// misfits is how often the model was told that its answer does not fit the output schema.
+	misfits int
 }
 
 // carry asks the model, carries out its calls, and asks again. It returns nil when the agent has given its last word.
@@ -36,11 +38,16 @@ func (l *loop) carry() error {
 	l.tellInstructions()
 	l.system = l.redactor.Text(system)
 	l.tellUnpriced()
+	l.tellEffort()
 	l.offering = l.tools.Offered(l.delegation)
 	l.memory.begin(provider.Window(l.config, l.model), l.system, l.offering)
 	l.takeOver(l.inherited.messages, l.former)
 	l.notePrompt()
-	first := model.UserText(facts.First() + joined(l.hooks.context))
+	text := facts.First() + joined(l.hooks.context)
+	if l.schema != nil {
+		text += l.schema.Told()
+	}
+	first := model.UserText(text)
 	first.Parts = append(first.Parts, l.pictures()...)
 	l.pin(first)
 	for _, a := range l.request.Attachments {
@@ -56,7 +63,10 @@ func (l *loop) carry() error {
 		}
 		l.showProgress()
 		ended, err := l.takeTurn()
-		if err != nil || ended {
+		if err == nil && ended {
+			return l.structure()
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -101,8 +111,8 @@ func (l *loop) takeTurn() (ended bool, err error) {
 		l.tasks.inbox.shut()
 	}
 	l.read(l.tasks.inbox)
-	if l.lastTurn && !l.onlyTurn() { // a run of one turn was told at its beginning that the turn is its last
-		l.append(model.UserText(handOver(l.ending, l.tools.Offers(toolset.Submit))))
+	if l.lastTurn && !l.onlyTurn() { // that one was told at its beginning
+		l.append(model.UserText(handOver(l.ending, l.tools.Offers(toolset.Submit), l.schema != nil)))
 	}
 	if err := l.makeRoom(); err != nil {
 		return false, err
@@ -141,6 +151,9 @@ func (l *loop) takeText(done model.Done, text string) (ended bool, err error) {
 	if wrong.reason == "" || wrong.unsure && l.lapses.counts[wrong.reason] > 0 {
 		l.append(done.Message)
 		l.lastText = text
+		if !l.held(text) {
+			return false, nil
+		}
 		if ended, err := l.mayStop(); err != nil || !ended {
 			return false, err
 		}
@@ -176,7 +189,8 @@ func (l *loop) query(only string) (model.Done, error) {
 	for shortened := false; ; shortened = true {
 		request := &model.Request{
 			System: l.system, Messages: l.messages, Tools: l.offering, MaxTokens: l.sampling.MaxTokens,
-			Temperature: l.sampling.Temperature, NoCalls: l.lastTurn && only == "", Only: only, Run: string(l.id),
+			Temperature: l.sampling.Temperature, Effort: l.sampling.Effort, NoCalls: l.lastTurn && only == "",
+			Only: only, Run: string(l.id),
 		}
 		began := time.Now()
 		done, err := l.asking.ask(l.workContext(), query{model: l.model, request: request})
@@ -317,7 +331,11 @@ func (l *loop) askForText(done model.Done, why string) error {
 		}
 		return err
 	}
-	l.append(model.UserText(why + " Answer in text: results so far, what is done, what is left."))
+	ask := " Answer in text: results so far, what is done, what is left."
+	if l.schema != nil {
+		ask = " Answer now, by the output schema."
+	}
+	l.append(model.UserText(why + ask))
 	l.again()
 	again, err := l.query("")
 	if err != nil {
@@ -432,8 +450,9 @@ func (l *loop) conclude(end ending, stop model.Stop) {
 	l.result.Reason, l.result.Output = end.reason, l.lastText
 }
 
-// handOver is what a run is told before its last answer; submits says that it has the tool to submit a result.
-func handOver(end ending, submits bool) string {
+// handOver tells a run that its next answer is the last, which may submit a result where it has the tool for that, and
+// whether an output schema holds it.
+func handOver(end ending, submits, held bool) string {
 	why := fmt.Sprintf("The limit of this run is reached (%s).", end.reason)
 	if end.detail != "" {
 		why = fmt.Sprintf("This run ends now (%s).", end.detail)
@@ -441,6 +460,9 @@ func handOver(end ending, submits bool) string {
 	if submits {
 		return why + " Make no more calls but submit_result. Hand over now what you have, by it or in text: " +
 			"results so far, what is done, what is left."
+	}
+	if held {
+		return why + " Make no more calls. Answer now with what you have, by the output schema."
 	}
 	return why + " Make no more calls. Answer now with what you have: results so far, what is done, what is left."
 }

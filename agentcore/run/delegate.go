@@ -91,8 +91,8 @@ func (h hostDelegation) requestOf(ctx context.Context, task tool.Task,
 	r := h.run
 	request = Request{
 		Agent: definition.Slug, Prompt: task.Prompt, Title: clip.FirstLine(task.Title), Model: task.Model, task: &task,
-		// the last message stays the last, since the run waits for its calls
-		call: h.call.id, message: r.memory.last,
+		Effort: r.request.Effort,
+		call:   h.call.id, message: r.memory.last, // the run waits for its calls, and adds nothing meanwhile
 		Limits: agent.Limits{MaxTurns: task.MaxTurns}, at: h.call.line.place(),
 	}
 	if limit := cmp.Or(definition.LimitsAt(r.depth+1).MaxTurns, r.config.DefaultMaxTurns); task.MaxTurns > limit {

@@ -22,8 +22,9 @@ func (r fan) carry() error {
 			at:    at,
 			Agent: r.definition.Slug, Prompt: r.request.words(), Commands: r.request.Commands, Only: r.request.Only,
 			Model: r.request.Model, Limits: r.request.Limits,
+			Effort: r.request.Effort,
 			PermissionMode: r.request.PermissionMode, // they are this run, in parts
-			Iterations:     r.request.Iterations, Until: r.request.Until,
+			Iterations:     r.request.Iterations, Until: r.request.Until, Goal: r.request.Goal,
 			Title:       fmt.Sprintf("%s %s", r.request.Title, filepath.Base(path)),
 			Attachments: r.request.Attachments,
 			Context:     Context{Paths: []string{path}, Changes: r.request.Context.Changes.In(path)},

@@ -34,7 +34,7 @@ func (r iteration) carry() error {
 	var ends []passEnd
 	n, verdict := r.request.Iterations, ""
 	for i := 1; i <= n && verdict == ""; i++ {
-		r.progress(fmt.Sprintf("pass %d of %d", i, n), (i-1)*100/n)
+		r.progress(r.request.passNamed(i), (i-1)*100/n)
 		end, err := r.pass(i, ends)
 		if err != nil {
 			return err
@@ -48,11 +48,15 @@ func (r iteration) carry() error {
 	}
 	reason := ""
 	switch last := ends[len(ends)-1]; {
-	case last.checked != nil && last.checked.passed, last.checked == nil && last.finished() && verdict != "":
+	case last.reached(), last.checked == nil && last.finished() && verdict != "":
 	case verdict == "":
 		reason = reasonIterations
-		r.notice(event.NoticeWarning, fmt.Sprintf("%s used up its %d passes, and the task may not be done",
-			r.definition.Slug, n), "look at what the last pass says is left, and run it again")
+		left := "the task may not be done"
+		if r.request.Goal != "" {
+			left = "the goal " + clip.FirstLine(r.request.Goal) + " is not reached"
+		}
+		r.notice(event.NoticeWarning, fmt.Sprintf("%s used up its %d passes, and %s", r.definition.Slug, n, left),
+			"look at what the last pass says is left, and run it again")
 	case last.result.Status != event.StatusCompleted:
 		failure := &fault.Error{
 			Kind: fault.ChildrenFailed, Detail: verdict,
@@ -88,6 +92,7 @@ func (r iteration) pass(i int, before []passEnd) (passEnd, error) {
 		Agent: r.definition.Slug, Prompt: r.request.words() + r.request.passText(i, before, said),
 		Commands: r.request.Commands, Only: r.request.Only,
 		Model:          r.request.Model,
+		Effort:         r.request.Effort,
 		Limits:         limits,
 		PermissionMode: r.request.PermissionMode, Context: r.request.Context, pass: i,
 		Attachments: r.request.Attachments,
@@ -112,8 +117,7 @@ func (r iteration) pass(i int, before []passEnd) (passEnd, error) {
 	slices.Sort(end.changed)
 	r.mergeLayer() // so that the user sees the edits of the pass
 	if r.request.Until != "" && end.result.Status != event.StatusCancelled {
-		r.progress(fmt.Sprintf("pass %d of %d: checks by %s", i, r.request.Iterations, clip.FirstLine(r.request.Until)),
-			0)
+		r.progress(r.request.passNamed(i)+": checks by "+clip.FirstLine(r.request.Until), 0)
 		if end.checked, err = r.check(); err != nil {
 			return end, err
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/agentls/agentls/agentcore/clip"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/history"
+	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/provider"
 	"github.com/agentls/agentls/agentcore/registry"
 	"github.com/agentls/agentls/agentcore/store"
@@ -192,8 +193,14 @@ func (r *spec) chooseModel() (err error) {
 	if err != nil {
 		return err
 	}
-	r.preset, r.sampling = choice.Sampling(r.preset,
-		provider.Sampling{Temperature: r.definition.Temperature, MaxTokens: r.definition.MaxTokens})
+	own := provider.Sampling{
+		Temperature: r.definition.Temperature, MaxTokens: r.definition.MaxTokens,
+		Effort: model.Effort(r.definition.Effort),
+	}
+	r.preset, r.sampling = choice.Sampling(r.preset, own)
 	r.price = provider.Price(r.config, r.model.Name())
-	return nil
+	if err := r.readSchema(); err != nil {
+		return err
+	}
+	return r.chooseEffort()
 }

@@ -48,6 +48,8 @@ type spec struct {
 	model      model.Model
 	preset     provider.Sampling // the preset by which the model was chosen, for children that inherit it
 	sampling   provider.Sampling
+	unthought  unthought
+	schema     *tool.OutputSchema // of its final answer; nil for none
 	limits     agent.Limits
 	task       *tool.Task // what the starting run asks for; nil for a run of the user, or for one of several files
 	former     *Former    // what it goes on with; nil for a run that begins anew

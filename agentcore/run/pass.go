@@ -30,7 +30,10 @@ func (p passEnd) finished() bool {
 	return p.result.Outcome == event.ChildStatusCompleted
 }
 
-// judgePass says why no further pass is needed, or why none would help; empty where there should be one.
+// reached reports whether the check behind the pass succeeded.
+func (p passEnd) reached() bool { return p.checked != nil && p.checked.passed }
+
+// judgePass says why no other pass is needed, or would help; empty where one is.
 func judgePass(ends []passEnd) string {
 	last := ends[len(ends)-1]
 	before := passEnd{}
@@ -40,7 +43,7 @@ func judgePass(ends []passEnd) string {
 	switch {
 	case last.result.Status == event.StatusCancelled:
 		return "the pass was cancelled"
-	case last.checked != nil && last.checked.passed:
+	case last.reached():
 		return "the check succeeded"
 	case last.result.Status != event.StatusCompleted:
 		if len(ends) > 1 && before.result.Status != event.StatusCompleted {
@@ -57,7 +60,16 @@ func judgePass(ends []passEnd) string {
 	return ""
 }
 
-// passText tells a pass which one it is, and what the last one left.
+// passNamed is what a pass is called in the status of the run.
+func (q *Request) passNamed(i int) string {
+	pass := fmt.Sprintf("pass %d of %d", i, q.Iterations)
+	if q.Goal != "" {
+		pass = "goal, " + pass
+	}
+	return pass
+}
+
+// passText tells a pass its place, and what the last one leaves.
 func (q *Request) passText(i int, before []passEnd, said []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b,
@@ -118,6 +130,9 @@ func (q *Request) passesText(ends []passEnd, verdict string) string {
 	}
 	switch {
 	case verdict != "":
+		if q.Goal != "" && ends[len(ends)-1].reached() {
+			verdict = "the goal is reached"
+		}
 		fmt.Fprintf(&b, "Ended after pass %d: %s.\n", len(ends), verdict)
 	case len(ends) == q.Iterations:
 		fmt.Fprintf(&b, "Ended: all %d passes are used up.\n", len(ends))
@@ -235,6 +250,8 @@ func meanwhile(said []string) string {
 const (
 	// maxIterations bounds the passes of one run.
 	maxIterations = 100
+	// goalIterations is how many there are for a goal, where nobody says.
+	goalIterations = 10
 	// checkTime is how long the check of a pass may take.
 	checkTime = 10 * time.Minute
 	// maxCheckShown is how much of the check's output the next pass is shown, in bytes: its end.

@@ -158,6 +158,9 @@ func (r *Run) row() store.Run {
 		row.Completed = r.finished
 		row.Duration = row.Completed.Sub(r.created)
 		row.Failure, row.Result = encoded(r.result.Error), encoded(r.result.Result)
+		if r.parent == nil {
+			row.Result = r.result.Structured
+		}
 		row.FilesModified = encoded(slices.Sorted(maps.Keys(r.touched)))
 	}
 	return row

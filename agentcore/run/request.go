@@ -2,6 +2,7 @@ package run
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -54,9 +55,21 @@ type Request struct {
 	// Until is a command line that succeeds when the task of an iterated run is done. Where it is empty, the passes
 	// themselves say so.
 	Until string
+	// Goal is a command line that the task is repeated for until it succeeds: Until by a name that people are shown,
+	// with Iterations where they are not set.
+	Goal string
 	// Model overrides every other choice of a model.
 	Model string
-	// Limits replace those of the definition that they set.
+	// Effort is how much the model thinks; empty means as the definition or the preset says. A run of the user is
+	// refused where its model takes none, and children have the effort of the run that the user started.
+	Effort model.Effort
+	// Remember is the folder, absolute, in whose instructions the prompt is to be remembered: the run proposes that,
+	// and asks no model. Empty for every other run.
+	Remember string
+	// OutputSchema is a JSON Schema of an object that the final answer is held to; empty for none. The model is told
+	// what does not fit, twice at most, and then the run has failed.
+	OutputSchema json.RawMessage
+	// Limits override the definition's where they are set.
 	Limits agent.Limits
 	// PermissionMode, if set, replaces the definition's. A child is never allowed more than its parent.
 	PermissionMode permission.Mode
@@ -141,6 +154,11 @@ func (q *Request) fits(definition *agent.Definition, root bool) error {
 			Kind: fault.InvalidRequest, Detail: "a limit of the run is negative",
 			Hint: "leave it out for the agent's own limit",
 		}
+	case !q.Effort.Valid():
+		return &fault.Error{
+			Kind: fault.InvalidRequest, Detail: fmt.Sprintf("there is no effort %q", q.Effort),
+			Hint: "write " + strings.Join(model.Efforts, ", ") + ", or leave it out",
+		}
 	}
 	return nil
 }
@@ -186,7 +204,7 @@ type Comment struct {
 // iterPrompt is a prompt that asks for passes: "/iter 5 Make the tests pass."
 var iterPrompt = lazyregexp.New(`^/iter(?:\s+|$)(\S*)\s*((?s:.*))$`)
 
-// ReadIterations takes "/iter N" out of the prompt, and checks how many passes are asked for.
+// ReadIterations takes "/iter N" out of the prompt, makes passes and their check of a goal, and checks their number.
 func (q *Request) ReadIterations() error {
 	invalid := func(detail, hint string) error {
 		return &fault.Error{Kind: fault.InvalidRequest, Detail: detail, Hint: hint}
@@ -198,6 +216,13 @@ func (q *Request) ReadIterations() error {
 				"write it as in: /iter 5 Make the tests pass.")
 		}
 		q.Iterations, q.Prompt = n, parts[2]
+	}
+	if q.Goal != "" {
+		if q.Until != "" && q.Until != q.Goal || q.Iterations == 1 {
+			return invalid("a goal is a check that passes are made for, and another check or a single pass is asked for",
+				"leave out the check, and allow 2 passes or more")
+		}
+		q.Until, q.Iterations = q.Goal, cmp.Or(q.Iterations, goalIterations)
 	}
 	switch {
 	case q.Iterations < 0 || q.Iterations > maxIterations:

@@ -67,6 +67,8 @@ func (r *Run) work() error {
 		return fan{r}.carry() // such a run has children to do the rest
 	case r.request.iterates():
 		carries = iteration{r}
+	case r.request.Remember != "":
+		carries = memo{r}
 	default:
 		if err := r.startServers(); err != nil {
 			return err

@@ -410,10 +410,11 @@ func (r *ownedRun) fields() []field {
 	return append(r.Run.fields(), field{"owner", optional(&r.owner)}, field{"succeeded", &r.succeeded})
 }
 
-// Handed is what the run handed over to the run that started it; nil if it handed over nothing.
+// Handed is what the run handed over to the run that started it; nil if it handed over nothing. What the user's own run
+// has as its result is the object of its answer.
 func (r *Run) Handed() *event.ChildResult {
 	var handed *event.ChildResult
-	if len(r.Result) == 0 || json.Unmarshal(r.Result, &handed) != nil {
+	if r.Parent == "" || len(r.Result) == 0 || json.Unmarshal(r.Result, &handed) != nil {
 		return nil
 	}
 	return handed

@@ -58,6 +58,7 @@ var canonical = []struct {
 	{"task_cancel", []string{"task_stop", "kill_task", "close_agent"}},
 	{"submit_result", []string{"attempt_completion", "complete_task"}},
 	{"statusline", nil},
+	{"remember", []string{"save_memory"}},
 }
 
 // aliases maps each spelling, folded (lower-case, without underscores and hyphens), to the canonical name.

@@ -11,5 +11,5 @@ func Builtin() []Tool {
 	}
 	tools = append(tools, taskControlTools()...)
 	tools = append(tools, questionTool())
-	return append(append(tools, planTools()...), submitResultTool(), statuslineTool())
+	return append(append(tools, planTools()...), submitResultTool(), statuslineTool(), rememberTool())
 }

@@ -215,7 +215,7 @@ func TestSpecs(t *testing.T) {
 		"read", "glob", "grep", "list", "edit", "write", "patch", "notebook_edit", "bash", "bash_output",
 		"bash_kill", "diagnostics", "symbols", "report_finding", "todo", "webfetch", "websearch", "skill", "task",
 		"task_status", "task_output", "task_wait", "task_send", "task_cancel", "question", "plan_enter", "plan_exit",
-		"submit_result", "statusline",
+		"submit_result", "statusline", "remember",
 	}
 	if !slices.Equal(names, want) {
 		t.Errorf("Builtin is %v, want %v", names, want)

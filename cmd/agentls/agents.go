@@ -22,6 +22,7 @@ type agentReport struct {
 	Model       string           `json:"model,omitempty"`
 	Temperature *float64         `json:"temperature,omitempty"`
 	MaxTokens   int              `json:"maxTokens,omitempty"`
+	Effort      string           `json:"effort,omitempty"`
 	Limits      limitsReport     `json:"limits"`
 	AsChild     limitsReport     `json:"asChild"`
 	// Tools and Subagents are null for all.
@@ -78,7 +79,7 @@ func reportLimits(l agent.Limits) limitsReport {
 func reportAgent(agents *agent.Registry, d *agent.Definition) agentReport {
 	return agentReport{
 		Slug: d.Slug, Title: d.Title, Description: d.Description, Categories: d.Categories, Mode: d.Mode,
-		Model: d.Model, Temperature: d.Temperature, MaxTokens: d.MaxTokens,
+		Model: d.Model, Temperature: d.Temperature, MaxTokens: d.MaxTokens, Effort: d.Effort,
 		Limits: reportLimits(d.Limits), AsChild: reportLimits(d.AsChild.Limits),
 		Tools: d.Tools, DisallowedTools: d.DisallowedTools, Subagents: d.SubagentsAt(0),
 		Permissions: d.Permissions, ContextMode: d.ContextMode, Aliases: d.Aliases, Source: d.Source.String(),
@@ -214,6 +215,7 @@ func agentPage(agents *agent.Registry, d *agent.Definition) string {
 	if d.Temperature != nil {
 		row("temperature", fmt.Sprint(*d.Temperature))
 	}
+	row("effort", d.Effort)
 	row("answers", when(d.MaxTokens > 0, "at most "+count(d.MaxTokens, "token")))
 	row("limits", limitsText(d.Limits))
 	row("as a child", childText(d))

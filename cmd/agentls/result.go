@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -28,6 +30,9 @@ type result struct {
 	unmet bool
 	// leftOpen says that a run of the user completed without its task being done.
 	leftOpen bool
+
+	// held says that an output schema held the answer, so that nothing but its object is printed as text.
+	held bool
 
 	denied   []deniedReport
 	findings []event.Finding  // by place
@@ -180,10 +185,25 @@ func (r *result) encode(format string, p *process) (string, error) {
 		}
 		return r.diff(), nil
 	}
+	if r.held {
+		return r.object()
+	}
 	return r.text(p.stdout.color), nil
 }
 
-// exitCode is the exit code for the result.
+// object is the object of the answer on a line of its own, or nothing where there is none.
+func (r *result) object() (string, error) {
+	if len(r.outcome.Structured) == 0 {
+		return "", nil
+	}
+	var line bytes.Buffer
+	if err := json.Compact(&line, r.outcome.Structured); err != nil {
+		return "", fmt.Errorf("write the object of the answer: %w", err)
+	}
+	return line.String() + "\n", nil
+}
+
+// exitCode is the code that the result itself asks for.
 func (r *result) exitCode(failOn string) int {
 	switch r.outcome.Status {
 	case event.StatusCompleted:

@@ -1,13 +1,20 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 
-	"github.com/agentls/agentls/agentcore"
 	"github.com/spf13/cobra"
+
+	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/tool"
 )
 
 // runHelp describes `agentls run`.
@@ -30,6 +37,7 @@ func runCommand(p *process, s *settings) *cobra.Command {
 	f := &workFlags{settings: s}
 	var j job
 	var goesOn bool
+	var schema string
 	c := &cobra.Command{
 		Use:   "run [--agent AGENT] PROMPT [FILE...]",
 		Short: "Have an agent carry out a prompt",
@@ -37,6 +45,8 @@ func runCommand(p *process, s *settings) *cobra.Command {
 		Example: `  agentls run "Where is the cache filled?"
   agentls run --continue "And who calls it?"
   agentls run --agent explore "How are orders priced?"
+  agentls run --schema order.schema.json "What does an order hold?"
+  agentls run --goal "go test ./..." "Make the tests pass."
   agentls run --iter 5 --until "go test ./..." "Make the tests pass."
   agentls run --each --write "Give every exported name a doc comment" *.go`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -54,8 +64,16 @@ func runCommand(p *process, s *settings) *cobra.Command {
 			if j.each && len(j.files) == 0 {
 				return usage("--each starts a run for each file, but no file is named")
 			}
-			if err := checkIterations(j.iterations, j.until, prompt); err != nil {
+			if j.schema, err = p.readSchema(f, schema); err != nil {
 				return err
+			}
+			if j.goal != "" && !c.Flags().Changed("iter") {
+				j.iterations = 0 // as many as a goal has
+			} else if err := checkIterations(j.iterations, cmp.Or(j.until, j.goal), prompt); err != nil {
+				return err
+			}
+			if j.goal != "" && j.until != "" {
+				return usage("--goal is a check, as --until is; leave one of them out")
 			}
 			if goesOn {
 				if err := p.continues(c.Context(), s, f, &j); err != nil {
@@ -71,6 +89,10 @@ func runCommand(p *process, s *settings) *cobra.Command {
 	c.Flags().IntVar(&j.iterations, "iter", 1, "repeat the task by fresh agents, at most `N` times, until it is done")
 	c.Flags().StringVar(&j.until, "until", "",
 		"with --iter: the task is done when this `command` succeeds on what is proposed")
+	c.Flags().StringVar(&schema, "schema", "",
+		"hold the answer to the JSON Schema in a `file`, and print its JSON object alone")
+	c.Flags().StringVar(&j.goal, "goal", "",
+		"repeat the task, at most 10 times or as --iter says, until this `command` succeeds on what is proposed")
 	c.Flags().BoolVarP(&goesOn, "continue", "c", false, "go on with the latest conversation on this folder")
 	f.add(c, "never")
 	return c
@@ -95,7 +117,32 @@ func (p *process) continues(ctx context.Context, s *settings, f *workFlags, j *j
 	})
 }
 
-// readPrompt is the prompt that an argument gives: the argument itself, or the text on standard input.
+// readSchema reads the file of an output schema; "" is none. The engine says what is wrong with what it holds.
+func (p *process) readSchema(f *workFlags, name string) (json.RawMessage, error) {
+	switch {
+	case name == "":
+		return nil, nil
+	case f.format != "text" && f.format != "json":
+		return nil, usage("--schema prints an object; leave out --format %s", f.format)
+	}
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(p.dir, name)
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, usage("read the output schema: %w", err)
+	}
+	raw, err := io.ReadAll(io.LimitReader(file, tool.MaxOutputSchema+1))
+	if err = errors.Join(err, file.Close()); err != nil {
+		return nil, usage("read the output schema: %w", err)
+	}
+	if len(raw) == 0 {
+		return nil, usage("the output schema %s is empty", name)
+	}
+	return raw, nil
+}
+
+// readPrompt is the prompt that an argument stands for: itself, or what is on standard input.
 func (o *console) readPrompt(argument string) (string, error) {
 	prompt := argument
 	if prompt == "-" {

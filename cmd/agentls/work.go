@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -23,6 +24,7 @@ import (
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/feed"
 	"github.com/agentls/agentls/agentcore/git"
+	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/run"
 	"github.com/agentls/agentls/agentcore/sandbox"
@@ -44,6 +46,7 @@ type workFlags struct {
 	write    bool
 	failOn   string
 	model    string
+	effort   string
 	maxTurns int
 	timeout  time.Duration
 	maxCost  float64
@@ -62,6 +65,8 @@ func (f *workFlags) add(c *cobra.Command, failOn string) {
 	flags.StringVar(&f.failOn, "fail-on", failOn,
 		"exit with 1 for findings at or above error, warning, information or hint, or never")
 	flags.StringVar(&f.model, "model", "", "`provider/model`, a preset, or offline")
+	flags.StringVar(&f.effort, "effort", "",
+		"how much the model thinks: "+strings.Join(model.Efforts, ", ")+" (default: the agent's or the model's own)")
 	flags.IntVar(&f.maxTurns, "max-turns", 0,
 		"greatest number of turns of a run, each an answer of the model (0: the agent's own)")
 	flags.DurationVar(&f.timeout, "timeout", 0, "greatest `duration` of a run, such as 90s (0: the agent's own)")
@@ -99,6 +104,9 @@ func (f *workFlags) check() error {
 		known := append(slices.Clone(severities), "never")
 		return usage("there is no severity %q%s", f.failOn,
 			cmp.Or(didYouMean(f.failOn, known), "; write --fail-on "+strings.Join(known, ", ")))
+	case !model.Effort(f.effort).Valid():
+		return usage("there is no effort %q%s", f.effort,
+			cmp.Or(didYouMean(f.effort, model.Efforts), "; write one of "+strings.Join(model.Efforts, ", ")))
 	case f.maxTurns < 0:
 		return usage("--max-turns is %d; write a number of turns, or 0 for the agent's own", f.maxTurns)
 	case f.permissionMode != "" && !slices.Contains(modeNames, f.permissionMode):
@@ -125,9 +133,13 @@ type job struct {
 	changes git.Scope
 	// resume is the run that this job goes on with, with the same agent.
 	resume event.RunID
+	// schema is the output schema of the answer, as it was written; empty for none.
+	schema json.RawMessage
 	// iterations and until are the run's limit of passes and the check that ends them.
 	iterations int
 	until      string
+	// goal is the check by the name of a goal.
+	goal string
 }
 
 // work has an agent do a job and prints the result.
@@ -316,10 +328,11 @@ func openView(ctx context.Context, root workspace.Root, paths []string, text *st
 // request makes the engine's request for a job on some files.
 func (j job) request(f *workFlags, paths []string) agentcore.RunRequest {
 	request := agentcore.RunRequest{
-		Agent: j.agent, Prompt: j.prompt, Title: j.title, Model: f.model,
+		Agent: j.agent, Prompt: j.prompt, Title: j.title, Model: f.model, Effort: model.Effort(f.effort),
 		Limits:         agent.Limits{MaxTurns: f.maxTurns, Timeout: f.timeout, Cost: f.maxCost},
-		PermissionMode: permission.Mode(f.permissionMode), Iterations: j.iterations, Until: j.until,
-		Changes: j.changes,
+		PermissionMode: permission.Mode(f.permissionMode), Iterations: j.iterations, Until: j.until, Goal: j.goal,
+		OutputSchema: j.schema,
+		Changes:      j.changes,
 	}
 	if j.each && len(paths) > 1 {
 		request.Each = paths
@@ -374,7 +387,7 @@ func (p *process) conduct(ctx context.Context, f *workFlags, engine *agentcore.E
 	if err != nil {
 		return err
 	}
-	r.unmet = request.Until != "" && w.progress.tree.unmet()
+	r.unmet = request.Until+request.Goal != "" && w.progress.tree.unmet()
 	r.leftOpen = w.progress.tree.leftOpen(len(request.Each) > 0)
 	var refused error
 	if f.write {
@@ -382,6 +395,7 @@ func (p *process) conduct(ctx context.Context, f *workFlags, engine *agentcore.E
 			return err
 		}
 	}
+	r.held = len(request.OutputSchema) > 0
 	if err := p.deliver(f, r); err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ func AgentDefinition(registry *agent.Registry, d *agent.Definition) (*methods.Ag
 			MaxTurns: d.Limits.MaxTurns, TimeoutMs: d.Limits.Timeout.Milliseconds(), MaxTokens: d.Limits.Tokens,
 		},
 		PermissionMode: methods.PermissionMode(d.PermissionMode), ContextMode: methods.ContextMode(d.ContextMode),
-		Reminder: d.Reminder, Skills: d.Skills,
+		Reminder: d.Reminder, Skills: d.Skills, Effort: methods.Effort(d.Effort),
 	}
 	whole, err := json.Marshal(d)
 	if err != nil {

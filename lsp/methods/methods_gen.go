@@ -110,6 +110,7 @@ const (
 	CommandRewrite            = "agentls.rewrite"
 	CommandWriteTests         = "agentls.tests"
 	CommandPlanChange         = "agentls.plan"
+	CommandRemember           = "agentls.remember"
 	CommandDelegate           = "agentls.delegate"
 	CommandRunComment         = "agentls.request"
 	CommandFix                = "agentls.fix"
@@ -364,6 +365,11 @@ type CommandServer interface {
 	// PlanChange executes `agentls.plan`. Starts the agent `planner`, which changes nothing and hands over
 	// a plan. Without a prompt it asks what is to change.
 	PlanChange(ctx context.Context, params *CodeTaskParams) (*RunStarted, error)
+	// Remember executes `agentls.remember`. Proposes to remember something: an item under the heading
+	// “Remembered” of the nearest `AGENTS.md`, which is new where there is none. No model is asked, and
+	// nothing counts before the user has accepted the proposal, whatever the mode. The run has failed
+	// where it is remembered already, or holds a secret.
+	Remember(ctx context.Context, params *RememberParams) (*RunStarted, error)
 	// Delegate executes `agentls.delegate`. Starts any agent that is not hidden, which the user chooses
 	// where none is named, on a document or a part of it. The error is `dismissed` where the user chooses
 	// none.
@@ -395,6 +401,7 @@ func Commands() []string {
 		CommandRewrite,
 		CommandWriteTests,
 		CommandPlanChange,
+		CommandRemember,
 		CommandDelegate,
 		CommandRunComment,
 		CommandFix,
@@ -555,6 +562,8 @@ func DispatchCommand[A ~[]byte](ctx context.Context, s CommandServer, command st
 		result, err = call(ctx, argument, s.WriteTests)
 	case CommandPlanChange:
 		result, err = call(ctx, argument, s.PlanChange)
+	case CommandRemember:
+		result, err = call(ctx, argument, s.Remember)
 	case CommandDelegate:
 		result, err = call(ctx, argument, s.Delegate)
 	case CommandRunComment:
@@ -573,7 +582,7 @@ func DispatchCommand[A ~[]byte](ctx context.Context, s CommandServer, command st
 
 func commandOnly(command string) bool {
 	switch command {
-	case CommandReview, CommandExplainCode, CommandRewrite, CommandWriteTests, CommandPlanChange, CommandDelegate, CommandRunComment, CommandFix, CommandOtherFiles, CommandInterrupted:
+	case CommandReview, CommandExplainCode, CommandRewrite, CommandWriteTests, CommandPlanChange, CommandRemember, CommandDelegate, CommandRunComment, CommandFix, CommandOtherFiles, CommandInterrupted:
 		return true
 	}
 	return false

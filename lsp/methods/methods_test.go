@@ -222,6 +222,10 @@ func (d *documented) WriteTests(_ context.Context, p *CodeTaskParams) (*RunStart
 	return answer[RunStarted](d, CommandWriteTests, p)
 }
 
+func (d *documented) Remember(_ context.Context, p *RememberParams) (*RunStarted, error) {
+	return answer[RunStarted](d, CommandRemember, p)
+}
+
 func (d *documented) PlanChange(_ context.Context, p *CodeTaskParams) (*RunStarted, error) {
 	return answer[RunStarted](d, CommandPlanChange, p)
 }

@@ -138,6 +138,19 @@ const (
 	ModePlanning ExecutionMode = "planning"
 )
 
+// Effort is how much a model thinks before it answers.
+type Effort string
+
+// The values of [Effort]. Others may come from a newer peer; they are kept as they are.
+const (
+	// Little: fast and cheap.
+	EffortLow Effort = "low"
+	// Between the two.
+	EffortMedium Effort = "medium"
+	// Much.
+	EffortHigh Effort = "high"
+)
+
 // PermissionMode is how much a run asks. No mode lifts a deny, and none is wider than the parent's.
 type PermissionMode string
 
@@ -461,6 +474,8 @@ type AgentDefinition struct {
 	Limits Limits `json:"limits"`
 	// Its own rules, in order.
 	Permissions []PermissionRule `json:"permissions,omitzero"`
+	// How much its model thinks, where that takes it.
+	Effort Effort `json:"effort,omitzero"`
 	// Its permission mode.
 	PermissionMode PermissionMode `json:"permissionMode,omitzero"`
 	// What it gets as a child.
@@ -639,10 +654,18 @@ type RunParams struct {
 	Each []uri.URI `json:"each,omitzero"`
 	// The model for this run, as `provider/model` or the name of a preset.
 	Model string `json:"model,omitzero"`
+	// How much the model thinks. Absent means as the definition, the preset, or the model has it. The
+	// error is `invalid_request` where the model takes none.
+	Effort Effort `json:"effort,omitzero"`
 	// How much it asks.
 	PermissionMode PermissionMode `json:"permissionMode,omitzero"`
 	// Limits that are tighter or wider than the agent's own.
 	Limits *Limits `json:"limits,omitzero"`
+	// What the final answer is held to, in at most 16 KiB: the model is told what does not fit, twice at
+	// most, and then the run has failed with `output_mismatch`. The object is in the result's
+	// `structured`. Not with `each` and `iterations`. The error is `invalid_request` where the schema
+	// cannot be used, before anything is sent.
+	OutputSchema json.RawMessage `json:"outputSchema,omitzero"`
 	// Repeat, each time afresh with a summary of the last, until the success check passes or so many
 	// passes are made. Absent, 0 and 1 mean once. A prompt that begins with `/iter N` asks for the same.
 	Iterations int `json:"iterations,omitzero" min:"0"`
@@ -650,6 +673,9 @@ type RunParams struct {
 	// with its rights. Absent means that a pass which says that the task is done, and had nothing to
 	// change, is the last.
 	Until string `json:"until,omitzero"`
+	// `until` by the name that people are shown: a command line that says whether the prompt's task is
+	// reached. Without `iterations`, up to 10 passes are made for it.
+	Goal string `json:"goal,omitzero"`
 }
 
 // RunStarted is a run was created. It goes on after the answer.
@@ -2131,6 +2157,15 @@ type CodeTaskParams struct {
 	Prompt string `json:"prompt,omitzero"`
 	// The model for this run, as `provider/model` or the name of a preset.
 	Model string `json:"model,omitzero"`
+}
+
+// RememberParams is the argument of the command `agentls.remember`.
+type RememberParams struct {
+	// What agents shall know from now on: a rule or a fact in a sentence, of at most 500 bytes.
+	Text string `json:"text"`
+	// The document that it is about: the nearest `AGENTS.md` above that is taken. Absent means the one of
+	// the first workspace folder.
+	URI uri.URI `json:"uri,omitzero"`
 }
 
 // DelegateParams is the argument of the command `agentls.delegate`.

@@ -32,6 +32,7 @@ type claude struct {
 	url       string
 	model     string
 	maxTokens int
+	effort    effort
 	encodings transport.Encodings
 	frames    transport.Frames
 }
@@ -47,7 +48,7 @@ func New(options Options) model.Model {
 	}.Endpoint(options)
 	return &claude{
 		Endpoint: at, url: at.At("v1/messages"), model: options.Model,
-		maxTokens: cmp.Or(options.MaxTokens, defaultMaxTokens),
+		maxTokens: cmp.Or(options.MaxTokens, defaultMaxTokens), effort: effortOf(options.Model),
 	}
 }
 

@@ -12,15 +12,17 @@ import (
 
 // body is the request body of Messages.
 type body struct {
-	MaxTokens   int        `json:"max_tokens"`
-	Messages    []content  `json:"messages"` // empty: see messages
-	Model       string     `json:"model"`
-	Temperature *float64   `json:"temperature,omitempty"`
-	Metadata    metadata   `json:"metadata,omitzero"`
-	System      []content  `json:"system,omitempty"`
-	ToolChoice  toolChoice `json:"tool_choice,omitzero"`
-	Tools       []tool     `json:"tools,omitempty"`
-	Stream      bool       `json:"stream"`
+	MaxTokens    int          `json:"max_tokens"`
+	Messages     []content    `json:"messages"` // empty: see messages
+	Model        string       `json:"model"`
+	Temperature  *float64     `json:"temperature,omitempty"`
+	Metadata     metadata     `json:"metadata,omitzero"`
+	System       []content    `json:"system,omitempty"`
+	ToolChoice   toolChoice   `json:"tool_choice,omitzero"`
+	Tools        []tool       `json:"tools,omitempty"`
+	Thinking     thinking     `json:"thinking,omitzero"`
+	OutputConfig outputConfig `json:"output_config,omitzero"`
+	Stream       bool         `json:"stream"`
 }
 
 type metadata struct {
@@ -77,6 +79,7 @@ func (c *claude) params(request *model.Request) *body {
 		MaxTokens: cmp.Or(request.MaxTokens, c.maxTokens), Messages: []content{}, Model: c.model,
 		Temperature: request.Temperature, Metadata: metadata{request.Run}, Stream: true,
 	}
+	c.think(params, request)
 	if request.System != "" {
 		params.System = []content{{Text: request.System, CacheControl: ephemeral, Type: "text"}}
 	}

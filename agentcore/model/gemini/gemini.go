@@ -36,6 +36,7 @@ type gemini struct {
 	url       string
 	maxTokens int
 	thinks    bool // it can be asked for its thoughts
+	effort    effort
 	checks    bool // it wants its signatures back
 	encodings transport.Encodings
 	frames    transport.Frames
@@ -54,6 +55,7 @@ func New(options Options) model.Model {
 		url:       address(at.Base, options.Model),
 		maxTokens: options.MaxTokens,
 		thinks:    thinks(options.Model, major, minor),
+		effort:    effortOf(options.Model, major, minor),
 		checks:    major >= 3,
 	}
 }
@@ -87,12 +89,17 @@ func version(id string) (major, minor int) {
 // thinks reports whether a model may be asked for its thoughts: those that do not think refuse it ("Thinking" page).
 // The smallest of 2.5 thinks only with a budget.
 func thinks(id string, major, minor int) bool {
-	for _, other := range []string{"image", "tts", "audio", "embedding", "live"} {
-		if strings.Contains(id, other) {
-			return false
+	return !silent(id) && (major > 2 || major == 2 && minor >= 5 && !strings.Contains(id, "lite"))
+}
+
+// silent reports whether a model is of a kind that does not think, whatever its version.
+func silent(id string) bool {
+	for _, kind := range []string{"image", "tts", "audio", "embedding", "live"} {
+		if strings.Contains(id, kind) {
+			return true
 		}
 	}
-	return major > 2 || major == 2 && minor >= 5 && !strings.Contains(id, "lite")
+	return false
 }
 
 // Stream sends the request and yields the answer.

@@ -45,7 +45,9 @@ type generationConfig struct {
 }
 
 type thinkingConfig struct {
-	IncludeThoughts bool `json:"includeThoughts"`
+	IncludeThoughts bool         `json:"includeThoughts"`
+	ThinkingLevel   model.Effort `json:"thinkingLevel,omitempty"`
+	ThinkingBudget  int          `json:"thinkingBudget,omitempty"`
 }
 
 // content is a message, of the role user or model.
@@ -95,9 +97,7 @@ func (g *gemini) params(request *model.Request) body {
 		MaxOutputTokens: cmp.Or(request.MaxTokens, g.maxTokens),
 		Temperature:     request.Temperature,
 	}
-	if g.thinks {
-		b.GenerationConfig.ThinkingConfig = &thinkingConfig{IncludeThoughts: true}
-	}
+	b.GenerationConfig.ThinkingConfig = g.thinking(request.Effort)
 	if request.System != "" {
 		b.SystemInstruction = &content{Parts: []part{{Text: &request.System}}}
 	}

@@ -18,6 +18,7 @@ type chatBody struct {
 	MaxTokens           int           `json:"max_tokens,omitempty"`
 	PromptCacheKey      string        `json:"prompt_cache_key,omitempty"`
 	Temperature         *float64      `json:"temperature,omitempty"`
+	ReasoningEffort     model.Effort  `json:"reasoning_effort,omitempty"`
 	StreamOptions       streamOptions `json:"stream_options"`
 	ToolChoice          string        `json:"tool_choice,omitempty"`
 	Tools               []chatTool    `json:"tools,omitempty"`
@@ -63,7 +64,7 @@ type imageURL struct {
 func (c *chat) params(request *model.Request) *chatBody {
 	params := &chatBody{
 		Messages: []message{}, Model: c.model, Temperature: request.Temperature,
-		StreamOptions: streamOptions{IncludeUsage: true}, Stream: true,
+		ReasoningEffort: request.Effort, StreamOptions: streamOptions{IncludeUsage: true}, Stream: true,
 	}
 	if limit := max(0, cmp.Or(request.MaxTokens, c.maxTokens)); c.Own {
 		params.MaxCompletionTokens = limit

@@ -25,9 +25,10 @@ type responsesBody struct {
 	Stream          bool            `json:"stream"`
 }
 
-// reasoning says how the reasoning is told.
+// reasoning says how much of it there is to be, and how it is told.
 type reasoning struct {
-	Summary string `json:"summary"`
+	Effort  model.Effort `json:"effort,omitempty"`
+	Summary string       `json:"summary,omitempty"`
 }
 
 // responsesTool is a tool of Responses with its schema as it was written. Without strict the server would demand a
@@ -38,20 +39,6 @@ type responsesTool struct {
 	Description string          `json:"description,omitempty"`
 	Parameters  json.RawMessage `json:"parameters"`
 	Strict      bool            `json:"strict"`
-}
-
-// reasons reports whether the model reasons, by its id: others refuse what is asked of those that do.
-func (r *responder) reasons() bool {
-	id := strings.ToLower(r.model[strings.LastIndexByte(r.model, '/')+1:])
-	if strings.Contains(id, "chat") { // gpt-5-chat-latest and its like do not
-		return false
-	}
-	for _, prefix := range []string{"gpt-5", "gpt-6", "gpt-oss", "o1", "o3", "o4", "codex"} {
-		if strings.HasPrefix(id, prefix) {
-			return true
-		}
-	}
-	return false
 }
 
 // params makes the request body without its input, and without what the server has refused: summaries of the reasoning,
@@ -67,6 +54,7 @@ func (r *responder) params(request *model.Request, unsummed, unsealed bool) *res
 	if r.reasons() && !unsealed {
 		params.Include = []string{"reasoning.encrypted_content"}
 	}
+	params.Reasoning.Effort = request.Effort
 	if r.reasons() && !unsummed {
 		params.Reasoning.Summary = "auto"
 	}

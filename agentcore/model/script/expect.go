@@ -90,6 +90,16 @@ func NoCalls() Expect {
 	}
 }
 
+// Effort expects that the request asks for so much thinking.
+func Effort(e model.Effort) Expect {
+	return func(request *model.Request) error {
+		if request.Effort != e {
+			return fmt.Errorf("the effort should be %q; it is %q", e, request.Effort)
+		}
+		return nil
+	}
+}
+
 // Only expects that the request allows calls of the named tool, and of no other; "" expects that it names none.
 func Only(name string) Expect {
 	return func(request *model.Request) error {

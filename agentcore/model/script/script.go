@@ -106,6 +106,8 @@ type Script struct {
 	// Context is how many tokens the model takes, 0 for any number. Set it before the first request. A request is not
 	// refused for its size: answer an Error of kind ErrContext.
 	Context int64
+	// Use is what becomes of the effort of requests; the zero value refuses it. Set it before the first request.
+	Use model.EffortUse
 
 	// Blind says that it takes no images. Set it before the first request.
 	Blind bool
@@ -121,7 +123,10 @@ type Script struct {
 	failures []error
 }
 
-var _ model.Sized = (*Script)(nil)
+var (
+	_ model.Sized   = (*Script)(nil)
+	_ model.Thinker = (*Script)(nil)
+)
 
 // New makes a model named "script/"+name.
 func New(name string, turns ...Turn) *Script {
@@ -142,6 +147,9 @@ func (s *Script) Sees() bool { return !s.Blind }
 
 // ContextTokens is Context.
 func (s *Script) ContextTokens() int64 { return s.Context }
+
+// Effort is Use.
+func (s *Script) Effort() (use model.EffortUse, hint string) { return s.Use, "" }
 
 // Stream answers with the next turn that fits. A request that no turn is left for gets an ErrInvalid and
 // is reported by Check.

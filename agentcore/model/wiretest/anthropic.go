@@ -16,7 +16,14 @@ type anthropicRequest struct {
 	MaxTokens   int      `json:"max_tokens"`
 	Stream      bool     `json:"stream"`
 	Temperature *float64 `json:"temperature"`
-	Metadata    struct {
+	Thinking    *struct {
+		Type         string `json:"type"`
+		BudgetTokens int    `json:"budget_tokens"`
+	} `json:"thinking"`
+	OutputConfig struct {
+		Effort model.Effort `json:"effort"`
+	} `json:"output_config"`
+	Metadata struct {
 		UserID string `json:"user_id"`
 	} `json:"metadata"`
 	System []anthropicBlock `json:"system"`
@@ -70,10 +77,17 @@ func decodeAnthropic(raw []byte) (*model.Request, error) {
 		return nil, errors.New("stream: this server streams only")
 	case in.ToolChoice != nil && len(in.Tools) == 0:
 		return nil, errors.New("tool_choice: may only be specified while providing tools")
+	case in.Thinking != nil && in.Temperature != nil:
+		return nil, errors.New("temperature: may only be set to 1 when thinking is enabled")
+	case in.Thinking != nil && in.Thinking.BudgetTokens >= in.MaxTokens:
+		return nil, errors.New("max_tokens: must be greater than thinking.budget_tokens")
 	case bytes.Count(raw, []byte(`"cache_control":`)) > 4:
 		return nil, errors.New("a maximum of 4 blocks with cache_control may be provided")
 	}
-	out := &model.Request{MaxTokens: in.MaxTokens, Temperature: in.Temperature, Run: in.Metadata.UserID}
+	out := &model.Request{
+		MaxTokens: in.MaxTokens, Temperature: in.Temperature, Effort: in.OutputConfig.Effort,
+		Run: in.Metadata.UserID,
+	}
 	out.NoCalls = in.ToolChoice != nil && in.ToolChoice.Type == "none"
 	for _, block := range in.System {
 		out.System += block.Text

@@ -30,7 +30,9 @@ type geminiRequest struct {
 		MaxOutputTokens int      `json:"maxOutputTokens"`
 		Temperature     *float64 `json:"temperature"`
 		ThinkingConfig  struct {
-			IncludeThoughts bool `json:"includeThoughts"`
+			IncludeThoughts bool         `json:"includeThoughts"`
+			ThinkingLevel   model.Effort `json:"thinkingLevel"`
+			ThinkingBudget  int          `json:"thinkingBudget"`
 		} `json:"thinkingConfig"`
 	} `json:"generationConfig"`
 	Contents []struct {
@@ -65,7 +67,10 @@ func decodeGemini(raw []byte) (*model.Request, error) {
 	if err := strict(raw, &in); err != nil {
 		return nil, fmt.Errorf("read the request: %w", err)
 	}
-	out := &model.Request{MaxTokens: in.GenerationConfig.MaxOutputTokens, Temperature: in.GenerationConfig.Temperature}
+	out := &model.Request{
+		MaxTokens: in.GenerationConfig.MaxOutputTokens, Temperature: in.GenerationConfig.Temperature,
+		Effort: in.GenerationConfig.ThinkingConfig.ThinkingLevel,
+	}
 	out.NoCalls = in.ToolConfig != nil && in.ToolConfig.FunctionCallingConfig.Mode == "NONE"
 	for _, part := range in.SystemInstruction.Parts {
 		if part.Text != nil {

@@ -16,10 +16,11 @@ type openAIRequest struct {
 	StreamOptions struct {
 		IncludeUsage bool `json:"include_usage"`
 	} `json:"stream_options"`
-	MaxTokens           int      `json:"max_tokens"`
-	MaxCompletionTokens int      `json:"max_completion_tokens"`
-	Temperature         *float64 `json:"temperature"`
-	PromptCacheKey      string   `json:"prompt_cache_key"`
+	MaxTokens           int          `json:"max_tokens"`
+	MaxCompletionTokens int          `json:"max_completion_tokens"`
+	Temperature         *float64     `json:"temperature"`
+	ReasoningEffort     model.Effort `json:"reasoning_effort"`
+	PromptCacheKey      string       `json:"prompt_cache_key"`
 	Tools               []struct {
 		Type     string `json:"type"`
 		Function struct {
@@ -64,6 +65,7 @@ func decodeOpenAI(raw []byte) (*model.Request, error) {
 	}
 	out := &model.Request{
 		MaxTokens: max(in.MaxTokens, in.MaxCompletionTokens), Temperature: in.Temperature,
+		Effort:  in.ReasoningEffort,
 		NoCalls: in.ToolChoice == "none", Run: in.PromptCacheKey,
 	}
 	for i, tool := range in.Tools {

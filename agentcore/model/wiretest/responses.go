@@ -21,7 +21,8 @@ type responsesRequest struct {
 	PromptCacheKey  string   `json:"prompt_cache_key"`
 	Include         []string `json:"include"`
 	Reasoning       struct {
-		Summary string `json:"summary"`
+		Effort  model.Effort `json:"effort"`
+		Summary string       `json:"summary"`
 	} `json:"reasoning"`
 	Tools []struct {
 		Type        string          `json:"type"`
@@ -67,6 +68,7 @@ func decodeResponses(raw []byte) (*model.Request, error) {
 	}
 	out := &model.Request{
 		System: in.Instructions, MaxTokens: in.MaxOutputTokens, Temperature: in.Temperature,
+		Effort:  in.Reasoning.Effort,
 		NoCalls: in.ToolChoice == "none", Run: in.PromptCacheKey,
 	}
 	for i, tool := range in.Tools {

@@ -132,6 +132,12 @@ export function registerCommands(
       await server.command('agentls.plan', { ...here(true), prompt });
     }
   });
+  register('rememberThis', async () => {
+    const text = await asked('Remember', 'What shall agents know from now on? It becomes a proposal for AGENTS.md.');
+    if (text) {
+      await server.command('agentls.remember', { ...here(false), text });
+    }
+  });
   register('explainCode', () => server.command('agentls.explain', { ...subject(true) }));
   register('rewriteSelection', async () => {
     const place = subject(true);
@@ -375,6 +381,7 @@ const launchers = new Map([
   ['agentls.rewrite', false],
   ['agentls.tests', false],
   ['agentls.plan', true],
+  ['agentls.remember', false],
   ['agentls.delegate', true],
   ['agentls.request', false],
   ['agentls.fix', false],

@@ -297,6 +297,17 @@ export type ExecutionMode =
   /** Others may come from a newer peer. */
   | (string & {});
 
+/** How much a model thinks before it answers. */
+export type Effort =
+  /** Little: fast and cheap. */
+  | 'low'
+  /** Between the two. */
+  | 'medium'
+  /** Much. */
+  | 'high'
+  /** Others may come from a newer peer. */
+  | (string & {});
+
 /** How much a run asks. No mode lifts a deny, and none is wider than the parent's. */
 export type PermissionMode =
   /** As the rules say. */
@@ -559,6 +570,8 @@ export interface RunResult {
   error?: Failure;
   /** The structured report, where the run is a child. */
   result?: ChildResult;
+  /** The object of the final answer, where the run was started with an `outputSchema`. It fits that. */
+  structured?: LSPObject;
   /** What it cost. */
   usage: Usage;
   /** How many requests went to the model. */
@@ -1047,6 +1060,8 @@ export interface AgentDefinition extends AgentInfo {
   limits: Limits;
   /** Its own rules, in order. */
   permissions?: PermissionRule[];
+  /** How much its model thinks, where that takes it. */
+  effort?: Effort;
   /** Its permission mode. */
   permissionMode?: PermissionMode;
   /** What it gets as a child. */
@@ -1192,10 +1207,21 @@ export interface RunParams {
   each?: string[];
   /** The model for this run, as `provider/model` or the name of a preset. */
   model?: string;
+  /**
+   * How much the model thinks. Absent means as the definition, the preset, or the model has it. The error is
+   * `invalid_request` where the model takes none.
+   */
+  effort?: Effort;
   /** How much it asks. */
   permissionMode?: PermissionMode;
   /** Limits that are tighter or wider than the agent's own. */
   limits?: Limits;
+  /**
+   * What the final answer is held to, in at most 16 KiB: the model is told what does not fit, twice at most, and then
+   * the run has failed with `output_mismatch`. The object is in the result's `structured`. Not with `each` and
+   * `iterations`. The error is `invalid_request` where the schema cannot be used, before anything is sent.
+   */
+  outputSchema?: JSONSchema;
   /**
    * Repeat, each time afresh with a summary of the last, until the success check passes or so many passes are made.
    * Absent, 0 and 1 mean once. A prompt that begins with `/iter N` asks for the same.
@@ -1206,6 +1232,11 @@ export interface RunParams {
    * Absent means that a pass which says that the task is done, and had nothing to change, is the last.
    */
   until?: string;
+  /**
+   * `until` by the name that people are shown: a command line that says whether the prompt's task is reached. Without
+   * `iterations`, up to 10 passes are made for it.
+   */
+  goal?: string;
 }
 
 /** A run was created. It goes on after the answer. */
@@ -2394,6 +2425,17 @@ export interface CodeTaskParams {
   model?: string;
 }
 
+/** Argument of the command `agentls.remember`. */
+export interface RememberParams {
+  /** What agents shall know from now on: a rule or a fact in a sentence, of at most 500 bytes. */
+  text: string;
+  /**
+   * The document that it is about: the nearest `AGENTS.md` above that is taken. Absent means the one of the first
+   * workspace folder.
+   */
+  uri?: string;
+}
+
 /** Argument of the command `agentls.delegate`. */
 export interface DelegateParams {
   /** The document; absent means the open one that was last touched in the editor. */
@@ -2673,6 +2715,12 @@ export interface Commands {
    * change.
    */
   'agentls.plan': { params: CodeTaskParams; result: RunStarted };
+  /**
+   * Proposes to remember something: an item under the heading “Remembered” of the nearest `AGENTS.md`, which is new
+   * where there is none. No model is asked, and nothing counts before the user has accepted the proposal, whatever the
+   * mode. The run has failed where it is remembered already, or holds a secret.
+   */
+  'agentls.remember': { params: RememberParams; result: RunStarted };
   /**
    * Starts any agent that is not hidden, which the user chooses where none is named, on a document or a part of it. The
    * error is `dismissed` where the user chooses none.

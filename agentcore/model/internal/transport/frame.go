@@ -65,8 +65,8 @@ func alike(a, b *model.Request) bool {
 	if (a.Temperature == nil) != (b.Temperature == nil) || a.Temperature != nil && *a.Temperature != *b.Temperature {
 		return false
 	}
-	return a.System == b.System && a.MaxTokens == b.MaxTokens && a.NoCalls == b.NoCalls && a.Only == b.Only &&
-		a.Run == b.Run && slices.EqualFunc(a.Tools, b.Tools, same)
+	return a.System == b.System && a.MaxTokens == b.MaxTokens && a.Effort == b.Effort && a.NoCalls == b.NoCalls &&
+		a.Only == b.Only && a.Run == b.Run && slices.EqualFunc(a.Tools, b.Tools, same)
 }
 
 // errNoPlace: the request is encoded in another way than a frame knows.

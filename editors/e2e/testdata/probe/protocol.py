@@ -158,7 +158,7 @@ text Done.
         lines = {"start": {"line": 2, "character": 0}, "end": {"line": 5, "character": 0}}
         for command, params in (
             ("agentls.review", {"uri": uri, "range": lines}), ("agentls.review", {"uris": [uri, w.ed.uri("other.go")]}), ("agentls.explain", {"uri": uri}), ("agentls.rewrite", {"uri": uri, "range": lines}),
-            ("agentls.tests", {"uri": uri, "range": lines, "prompt": "few"}), ("agentls.plan", {"uri": uri, "prompt": "Make it short."}), ("agentls.delegate", {"uri": uri, "agent": "explore", "prompt": "Look."}),
+            ("agentls.tests", {"uri": uri, "range": lines, "prompt": "few"}), ("agentls.plan", {"uri": uri, "prompt": "Make it short."}), ("agentls.remember", {"uri": uri, "text": "Carts are never empty."}), ("agentls.delegate", {"uri": uri, "agent": "explore", "prompt": "Look."}),
             ("agentls.request", {"uri": uri, "line": 14}), ("agentls.fix", {"uri": uri, "diagnostic": {"range": lines, "severity": "error", "message": "undefined: x"}}),
         ):
             started = await w.ed.execute(command, params)

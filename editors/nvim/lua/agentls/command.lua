@@ -50,6 +50,13 @@ local subcommands = {
       require('agentls.runs').run({ agent = 'planner', prompt = call.rest, first = call.first, last = call.last })
     end,
   },
+  remember = {
+    icon = '+',
+    about = 'Have agents remember something: a proposal for AGENTS.md',
+    run = function(call)
+      require('agentls.runs').remember(call.rest)
+    end,
+  },
   explain = {
     icon = '¿',
     about = 'Explain this file, or the selection',
@@ -180,8 +187,8 @@ subcommands.sessions = vim.tbl_extend('force', subcommands.tree, { about = 'The 
 
 -- The order of the menu: what is used most comes first.
 local order = {
-  'review', 'changes', 'run', 'plan', 'explain', 'proposals', 'accept', 'reject', 'undo', 'tree', 'transcript', 'stop',
-  'asks', 'trust', 'grants', 'usage', 'log', 'restart',
+  'review', 'changes', 'run', 'plan', 'explain', 'remember', 'proposals', 'accept', 'reject', 'undo', 'tree', 'transcript',
+  'stop', 'asks', 'trust', 'grants', 'usage', 'log', 'restart',
 }
 
 local function menu(call)

@@ -103,6 +103,7 @@ M.commands = {
   Rewrite = 'agentls.rewrite',
   WriteTests = 'agentls.tests',
   PlanChange = 'agentls.plan',
+  Remember = 'agentls.remember',
   Delegate = 'agentls.delegate',
   RunComment = 'agentls.request',
   Fix = 'agentls.fix',
@@ -215,6 +216,12 @@ M.commands = {
 ---| '"single_shot"' # One answer, no tools.
 ---| '"streaming"' # A chat, shown as it is written.
 ---| '"planning"' # Read-only tools; the product is a plan file.
+
+---How much a model thinks before it answers.
+---@alias agentls.Effort string
+---| '"low"' # Little: fast and cheap.
+---| '"medium"' # Between the two.
+---| '"high"' # Much.
 
 ---How much a run asks. No mode lifts a deny, and none is wider than the parent's.
 ---@alias agentls.PermissionMode string
@@ -449,6 +456,8 @@ M.commands = {
 ---@field output string The final text of the agent, in Markdown; what there is of it where the run was cut short.
 ---@field error? agentls.Failure What ended the run, where its status is `failed`.
 ---@field result? agentls.ChildResult The structured report, where the run is a child.
+---The object of the final answer, where the run was started with an `outputSchema`. It fits that.
+---@field structured? agentls.LSPObject
 ---@field usage agentls.Usage What it cost.
 ---@field turns integer How many requests went to the model.
 ---@field durationMs agentls.Milliseconds From its creation to its end, waiting included.
@@ -730,6 +739,7 @@ M.commands = {
 ---@field subagents? string[] The agents that it may delegate to. Absent means all, an empty list none.
 ---@field limits agentls.Limits Its limits as a root.
 ---@field permissions? agentls.PermissionRule[] Its own rules, in order.
+---@field effort? agentls.Effort How much its model thinks, where that takes it.
 ---@field permissionMode? agentls.PermissionMode Its permission mode.
 ---@field contextMode? agentls.ContextMode What it gets as a child.
 ---@field reminder? string The critical reminder in front of its task.
@@ -818,14 +828,24 @@ M.commands = {
 ---@field context? agentls.RunContext What the editor points at.
 ---@field each? string[] Start one child for each of these documents, in parallel.
 ---@field model? string The model for this run, as `provider/model` or the name of a preset.
+---How much the model thinks. Absent means as the definition, the preset, or the model has it. The error is
+---`invalid_request` where the model takes none.
+---@field effort? agentls.Effort
 ---@field permissionMode? agentls.PermissionMode How much it asks.
 ---@field limits? agentls.Limits Limits that are tighter or wider than the agent's own.
+---What the final answer is held to, in at most 16 KiB: the model is told what does not fit, twice at most, and then the
+---run has failed with `output_mismatch`. The object is in the result's `structured`. Not with `each` and `iterations`.
+---The error is `invalid_request` where the schema cannot be used, before anything is sent.
+---@field outputSchema? agentls.JSONSchema
 ---Repeat, each time afresh with a summary of the last, until the success check passes or so many passes are made.
 ---Absent, 0 and 1 mean once. A prompt that begins with `/iter N` asks for the same.
 ---@field iterations? integer
 ---The success check of `iterations`: a command line, run after each pass on what the agent proposes, with its rights.
 ---Absent means that a pass which says that the task is done, and had nothing to change, is the last.
 ---@field until? string
+---`until` by the name that people are shown: a command line that says whether the prompt's task is reached. Without
+---`iterations`, up to 10 passes are made for it.
+---@field goal? string
 
 ---A run was created. It goes on after the answer.
 ---@class agentls.RunStarted
@@ -1545,6 +1565,13 @@ M.commands = {
 ---@field range? agentls.Range Only this part of it.
 ---@field prompt? string What is wanted, in the user's words.
 ---@field model? string The model for this run, as `provider/model` or the name of a preset.
+
+---Argument of the command `agentls.remember`.
+---@class agentls.RememberParams
+---@field text string What agents shall know from now on: a rule or a fact in a sentence, of at most 500 bytes.
+---The document that it is about: the nearest `AGENTS.md` above that is taken. Absent means the one of the first
+---workspace folder.
+---@field uri? string
 
 ---Argument of the command `agentls.delegate`.
 ---@class agentls.DelegateParams

@@ -144,6 +144,20 @@ function M.explain(about)
   end)
 end
 
+---Proposes to remember something in the nearest AGENTS.md. What is not given is asked for.
+---@param text? string
+function M.remember(text)
+  local buffer = vim.api.nvim_get_current_buf()
+  async.go(function()
+    local lsp = client.ready(buffer)
+    text = text or input('Remember: ')
+    if not text then
+      return
+    end
+    follow(lsp, execute(lsp, commands.Remember, { text = text, uri = (context(buffer) or {}).uri }))
+  end)
+end
+
 ---Stops what runs. Where there are several, the user chooses, unless all are meant.
 ---@param all boolean
 function M.stop(all)
