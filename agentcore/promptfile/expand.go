@@ -15,8 +15,8 @@ type Call struct {
 	Name, Arguments string
 }
 
-// called is a word that a prompt can be called by: nothing in it is hidden, and no path begins so but one of a folder of
-// the root.
+// called is a word that a prompt can be called by: nothing in it is hidden, and no path begins so but that of a folder
+// of the root.
 var called = lazyregexp.New(`^[\p{L}\p{N}_][\p{L}\p{M}\p{N}_:.\-]*$`)
 
 // CallIn finds out whether a text calls a prompt by its first word. plain says that the word can be nothing else: it

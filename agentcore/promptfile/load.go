@@ -186,7 +186,7 @@ func (l *loader) file(f Folder, root *beneath.Root, below, rel string) {
 	}
 	p := Parse(f.Source, rel, text)
 	if !called().MatchString(p.Name) {
-		l.unread[p.Name] = fmt.Errorf("%s has a name that nobody can write: rename it to letters, digits, _, - and .",
+		l.unread[p.Name] = fmt.Errorf("%s has a name that nobody can write: rename it to letters, digits, _ and -",
 			permission.Quoted(full))
 		return
 	}
