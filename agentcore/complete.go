@@ -80,12 +80,13 @@ func completeCall(ctx context.Context, s *Session, word string, at int) ([]Compl
 		return nil, err
 	}
 	var list []Completion
+	start := at - len(word) - 1
 	word = strings.ToLower(word)
 	for _, p := range set.List() {
 		if name := strings.ToLower(p.Name); strings.Contains(name, word) {
 			list = append(list, Completion{
 				Kind: prompt.Call, Label: "/" + p.Name, Detail: permission.Visible(p.Description), Text: "/" + p.Name,
-				Start: at - len(word) - 1, End: at, More: p.Hint != "",
+				Start: start, End: at, More: p.Hint != "",
 			})
 		}
 	}

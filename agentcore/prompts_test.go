@@ -202,3 +202,24 @@ func TestPromptKeepsTools(t *testing.T) {
 	w.wait(w.start(agentcore.RunRequest{Agent: "guide", Prompt: "/all"}))
 	w.wait(w.start(agentcore.RunRequest{Agent: "coder", Prompt: "/all"}))
 }
+
+// TestPromptCommandsAreNotAsked: where a hook wants the user to be asked about a command of a prompt, nobody is asked,
+// and the run ends before it has said anything.
+func TestPromptCommandsAreNotAsked(t *testing.T) {
+	w := newWorld(t, map[string]string{".agentls/prompts/state.md": "In: !`echo one`"})
+	cfg := hooked(map[string][]config.Hook{"PreToolUse": {{
+		Matcher: "bash", Command: []string{"sh", "-c", `echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask"}}'`},
+	}}})
+	cfg.Sandbox = config.SandboxOff
+	cfg.Permissions = []config.Permission{{Tool: "bash", Pattern: "echo*", Action: "allow"}}
+	w.configured(cfg)
+	w.session.SetTrusted(true)
+	result := w.wait(w.start(agentcore.RunRequest{Agent: "coder", Prompt: "/state"}))
+	if result.Status != event.StatusFailed || result.Error == nil ||
+		!strings.Contains(result.Error.Detail, "!`echo one` of the prompt did not run: denied: ") {
+		t.Errorf("the result is %+v", result)
+	}
+	if len(w.session.Asks()) > 0 || w.model.Requests() > 0 {
+		t.Error("the user or the model is asked")
+	}
+}

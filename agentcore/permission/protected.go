@@ -46,6 +46,8 @@ func Protected(rel string) (why string, ok bool) {
 			return "programs in it are run by name", true
 		case part == "node_modules" && next == ".bin":
 			return "programs in it are run by name", true
+		case part == ".github" && next == "prompts":
+			return "agents act on it", true
 		}
 	}
 	return "", false

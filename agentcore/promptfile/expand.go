@@ -15,11 +15,12 @@ type Call struct {
 	Name, Arguments string
 }
 
-// called is a word that a prompt can be called by: no path begins so but one of a folder of the root.
-var called = lazyregexp.New(`^[\p{L}_][\p{L}\p{N}_:.\-]*$`)
+// called is a word that a prompt can be called by: nothing in it is hidden, and no path begins so but that of a folder
+// of the root.
+var called = lazyregexp.New(`^[\p{L}\p{N}_][\p{L}\p{M}\p{N}_:.\-]*$`)
 
 // CallIn finds out whether a text calls a prompt by its first word. plain says that the word can be nothing else: it
-// has no further "/" and no ".", as paths have.
+// begins with no digit, as in "/5", and has no further "/" and no ".", as paths have.
 func CallIn(text string) (c Call, plain, ok bool) {
 	rest, ok := strings.CutPrefix(strings.TrimSpace(text), "/")
 	if !ok {
@@ -32,11 +33,12 @@ func CallIn(text string) (c Call, plain, ok bool) {
 	if !called().MatchString(strings.ReplaceAll(c.Name, "/", ":")) {
 		return Call{}, false, false
 	}
-	return c, !strings.ContainsAny(c.Name, "./"), true
+	return c, !strings.ContainsAny(c.Name, "./") && !unicode.IsDigit(rune(c.Name[0])), true
 }
 
 // Words are the words of arguments as a shell has them, but that nothing in them is expanded: quotes keep a word
-// together, and a backslash the character behind it. Where a quote has no end, quotes are characters as any other.
+// together, and a backslash the space, quote or backslash behind it. Where a quote has no end, quotes are characters as
+// any other.
 func Words(arguments string) []string {
 	var words []string
 	var word strings.Builder
@@ -45,6 +47,9 @@ func Words(arguments string) []string {
 	for _, r := range arguments {
 		switch {
 		case escaped:
+			if !unicode.IsSpace(r) && !strings.ContainsRune(`"'\`, r) {
+				word.WriteByte('\\') // as in the path of a file on Windows
+			}
 			word.WriteRune(r)
 			escaped = false
 		case r == '\\' && quote != '\'':

@@ -185,6 +185,11 @@ func (l *loader) file(f Folder, root *beneath.Root, below, rel string) {
 		text = permission.Seen(text) // the user has not seen the rest when trusting the project
 	}
 	p := Parse(f.Source, rel, text)
+	if !called().MatchString(p.Name) {
+		l.unread[p.Name] = fmt.Errorf("%s has a name that nobody can write: rename it to letters, digits, _ and -",
+			permission.Quoted(full))
+		return
+	}
 	p.Layer, p.Path = f.Layer, full
 	l.found = append(l.found, p)
 }

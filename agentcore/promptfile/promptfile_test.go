@@ -56,7 +56,7 @@ func TestLoad(t *testing.T) {
 		".claude/commands/frontend/component.md": "---\ndescription: Makes one.\n---\nDo.",
 		".opencode/command/team/check.md":        "Check.", ".opencode/commands/lint.md": "Lint.",
 		".github/prompts/form.prompt.md": "---\nname: new form\n---\n# Form\n", ".github/prompts/readme.md": "none",
-		".github/prompts/below/x.prompt.md": "none", ".claude/commands/binary.md": "a\x00b",
+		".github/prompts/below/x.prompt.md": "none", ".claude/commands/se\u202een.md": "none", ".claude/commands/binary.md": "a\x00b",
 		".claude/commands/large.md": strings.Repeat("x", 256<<10+1), ".claude/commands/bad.md": "---\na: [\n---\nBad.",
 	})
 	style := promptfile.OfSkill(&skill.Skill{Name: "style", Description: "How.", Layer: agent.LayerUser, Text: "S"})
@@ -170,6 +170,7 @@ func TestExpand(t *testing.T) {
 		{"$1", "don't stop", "don't stop"},
 		{"$1|$2", `a\ b 'c\d'`, `a b|c\d`},
 		{"$1|$2", `"" b`, `|b`},
+		{"$1|$2", `C:\a\b.go \"x`, `C:\a\b.go|"x`},
 	} {
 		p := promptfile.Parse(promptfile.Native, "x.md", c.text)
 		got := ""
@@ -222,7 +223,7 @@ func TestCallIn(t *testing.T) {
 	for text, want := range map[string]string{
 		"/review": "review||true", " /review  a.go\nb ": "review|a.go\nb|true", "/a:b x": "a:b|x|true",
 		"/usr/bin is full": "usr/bin|is full|false", "/etc/hosts": "etc/hosts||false", "/v1.2": "v1.2||false",
-		"review /x": "", "/": "", "// a": "", "/5 of them": "", "/* a */": "", "": "", "/.env": "", "/größe": "größe||true",
+		"review /x": "", "/": "", "// a": "", "/5 of them": "5|of them|false", "/* a */": "", "": "", "/.env": "", "/größe": "größe||true",
 	} {
 		c, plain, ok := promptfile.CallIn(text)
 		got := ""
