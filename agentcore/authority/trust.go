@@ -23,7 +23,7 @@ import (
 	"github.com/agentls/agentls/agentcore/store"
 )
 
-// FolderTrust is how far the user trusts a workspace folder, and what acts in it, or would.
+// FolderTrust says how far the user trusts a workspace folder, and which files act in it or would.
 type FolderTrust struct {
 	// Root is the folder as an absolute path without symbolic links.
 	Root string
@@ -49,8 +49,8 @@ func (t FolderTrust) Hash(name string) (hash string, ok bool) {
 	return t.Actors[i].Hash, true
 }
 
-// Vouch says why a file is not part of what the user trusted, nil where it is: by its absolute path below a folder, as
-// the caller names the folder, and its bytes.
+// Vouch says why a file is not part of what the user trusted, nil where it is. name is its absolute path below the
+// folder, which the caller calls dir; content is its bytes.
 func (t FolderTrust) Vouch(dir, name string, content []byte) error {
 	rel, err := filepath.Rel(dir, name)
 	if err != nil {
@@ -68,10 +68,10 @@ func (t FolderTrust) Vouch(dir, name string, content []byte) error {
 // The decisions on a folder, as they are stored.
 const (
 	trusted   = "trusted"
-	untrusted = "untrusted" // never ask
+	untrusted = "untrusted" // the user does not want to be asked
 )
 
-// RealRoot is the name that trust in a folder is stored under, so that it holds whatever links lead there.
+// RealRoot is the path under which trust in a folder is stored, so that it holds whatever links lead to the folder.
 func RealRoot(root string) (string, error) {
 	real, err := filepath.EvalSymlinks(root)
 	if err == nil {
@@ -83,10 +83,10 @@ func RealRoot(root string) (string, error) {
 	return real, nil
 }
 
-// Acting reads what acts, or would, in a workspace folder: configuration, definitions, skills, instructions and what
-// they import, and the files of the folder that hooks and MCP servers of its configuration name. Of the folders below
-// it the files with instructions are named, as slash paths. It reads the disk, and fails where there is more than can
-// be looked at.
+// Acting reads the files that act in a workspace folder, or would: configuration, definitions, skills, instructions and
+// their imports, and the files of the folder that hooks and MCP servers of its configuration name. below names the
+// files with instructions in the folders below it, as slash paths. It reads the disk, and fails where there are too
+// many files to look at.
 func Acting(ctx context.Context, root string, below ...string) ([]permission.Actor, error) {
 	dir, err := os.OpenRoot(root)
 	if err != nil {
@@ -120,13 +120,13 @@ func Acting(ctx context.Context, root string, below ...string) ([]permission.Act
 // isConfig reports whether a file of a folder, by its slash path, is configuration.
 func isConfig(name string) bool { return name == config.ProjectFile || name == config.ProjectServers }
 
-// ProjectConfig is what the folder's own configuration alone says.
+// ProjectConfig is the folder's own configuration alone.
 func ProjectConfig(root string) *config.Config {
-	cfg, _ := config.Load(config.Sources{Projects: []string{root}}) // who uses it tells the problems
+	cfg, _ := config.Load(config.Sources{Projects: []string{root}}) // the caller that uses it reports the problems
 	return cfg
 }
 
-// programs are the files of a folder that the commands of its configuration name, as slash paths.
+// programs are the files of a folder that commands of its configuration name, as slash paths.
 func programs(cfg *config.Config, root string, dir *os.Root) []string {
 	var words []string
 	for _, hooks := range cfg.Hooks {
@@ -140,15 +140,15 @@ func programs(cfg *config.Config, root string, dir *os.Root) []string {
 	return NamedFiles(words, root, dir)
 }
 
-// ServerWords are the words of an MCP server's command and of its variables that may name files.
+// ServerWords are those words of an MCP server's command and variables that may name files.
 func ServerWords(command []string, env map[string]string) []string {
 	return append(CommandWords(command), CommandWords(slices.Collect(maps.Values(env)))...)
 }
 
-// maxDefinition is the largest file of definitions whose commands are looked at, in bytes.
+// maxDefinition is the size, in bytes, up to which a file of definitions is searched for commands.
 const maxDefinition = 1 << 20
 
-// definitionText is the text of a file of definitions in a folder, by its slash path; of any other file there is none.
+// definitionText is the text of a file of definitions in a folder, given by its slash path; nil for any other file.
 func definitionText(dir *os.Root, name string) []byte {
 	if _, ok := agent.Detect(name); !ok {
 		return nil
@@ -158,12 +158,12 @@ func definitionText(dir *os.Root, name string) []byte {
 	}
 	text, err := dir.ReadFile(name)
 	if err != nil {
-		return nil // what cannot be read does not run
+		return nil // a file that cannot be read does not run
 	}
 	return text
 }
 
-// definedCommands are the hooks and MCP servers of the definitions in a file of a folder, by its slash path.
+// definedCommands are the hooks and MCP servers that a file of definitions in a folder has.
 func definedCommands(dir *os.Root, name string) (hooks []agent.Hook, servers []agent.MCPServer) {
 	text := definitionText(dir, name)
 	if !bytes.Contains(text, []byte("hooks")) && !bytes.Contains(text, []byte("mcp")) {
@@ -180,7 +180,7 @@ func commandsOf(definitions []*agent.Definition) (hooks []agent.Hook, servers []
 	return hooks, servers
 }
 
-// atRoot puts "." in the place of the variables with the workspace folder that hooks get.
+// atRoot replaces the variables with the workspace folder, which hooks get, by ".".
 var atRoot = strings.NewReplacer(
 	`"$CLAUDE_PROJECT_DIR"`, ".", `"${CLAUDE_PROJECT_DIR}"`, ".", "$CLAUDE_PROJECT_DIR", ".",
 	"${CLAUDE_PROJECT_DIR}", ".",
@@ -188,7 +188,7 @@ var atRoot = strings.NewReplacer(
 	"${AGENTLS_PROJECT_DIR}", ".",
 )
 
-// CommandWords are the words of a command that may name files, also those of a script in it.
+// CommandWords are those words of a command, and of a script in it, that may name files.
 func CommandWords(command []string) (words []string) {
 	for _, word := range command {
 		words = append(words,
@@ -198,7 +198,7 @@ func CommandWords(command []string) (words []string) {
 	return words
 }
 
-// NamedFiles are those of a folder's files that words name, as sorted slash paths.
+// NamedFiles are the files of a folder that words name, as sorted slash paths.
 func NamedFiles(words []string, root string, dir *os.Root) []string {
 	var list []string
 	for _, word := range words {
@@ -228,10 +228,10 @@ func UnknownTrust(ctx context.Context, root string) (t FolderTrust, err error) {
 	return t, err
 }
 
-// ReadTrust reads how far the user trusts a workspace folder, from the store and the disk. A folder in which nothing
-// acts is trusted where the user said so, as any other: checkers read its configuration only then. Of the folders below
-// it, those files with instructions are looked at that the user trusted, and those that are named, as slash paths: any
-// other counts for nobody ([FolderTrust.Vouch]). After an error it is not to be trusted.
+// ReadTrust reads from the store and the disk how far the user trusts a workspace folder. A folder in which no file
+// acts is trusted only if the user said so, like any other, since checkers then read its configuration. Of the folders
+// below it, it looks at the files with instructions that the user trusted, and at those named in below, as slash paths;
+// others do not count for anybody ([FolderTrust.Vouch]). After an error, the folder is not trusted.
 func ReadTrust(ctx context.Context, s *store.Store, root string, below ...string) (t FolderTrust, err error) {
 	t.Standing = permission.Unknown
 	if t.Root, err = RealRoot(root); err != nil {
@@ -264,12 +264,12 @@ func ReadTrust(ctx context.Context, s *store.Store, root string, below ...string
 	return t, nil
 }
 
-// FolderTrust is [ReadTrust] with the store of the decisions.
+// FolderTrust is [ReadTrust] with the store of these decisions.
 func (d *Decisions) FolderTrust(ctx context.Context, root string, below ...string) (FolderTrust, error) {
 	return ReadTrust(ctx, d.store, root, below...)
 }
 
-// WholeTrust is FolderTrust for who is about to trust a folder: it looks for [DeepInstructions].
+// WholeTrust is FolderTrust for a folder that is about to be trusted: it looks for [DeepInstructions].
 func (d *Decisions) WholeTrust(ctx context.Context, root string) (FolderTrust, error) {
 	real, err := RealRoot(root)
 	if err != nil {
@@ -299,8 +299,7 @@ func (d *Decisions) NeverTrust(ctx context.Context, root string) error {
 	return d.storeTrust(ctx, root, []store.Trusted{{Decision: untrusted, Decided: time.Now().UTC()}})
 }
 
-// RevokeTrust forgets what the user said about a folder, which need not be there any more. It returns when that is
-// durable.
+// RevokeTrust deletes what the user said about a folder, which may be gone. It returns when that is durable.
 func (d *Decisions) RevokeTrust(ctx context.Context, root string) error {
 	return d.storeTrust(ctx, root, nil)
 }
@@ -311,7 +310,7 @@ func (d *Decisions) storeTrust(ctx context.Context, root string, rows []store.Tr
 		if len(rows) > 0 {
 			return err
 		}
-		real = filepath.Clean(root) // it is gone, and its trust goes, too
+		real = filepath.Clean(root) // the folder is gone, and its trust ends, too
 	}
 	for i := range rows {
 		rows[i].Root = real
@@ -324,20 +323,20 @@ func (d *Decisions) storeTrust(ctx context.Context, root string, rows []store.Tr
 	if err := d.submit(ctx, store.Batch{TrustRemoved: []string{real}, Trusted: rows}); err != nil {
 		return err
 	}
-	_, err = d.readNow(ctx) // whoever decides here knows it
+	_, err = d.readNow(ctx) // the user of this process knows the decision
 	return err
 }
 
 // FolderDecision is what the user said about a folder.
 type FolderDecision struct {
 	Root string
-	// Trusted, or else never to be asked about.
+	// Trusted says that the folder is trusted; otherwise the user does not want to be asked.
 	Trusted bool
 	Decided time.Time
 }
 
-// TrustedFolders lists what the user said about folders, by path. Whether a trusted one is as it was then only
-// [Decisions.FolderTrust] tells.
+// TrustedFolders lists what the user said about folders, by path. Only [Decisions.FolderTrust] tells whether a trusted
+// folder has changed since.
 func (d *Decisions) TrustedFolders(ctx context.Context) ([]FolderDecision, error) {
 	rows, err := d.store.TrustedRoots(ctx)
 	if err != nil {
@@ -350,18 +349,18 @@ func (d *Decisions) TrustedFolders(ctx context.Context) ([]FolderDecision, error
 	return list, nil
 }
 
-// ActingItem is something that acts in a folder once the user trusts it.
+// ActingItem is something that acts in a folder once the user trusts the folder.
 type ActingItem struct {
 	// Path of its file below the folder, with slashes.
 	Path string
 	// Kind is "agent", "hook", "mcp", "config", "instructions", "skill" or "prompt".
 	Kind string
-	// Description is what it is, in one line with hidden characters visible.
+	// Description describes it in one line, with hidden characters visible.
 	Description string
 }
 
-// DescribeActing says what the files of a folder would do, for people to decide on: hooks and MCP servers with their
-// commands. Nothing of them is used.
+// DescribeActing says, for people who decide on it, what the files of a folder would do: hooks and MCP servers with
+// their commands. It uses nothing of them.
 func DescribeActing(root string, actors []permission.Actor) []ActingItem {
 	var list []ActingItem
 	add := func(name, kind, text string) {
@@ -377,7 +376,7 @@ func DescribeActing(root string, actors []permission.Actor) []ActingItem {
 		imported = importsOf(dir, actors)
 	}
 	for _, a := range actors {
-		first := len(list) // what the file itself is
+		first := len(list) // the item of the file itself
 		switch {
 		case strings.HasPrefix(a.Hash, "unreadable"):
 			add(a.Path, "config", a.Hash)
@@ -419,7 +418,7 @@ func DescribeActing(root string, actors []permission.Actor) []ActingItem {
 	return list
 }
 
-// describeDefined tells what definitions start.
+// describeDefined lists what definitions start.
 func describeDefined(defined []*agent.Definition, add func(kind, text string)) {
 	hooks, servers := commandsOf(defined)
 	for _, h := range hooks {
@@ -457,8 +456,8 @@ func describePrompt(dir *os.Root, name string, add func(text string)) {
 	}
 }
 
-// definedIn are the definitions in the files of a folder, by path, and the files that they take their prompts from. dir
-// may be nil, in which nothing is.
+// definedIn returns the definitions in the files of a folder, by path, and the files that they take their prompts from.
+// dir may be nil for an empty folder.
 func definedIn(dir *os.Root,
 	actors []permission.Actor,
 ) (defined map[string][]*agent.Definition, prompts map[string]bool) {
@@ -479,7 +478,7 @@ func definedIn(dir *os.Root,
 	return defined, prompts
 }
 
-// Defining is the file, by its slash path in the folder, that defines an agent of a slug, id or alias; ok is false
+// Defining is the file, by its slash path in the folder, that defines an agent with a slug, id or alias; ok is false
 // where none does. It reads the disk, and uses nothing of what it finds.
 func (t FolderTrust) Defining(name string) (file string, ok bool) {
 	dir, err := os.OpenRoot(t.Root)
@@ -518,7 +517,7 @@ func namedAgents(definitions []*agent.Definition) string {
 	}
 }
 
-// unseenOf warns of what the reader of a file does not see.
+// unseenOf warns of characters in a file that its reader does not see.
 func unseenOf(a permission.Actor) string {
 	switch a.Unseen {
 	case 0:
@@ -529,7 +528,7 @@ func unseenOf(a permission.Actor) string {
 	return fmt.Sprintf(" It holds %d characters that cannot be seen.", a.Unseen)
 }
 
-// describeCommands says what a file of a configuration would run, by its slash path.
+// describeCommands says what a configuration file, given by its slash path, would run.
 func describeCommands(cfg *config.Config, file string, add func(kind, text string)) {
 	var events, servers []string
 	for name := range cfg.Hooks {
@@ -559,14 +558,14 @@ func describeCommands(cfg *config.Config, file string, add func(kind, text strin
 	}
 }
 
-// Sources adds the folder's own configuration to what a configuration is loaded from, where the folder is trusted: the
-// very bytes that were trusted, or none. dir is the folder as the caller names it.
+// Sources adds the configuration of a trusted folder to the sources of a configuration: exactly the bytes that were
+// trusted, or none. dir is the folder as the caller names it.
 func (t FolderTrust) Sources(s config.Sources, dir string) config.Sources {
 	if t.Standing != permission.Trusted {
 		return s
 	}
 	s.Projects = append(slices.Clone(s.Projects), dir)
-	read := s.ReadFile // which knows of the folders before
+	read := s.ReadFile // which reads for the folders before this one
 	if read == nil {
 		read = config.ReadFile
 	}
@@ -584,8 +583,8 @@ func (t FolderTrust) Sources(s config.Sources, dir string) config.Sources {
 	return s
 }
 
-// Unchanged fails where something else acts in the folder now. Who has read what acts asks it last, so that nothing
-// counts that was put there meanwhile.
+// Unchanged fails if other files act in the folder now. Code that has read the acting files calls it last, so that no
+// file counts that was put there meanwhile.
 func (t FolderTrust) Unchanged(ctx context.Context) error {
 	now, err := Acting(ctx, t.Root, deep(pathsOf(t.Actors))...)
 	if err != nil {

@@ -27,22 +27,22 @@ type Board struct {
 
 	mu       sync.Mutex
 	findings map[event.FindingID]*openFinding
-	remarks  map[remark][]*openFinding // the same by what they say
-	// proposing is the author of the latest hunks, the proposal's run on the wire.
+	remarks  map[remark][]*openFinding // the same findings, by what they say
+	// proposing is the author of the newest hunks, who appears as the proposal's run on the wire.
 	proposing workspace.Author
-	// durable are the hunks that wait for the user and would survive a crash; no other is shown.
+	// durable are the hunks that wait for the user and would survive a crash. Other waiting hunks are not shown.
 	durable map[event.HunkID]struct{}
-	// unbounded counts the hunks that were settled since the old ones were last removed.
+	// unbounded counts the hunks that were settled since old ones were last removed.
 	unbounded int
 }
 
-// Options are what a Board is made of.
+// Options describe a Board.
 type Options struct {
 	View   *workspace.View
 	Events feed.Writer
-	// Title is that of the session, by which people tell its proposal from others.
+	// Title is the session's title, by which people tell its proposal from others.
 	Title func() string
-	// Chain is the first of the runs of a run's prompt; empty for one that nobody remembers.
+	// Chain is the first run of a run's prompt; empty for a run that is no longer remembered.
 	Chain func(event.RunID) event.RunID
 	Crash crash.Hook
 }
@@ -64,7 +64,7 @@ func (b *Board) Proposal() *workspace.Proposal { return b.proposal }
 // ProposalID names the proposal.
 func (b *Board) ProposalID() event.ProposalID { return b.id }
 
-// Close stores where the hunks stand, and follows the texts no longer.
+// Close stores where the hunks stand, and stops following the texts.
 func (b *Board) Close() {
 	b.storePlaces()
 	b.proposal.Close()

@@ -12,7 +12,7 @@ import (
 // Diff returns hunks of the session's proposal as a unified diff, which `git apply` takes in the first
 // workspace folder that has the file. Hunks in conflict and settled ones are left out, since they fit nowhere.
 func (b *Board) Diff(ids []event.HunkID) (string, error) {
-	edits, _ := b.proposal.Edits(ids) // what fails is what is left out
+	edits, _ := b.proposal.Edits(ids) // the hunks that fail are left out
 	ordered, cyclic := workspace.Ordered(edits)
 	bases := map[string]workspace.DiffBase{}
 	var text strings.Builder
@@ -36,7 +36,7 @@ func (b *Board) Diff(ids []event.HunkID) (string, error) {
 	return text.String(), nil
 }
 
-// rootOf is the workspace folder that a file lies in, and its own folder where it lies in none.
+// rootOf is the workspace folder of a file or, for a file outside of them, the file's own folder.
 func (b *Board) rootOf(path string) string {
 	for _, root := range b.view.Roots() {
 		if rel, err := filepath.Rel(root.Path, path); err == nil && filepath.IsLocal(rel) {

@@ -16,33 +16,33 @@ import (
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
-// openFinding is a finding that still holds: its lines stand in the text that the editor shows.
+// openFinding is a finding that still holds: its lines are unchanged in the text that the editor shows.
 type openFinding struct {
 	finding event.Finding
 	path    string
 	agent   string
 	run     event.RunID
-	chain   event.RunID // that of the run: the same for all runs of one prompt
+	chain   event.RunID // the chain of its run: the same for all runs of one prompt
 	mark    *workspace.Mark
-	// quote is the text of the finding's lines, to find them by in another process.
+	// quote is the text of the finding's lines, by which another process finds them.
 	quote string
-	// fix is the id that the edits of its fix were signed with, which it keeps where it took over that of a former one;
-	// empty without a fix. hunks are what the fix became.
+	// fix is the id with which the edits of its fix were signed; empty without a fix. A finding keeps it where it takes
+	// over the id of a former one. hunks are the hunks of the fix.
 	fix   event.FindingID
 	hunks []event.HunkID
-	// lost says that its lines have changed.
+	// lost says that the finding's lines have changed.
 	lost bool
-	// durable is set when the finding would survive a crash. It is shown to nobody before that.
+	// durable is set when the finding would survive a crash. Before that, it is shown to nobody.
 	durable atomic.Bool
 }
 
-// remark is what a finding says of a file, wherever in it.
+// remark is what a finding says about a file, without the place.
 type remark struct{ path, rule, message string }
 
 func (f *openFinding) remark() remark { return remark{f.path, f.finding.Rule, f.finding.Message} }
 
-// Findings returns the open findings on a file that are stored, at the lines where they are now, in order of place.
-// An empty path means all files.
+// Findings returns the stored open findings on a file, at the lines where they are now, in order of place. An empty
+// path means all files.
 func (b *Board) Findings(path string) []event.Finding {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -59,7 +59,7 @@ func (b *Board) Findings(path string) []event.Finding {
 	return list
 }
 
-// Remarked returns the files that have open findings or undecided hunks, in no order and some twice.
+// Remarked returns the files that have open findings or undecided hunks, unsorted and with repetitions.
 func (b *Board) Remarked() []string {
 	var list []string
 	b.mu.Lock()
@@ -121,7 +121,7 @@ func (b *Board) Finding(id event.FindingID) (event.Finding, string, error) {
 	return f.now(), f.path, nil
 }
 
-// now returns the finding moved to where its lines are.
+// now returns the finding at the present place of its lines.
 func (f *openFinding) now() event.Finding {
 	moved := f.finding
 	if start, _, ok := f.mark.Lines(); ok {
@@ -135,12 +135,12 @@ func (f *openFinding) now() event.Finding {
 type Finder struct {
 	Agent, Model string
 	Run          event.RunID
-	// Chain is the first of the runs of the same prompt.
+	// Chain is the first run of the same prompt.
 	Chain event.RunID
 }
 
-// Report stores and publishes a finding. The same remark on the same line by a later run renews the
-// earlier one instead of doubling it. fix is the id that the edits of its fix were signed with, or "".
+// Report stores and publishes a finding. Where a later run makes the same remark on the same line, the earlier finding
+// is renewed. fix is the id with which the edits of its fix were signed, or "".
 func (b *Board) Report(by Finder, found tool.Finding, fix event.FindingID) (event.FindingID, error) {
 	for range Attempts {
 		file, err := b.view.Read(found.Path)
@@ -166,7 +166,7 @@ func (b *Board) Report(by Finder, found tool.Finding, fix event.FindingID) (even
 	}
 }
 
-// Attempts is how often something is placed anew in a text that the user changes at that very moment.
+// Attempts is how often something is placed again in a text that the user changes at that very moment.
 const Attempts = 5
 
 func (b *Board) findingRow(f *openFinding) store.Finding {
@@ -181,10 +181,10 @@ func (b *Board) findingRow(f *openFinding) store.Finding {
 	return row
 }
 
-// track follows the lines of a finding, which refer to the text of the stamp, and publishes it; save says that it
-// is to be stored, too. It reports false, and has done nothing, where the text is another one by now.
+// track follows the lines of a finding in the text with this stamp, and publishes the finding; with save, it also
+// stores it. Where the text is another one by now, it does nothing and reports false.
 func (b *Board) track(f *openFinding, stamp workspace.Stamp, save bool) bool {
-	// The board's lock is not held: the view may run the callbacks of other changes, which take it.
+	// The board's lock must not be held: the view may run callbacks of other changes, which take it.
 	mark := b.view.Track(f.path, stamp, f.finding.Span.StartLine, f.finding.Span.EndLine+1, func() { b.lose(f) })
 	if mark == nil {
 		return false
@@ -209,13 +209,13 @@ func (b *Board) track(f *openFinding, stamp workspace.Stamp, save bool) bool {
 	if save {
 		batch.Findings = []store.Finding{b.findingRow(f)}
 	} else {
-		f.durable.Store(true) // it comes from the store
+		f.durable.Store(true) // the finding comes from the store
 	}
 	b.events.SubmitNow(batch, f.run, event.FindingReported{Finding: f.finding})
 	return true
 }
 
-// sameRemark returns the open finding that says the same of the same line, or nil. The caller holds b.mu.
+// sameRemark returns the open finding that makes the same remark on the same line, or nil. The caller holds b.mu.
 func (b *Board) sameRemark(f *openFinding) *openFinding {
 	for _, old := range b.remarks[f.remark()] {
 		if old.now().Span.StartLine == f.finding.Span.StartLine {
@@ -225,7 +225,7 @@ func (b *Board) sameRemark(f *openFinding) *openFinding {
 	return nil
 }
 
-// remove takes a finding out, without a word. The caller holds b.mu.
+// remove removes a finding without telling anybody. The caller holds b.mu.
 func (b *Board) remove(f *openFinding) {
 	delete(b.findings, f.finding.ID)
 	if same := slices.DeleteFunc(b.remarks[f.remark()],
@@ -248,7 +248,7 @@ func (b *Board) lose(f *openFinding) {
 	}
 }
 
-// drop closes an open finding. The caller holds b.mu, so that what is stored and told has the order of what happens.
+// drop closes an open finding. The caller holds b.mu, so that storing and publishing keep the order of events.
 func (b *Board) drop(f *openFinding, reason string) {
 	b.remove(f)
 	id := f.finding.ID
@@ -259,9 +259,9 @@ func (b *Board) drop(f *openFinding, reason string) {
 		event.FindingCleared{Finding: id, URI: f.finding.URI, Reason: reason})
 }
 
-// ClearFormer closes what earlier prompts to the same agent found on what a run was about, which covers tells, and
-// which the run, that has completed, did not find again. What has an undecided fix stays: the run saw the text as if it
-// were fixed.
+// ClearFormer closes findings of earlier prompts to the same agent, in the places that covers reports, that the
+// completed run has not found again. Findings with an undecided fix stay, since the run saw the text as if it were
+// fixed.
 func (b *Board) ClearFormer(by Finder, covers func(path string, span event.Span) bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -278,8 +278,8 @@ func (b *Board) undecided(id event.HunkID) bool {
 	return ok && h.Waits()
 }
 
-// Fix returns the open hunks that would resolve an open finding together; none without a fix, or where a part of it is
-// not to be had any more.
+// Fix returns the open hunks that together resolve an open finding. It returns none where there is no fix, or where a
+// part of it is no longer available.
 func (b *Board) Fix(id event.FindingID) []event.HunkID {
 	b.mu.Lock()
 	var hunks []event.HunkID
@@ -300,7 +300,7 @@ func (b *Board) Fix(id event.FindingID) []event.HunkID {
 	return open
 }
 
-// LinkHunks tells which proposed hunks would resolve which finding, once the hunks are there.
+// LinkHunks records which proposed hunks resolve which finding, once the hunks exist.
 func (b *Board) LinkHunks() {
 	fixes := map[event.FindingID][]event.HunkID{}
 	for _, h := range b.proposal.Hunks() {
@@ -325,8 +325,8 @@ func (b *Board) LinkHunks() {
 	}
 }
 
-// AdoptFindings takes over what former sessions left open on the same roots, where the lines still stand: under the
-// old ids, so that two sessions never show one twice.
+// AdoptFindings takes over the open findings of former sessions on the same roots whose lines are unchanged. They keep
+// their ids, so that two sessions never show one twice.
 func (b *Board) AdoptFindings(ctx context.Context) error {
 	left, err := b.events.Store.OpenFindings(ctx, b.view.Folders())
 	if err != nil {
@@ -345,7 +345,7 @@ func (b *Board) AdoptFindings(ctx context.Context) error {
 		}
 		if path := event.FilePath(row.URI); path != file.Path {
 			if file, err = b.view.Read(path); err != nil {
-				file = workspace.File{Path: path} // it is gone or no text any more, and so are the remarks
+				file = workspace.File{Path: path} // the file is gone or no text any more, and so are its findings
 			}
 			lines = workspace.NewIndex(file.Text)
 		}
@@ -362,7 +362,7 @@ func (b *Board) AdoptFindings(ctx context.Context) error {
 			}, file.Stamp, false)
 		}
 	}
-	b.LinkHunks() // with what interrupted runs had written
+	b.LinkHunks() // including hunks that interrupted runs had written
 	return nil
 }
 

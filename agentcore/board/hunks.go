@@ -17,13 +17,13 @@ import (
 const (
 	// AdoptedUndos is how many accepted hunks of ended sessions a session takes over.
 	AdoptedUndos = 1000
-	// storedHunks is how many settled hunks of a session are kept in the store, and boundEvery after how many more the
-	// others are removed.
+	// storedHunks is how many settled hunks of a session the store keeps. After every boundEvery further ones, the
+	// oldest are removed.
 	storedHunks, boundEvery = 2000, 100
 )
 
-// Hunks returns the hunks of the proposal that may be shown, in the order of their paths and lines: one that
-// waits for the user is there once it would survive a crash.
+// Hunks returns the hunks of the proposal that may be shown, in the order of their paths and lines. A hunk that waits
+// for the user is shown once it would survive a crash.
 func (b *Board) Hunks() []workspace.Hunk {
 	hunks := b.proposal.Hunks()
 	b.mu.Lock()
@@ -34,8 +34,8 @@ func (b *Board) Hunks() []workspace.Hunk {
 	})
 }
 
-// hunksChanged stores hunks whose state, text or place changed, and tells about it. The workspace
-// calls it without locks, possibly on the goroutine that follows the editor's typing.
+// hunksChanged stores and publishes hunks whose state, text or place has changed. The workspace calls it without locks,
+// possibly on the goroutine that follows the editor's typing.
 func (b *Board) hunksChanged(changed []workspace.Hunk) {
 	if len(changed) == 0 {
 		return
@@ -93,7 +93,7 @@ func (b *Board) hunksStored(hunks []workspace.Hunk) {
 	}
 }
 
-// hunkRow is a hunk as it is stored.
+// hunkRow is the row of a hunk in the store.
 func (b *Board) hunkRow(h workspace.Hunk, now time.Time) store.Hunk {
 	return store.Hunk{
 		ID: h.ID, Proposal: b.id, Path: h.Path, State: h.State,
@@ -105,8 +105,8 @@ func (b *Board) hunkRow(h workspace.Hunk, now time.Time) store.Hunk {
 	}
 }
 
-// storePlaces stores where the hunks stand by now, which is not done at every key, so that another process finds them
-// at once.
+// storePlaces stores the present places of the hunks, so that another process finds them at once. This is not done at
+// every keystroke.
 func (b *Board) storePlaces() {
 	var batch store.Batch
 	now := time.Now().UTC()
@@ -135,8 +135,8 @@ func (b *Board) Undoable(ctx context.Context, run event.RunID) ([]workspace.Hunk
 	return own, err
 }
 
-// Of returns the hunks that wait for the user and that runs, or the runs below them, have written: all of it, or only a
-// part of it.
+// Of returns the hunks that wait for the user and were written by these runs or the runs below them: own by them alone,
+// shared by others, too.
 func (b *Board) Of(ctx context.Context, runs ...event.RunID) (own, shared []workspace.Hunk, err error) {
 	waiting := slices.DeleteFunc(b.proposal.Hunks(), func(h workspace.Hunk) bool { return !h.Waits() })
 	return authored(ctx, b, waiting, runs...)
@@ -147,7 +147,7 @@ func (b *Board) AcceptedOf(ctx context.Context, runs ...event.RunID) (own, share
 	return authored(ctx, b, b.proposal.Accepted(), runs...)
 }
 
-// authored returns the hunks that runs, or those below them, have written, and apart those into which others wrote,
+// authored splits the hunks that these runs, or those below them, have written: own by them alone, shared by others,
 // too.
 func authored(ctx context.Context, b *Board, hunks []workspace.Hunk, runs ...event.RunID,
 ) (own, shared []workspace.Hunk, err error) {
@@ -171,8 +171,8 @@ func authored(ctx context.Context, b *Board, hunks []workspace.Hunk, runs ...eve
 	return own, shared, nil
 }
 
-// UndoableRuns returns the runs with accepted hunks that can be undone, also of former processes, the latest first.
-// They are roots: what their children did is undone with them. A run whose session was deleted is not among them.
+// UndoableRuns returns the runs with accepted hunks that can be undone, also runs of former processes, the latest
+// first. They are roots, since the edits of children are undone with them. A run whose session was deleted is left out.
 func (b *Board) UndoableRuns(ctx context.Context) ([]history.Run, error) {
 	seen := map[event.RunID]bool{}
 	var list []history.Run
@@ -199,7 +199,7 @@ func (b *Board) UndoableRuns(ctx context.Context) ([]history.Run, error) {
 	return list, nil
 }
 
-// isOf reports whether a run is one of some, or was made by one of them or by one below it.
+// isOf reports whether a run is one of some, or below one of them.
 func (b *Board) isOf(ctx context.Context, run event.RunID, some []event.RunID,
 	parents map[event.RunID]event.RunID,
 ) (bool, error) {
@@ -214,7 +214,7 @@ func (b *Board) isOf(ctx context.Context, run event.RunID, some []event.RunID,
 	return false, nil
 }
 
-// isBelow reports whether a run was made by another one, or by one below it. parents remembers what was read.
+// isBelow reports whether a run is below another one. parents remembers what was read.
 func (b *Board) isBelow(ctx context.Context, run, ancestor event.RunID,
 	parents map[event.RunID]event.RunID,
 ) (bool, error) {
@@ -238,7 +238,7 @@ func (b *Board) isBelow(ctx context.Context, run, ancestor event.RunID,
 	return false, nil
 }
 
-// Undecided reports whether the proposal has hunks that wait for the user: open ones, or such in conflict.
+// Undecided reports whether the proposal has hunks that wait for the user, open or in conflict.
 func (b *Board) Undecided() bool {
 	return slices.ContainsFunc(b.proposal.Hunks(), workspace.Hunk.Waits)
 }

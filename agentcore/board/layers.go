@@ -17,18 +17,18 @@ import (
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
-// layerAuthor is an author as a row of a layer has it.
+// layerAuthor is an author in the row of a layer's file.
 type layerAuthor struct {
 	Run     event.RunID     `json:"run"`
 	Agent   string          `json:"agent"`
 	Reason  string          `json:"reason"`
 	Finding event.FindingID `json:"finding,omitempty"`
-	// Lines are where the fix of the finding replaces lines of the base, each a first line and an end, which is
+	// Lines are the lines of the base that the fix of the finding replaces, each with a first line and an end, which is
 	// exclusive.
 	Lines [][2]int `json:"lines,omitempty"`
 }
 
-// encodedAuthors are those of a file, as JSON.
+// encodedAuthors are the authors of a file, as JSON.
 func encodedAuthors(f workspace.LayerFile) json.RawMessage {
 	authors := make([]layerAuthor, len(f.Authors))
 	for i, a := range f.Authors {
@@ -39,28 +39,28 @@ func encodedAuthors(f workspace.LayerFile) json.RawMessage {
 			}
 		}
 	}
-	raw, _ := json.Marshal(authors) // plain values, which always can be
+	raw, _ := json.Marshal(authors) // plain values can always be encoded
 	return raw
 }
 
-// Layer is a run's layer as it is stored: row by row, in the order of its generations. A child's merge changes it, too.
-// Its methods may be called from any goroutine.
+// Layer stores a run's layer: row by row, in the order of its generations. The merge of a child changes it, too. Its
+// methods may be called from any goroutine.
 type Layer struct {
 	board  *Board
 	run    event.RunID
 	layer  *workspace.Layer
-	parent *Layer // nil for that of a run which merges into the session
+	parent *Layer // nil for a run that merges into the session
 
 	mu    sync.Mutex // while rows are read and handed over
 	saved uint64     // the generation that was last stored
 }
 
-// Layer has the edits of a run stored, whose layer was forked from that of the parent, which is nil for a root.
+// Layer makes what stores the edits of a run. The run's layer was forked from that of parent, which is nil for a root.
 func (b *Board) Layer(run event.RunID, layer *workspace.Layer, parent *Layer) *Layer {
 	return &Layer{board: b, run: run, layer: layer, parent: parent}
 }
 
-// With adds to a batch what the layer does to files since it was last stored, and hands the batch to submit.
+// With adds to a batch what the layer has changed since it was last stored, and hands the batch to submit.
 func (l *Layer) With(batch store.Batch, submit func(store.Batch)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -84,20 +84,20 @@ func (l *Layer) key(path string) store.LayerKey {
 	return store.LayerKey{Session: l.board.events.Session, Run: l.run, Path: path}
 }
 
-// Save stores what the layer does to files since it was last stored.
+// Save stores what the layer has changed since it was last stored.
 func (l *Layer) Save() { l.With(store.Batch{}, l.submit) }
 
-// SaveMerge stores that the run's edits have gone to its parent's layer, or are the session's hunks.
+// SaveMerge stores that the run's edits are now in its parent's layer, or are the session's hunks.
 func (l *Layer) SaveMerge() {
 	if l.parent == nil {
-		l.board.told() // or the edits would be in no row for a moment
+		l.board.told() // otherwise the edits would be in no row for a moment
 		l.Save()
 		return
 	}
 	l.With(store.Batch{}, func(batch store.Batch) { l.parent.With(batch, l.submit) })
 }
 
-// Drop forgets what is stored of the run's edits, which no later process shall take over.
+// Drop deletes what is stored of the run's edits, so that no later process takes them over.
 func (l *Layer) Drop() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -114,20 +114,19 @@ func (l *Layer) submit(batch store.Batch) {
 	}
 }
 
-// told waits until the hunks of merges that were made so far were handed to the store. The callbacks of a view never
-// wait.
+// told waits until the hunks of all merges so far were handed to the store. Callbacks of a view never wait.
 func (b *Board) told() {
 	done := make(chan struct{})
 	b.view.After(func() { close(done) })
 	<-done
 }
 
-// interruptedDetail is what a hunk says that was in the layer of a run when its process ended.
+// interruptedDetail is the detail of a hunk that was in the layer of a run when its process ended.
 const interruptedDetail = "an interrupted run proposed this"
 
-// adoptLayers merges what runs had written whose process ended, children into their parents and those into the
-// session. The rows go once the hunks are stored; where the process ends before that the next one merges the same
-// again, of which only what is missing makes new hunks.
+// adoptLayers merges the layers of runs whose process has ended: children into their parents, and those into the
+// session. The rows are deleted once the hunks are stored. Where the process ends before that, the next one merges the
+// same layers again, and only what is missing becomes new hunks.
 func (b *Board) adoptLayers(left store.Adopted) error {
 	if len(left.LayerFiles) == 0 {
 		return nil
@@ -186,7 +185,7 @@ func (b *Board) adoptLayers(left store.Adopted) error {
 	return nil
 }
 
-// savedFile is a row of a layer as the workspace takes it.
+// savedFile is a row of a layer in the form of the workspace.
 func savedFile(row store.LayerFile) (workspace.LayerFile, error) {
 	file := workspace.LayerFile{
 		Path: row.Path, MovedFrom: row.MovedFrom, Base: row.Base, Text: row.Own,
@@ -209,9 +208,9 @@ func savedFile(row store.LayerFile) (workspace.LayerFile, error) {
 	return file, nil
 }
 
-// AdoptProposals takes over what ended sessions proposed on the same roots. What is taken over belongs to this session
-// from one commit on, so that it is neither lost nor taken twice when this process is killed, too. At most keep hunks
-// that can be undone come along; with runs, only what they and those below them left.
+// AdoptProposals takes over what ended sessions on the same roots proposed. It belongs to this session from one commit
+// on, so that it is neither lost nor taken twice if this process is killed. At most keep hunks that can be undone are
+// taken; with runs, only what these and the runs below them left.
 func (b *Board) AdoptProposals(ctx context.Context, keep int, runs ...event.RunID) error {
 	now := time.Now().UTC()
 	left, err := b.events.Store.Adopt(ctx, store.Proposal{
@@ -235,7 +234,7 @@ func (b *Board) AdoptProposals(ctx context.Context, keep int, runs ...event.RunI
 		hunks[i] = history.HunkOf(row)
 		hunks[i].Fixes = fixes[row.ID]
 		if hunks[i].Waits() && secret.Holds(row.After) {
-			// Accepted, it would put the placeholder into the user's file.
+			// If the hunk were accepted, it would put the placeholder into the user's file.
 			hunks[i].State, hunks[i].Detail = event.StateSuperseded,
 				"it held a secret, which agentls does not store; run the agent again"
 		}

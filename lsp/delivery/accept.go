@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	// acceptAttempts is how often an edit is computed anew when the user typed while it was on its way.
+	// acceptAttempts is how often an edit is computed again when the user typed while it was on its way.
 	acceptAttempts = 3
-	// echoTime is how long the change that an edit makes is waited for after the editor has said that it made it.
+	// echoTime is how long to wait for the change that an edit makes, after the editor has said that it made the edit.
 	// Neovim sends its changes 150 ms late; a machine under load needs more.
 	echoTime = 5 * time.Second
 )
@@ -37,22 +37,22 @@ func (d *Desk) accept(ctx context.Context, session *agentcore.Session,
 
 // decision is what the editor is asked to do with hunks: take them, or take them back.
 type decision interface {
-	// edits are the smallest against the text of now; what has none comes back as a failure.
+	// edits returns the smallest edits of the present text; hunks without one are returned as failures.
 	edits(ids []event.HunkID) ([]workspace.FileEdit, []workspace.HunkFailure)
 	confirm(ids []event.HunkID, applied bool, reason string)
-	// outcome is what became of a hunk, and why.
+	// outcome says what became of a hunk, and why.
 	outcome(id event.HunkID) (outcome, string)
 	// label names the edit in the editor's undo list.
 	label(edits []workspace.FileEdit) string
 }
 
-// outcome is what became of a hunk that the editor was asked to change.
+// outcome says what became of a hunk that the editor was asked to change.
 type outcome int
 
 const (
 	outcomeOpen   outcome = iota // as before
 	outcomeMade                  // the editor shows it
-	outcomeFailed                // it has come to nothing
+	outcomeFailed                // it cannot be made
 )
 
 // accepting is the decision to take hunks.
@@ -69,7 +69,7 @@ func (d accepting) confirm(ids []event.HunkID, applied bool, reason string) {
 func (d accepting) outcome(id event.HunkID) (outcome, string) {
 	h, known := d.proposal.Hunk(id)
 	switch {
-	case !known || h.State == event.StateAccepted: // what is not known was settled long ago
+	case !known || h.State == event.StateAccepted: // an unknown hunk was settled long ago
 		return outcomeMade, ""
 	case h.State == event.StateOpen:
 		return outcomeOpen, ""
@@ -79,8 +79,8 @@ func (d accepting) outcome(id event.HunkID) (outcome, string) {
 
 func (d accepting) label(edits []workspace.FileEdit) string { return label(edits) }
 
-// carryOut has the editor carry out a decision about hunks. One edit at a time is on its way, since the next one has to
-// be computed against the text that the former has left.
+// carryOut has the editor carry out a decision about hunks. Only one edit is on its way at a time, since the next one
+// must be computed for the text that this one leaves.
 func (d *Desk) carryOut(ctx context.Context, a *acceptance) (*methods.AcceptResult, error) {
 	if !d.Client.AppliesEdits() {
 		hint := "accept the edit by the code action on its line, which carries it"
@@ -119,12 +119,12 @@ func (d *Desk) carryOut(ctx context.Context, a *acceptance) (*methods.AcceptResu
 		}
 	}
 	d.Crash.Reach(crash.Confirmed)
-	// It is durable then, also when nobody waits for the result any more.
+	// The result is durable then, also when nobody waits for it any more.
 	return &a.result, a.session.Flush(context.WithoutCancel(ctx))
 }
 
 // textsBeforeMoves puts the hunks in files that are to be moved before all others. An editor that leaves out an edit of
-// older text would still move the file, and the edit would be looked for under a name that never had it.
+// an older text still moves the file, and the edit would then be looked for under a name that never had it.
 func (a *acceptance) textsBeforeMoves() [][]event.HunkID {
 	hunks := map[event.HunkID]workspace.Hunk{}
 	moved := map[string]bool{}
@@ -150,12 +150,12 @@ func (a *acceptance) textsBeforeMoves() [][]event.HunkID {
 	return [][]event.HunkID{texts, others}
 }
 
-// acceptance is one decision on its way. It belongs to the goroutine of its request.
+// acceptance is one decision that is being carried out. It belongs to the goroutine of its request.
 type acceptance struct {
 	decision decision
 	session  *agentcore.Session
-	left     []event.HunkID // those that nothing was decided about
-	refusal  string         // why the last attempt left some
+	left     []event.HunkID // the hunks that nothing was decided about yet
+	refusal  string         // why the last attempt left some of them
 	result   methods.AcceptResult
 }
 
@@ -174,8 +174,8 @@ func uniqueHunks(ids []event.HunkID) []event.HunkID {
 	return list
 }
 
-// attempt sends the editor the edit of the hunks that are left. It reports whether another attempt may get on, since
-// the text changed meanwhile.
+// attempt sends the editor the edit of the hunks that are left. It reports whether another attempt may succeed because
+// the text has changed meanwhile.
 func (d *Desk) attempt(ctx context.Context, a *acceptance) (again bool, err error) {
 	edits, failed := a.decision.edits(a.left)
 	for _, f := range failed {
@@ -193,7 +193,7 @@ func (d *Desk) attempt(ctx context.Context, a *acceptance) (again bool, err erro
 	if len(a.left) == 0 {
 		return false, nil
 	}
-	if len(edits) == 0 { // what is undone cancels itself out: the text is right as it is
+	if len(edits) == 0 { // the undone hunks cancel each other out: the text is right as it is
 		a.decision.confirm(a.left, true, "")
 		a.divide()
 		return false, nil
@@ -218,10 +218,10 @@ func (d *Desk) attempt(ctx context.Context, a *acceptance) (again bool, err erro
 	return d.made(ctx, a, edits)
 }
 
-// made finds out how much of an edit the editor shows that it says it has made. It reports whether another attempt may
-// get on.
+// made finds out how much of an edit the editor shows after saying that it made the edit. It reports whether another
+// attempt may succeed.
 func (d *Desk) made(ctx context.Context, a *acceptance, edits []workspace.FileEdit) (again bool, err error) {
-	// not every editor tells of the files that it has made, renamed or deleted
+	// not every editor reports files that it has created, renamed or deleted
 	d.View.DiskChanged(filesOf(unopened(edits)))
 	if err := d.echoed(ctx, edits); err != nil {
 		return false, err
@@ -231,8 +231,8 @@ func (d *Desk) made(ctx context.Context, a *acceptance, edits []workspace.FileEd
 	}
 	d.unconfirmed(a, edits)
 	if d.Client.TakesDocumentChanges() {
-		// Neovim leaves out an edit of an older version, and says that it was applied. What it shows now
-		// tells. (An edit without a version is never left out, and its change may still be on its way.)
+		// Neovim leaves out an edit of an older version, and says that it was applied, so that only its text tells. (An
+		// edit without a version is never left out, and its change may still be on its way.)
 		for _, e := range edits {
 			if doc := d.Documents.Get(e.Path); doc != nil && e.Version >= 0 && e.MoveTo == "" &&
 				doc.Version != e.Version {
@@ -245,9 +245,9 @@ func (d *Desk) made(ctx context.Context, a *acceptance, edits []workspace.FileEd
 	return len(a.left) > 0, nil
 }
 
-// unconfirmed opens hunks again where the editor said that it made them, but told of no change to their open document:
-// agents would read a text that the editor does not show. The hunks are not sent again, since the editor may have made
-// them all the same. A change that comes late confirms them.
+// unconfirmed opens hunks again that the editor says it made, without reporting a change of their open document: agents
+// would otherwise read a text that the editor does not show. The hunks are not sent again, since the editor may have
+// made them. A change that comes late confirms them.
 func (d *Desk) unconfirmed(a *acceptance, edits []workspace.FileEdit) {
 	for _, e := range edits {
 		if e.Delete || e.MoveTo != "" || !d.expected(e) {
@@ -267,9 +267,9 @@ func (d *Desk) unconfirmed(a *acceptance, edits []workspace.FileEdit) {
 	}
 }
 
-// follow looks where the renames of an edit have led that the editor has made. Some editors tell of the new name before
-// they answer: for those it is enough that the view sees the old file gone. Neovim saves a file to rename it and never
-// tells of the text edits under the old name: so follow tells the view of the rename.
+// follow finds out where the editor's renames have led. Some editors report the new name before they answer; then the
+// view has seen the old file go. Neovim saves a file to rename it, and never reports the text edits under the old name,
+// so that follow tells the view of the rename.
 func (d *Desk) follow(ctx context.Context, a *acceptance, edits []workspace.FileEdit) error {
 	moves := slices.DeleteFunc(elsewhere(edits), func(e workspace.FileEdit) bool { return e.Delete })
 	if len(moves) == 0 {
@@ -295,14 +295,14 @@ func (d *Desk) follow(ctx context.Context, a *acceptance, edits []workspace.File
 	return nil
 }
 
-// shows reports whether the editor has such a file.
+// shows reports whether the editor shows a file at a path.
 func (d *Desk) shows(path string) bool {
 	_, _, err := d.Documents.Text(path)
 	return err == nil
 }
 
-// survey finds out what of a refused edit was made all the same: unless an editor works in transactions, what stands
-// before the part that failed may be there. It tells so in the reason why the rest was not.
+// survey finds out which parts of a refused edit were made nevertheless: unless an editor works in transactions, the
+// parts before the one that failed may be. The reason why the rest was not made says so.
 func (d *Desk) survey(ctx context.Context, a *acceptance, plan plannedEdit, edits []workspace.FileEdit,
 	failed int,
 ) error {
@@ -313,7 +313,7 @@ func (d *Desk) survey(ctx context.Context, a *acceptance, plan plannedEdit, edit
 		return nil
 	}
 	if failed > 0 {
-		// Changes are certain to come only for what stands before the failure, and undoing editors take them back.
+		// Changes are sure to come only for the parts before the failure, and editors that roll back take them back.
 		made := slices.DeleteFunc(slices.Clone(edits),
 			func(e workspace.FileEdit) bool { return !slices.Contains(plan.paths[:failed], e.Path) })
 		if d.Client.WorkspaceEdit().FailureHandling != protocol.FailureHandlingKindUndo {
@@ -333,8 +333,8 @@ func (d *Desk) survey(ctx context.Context, a *acceptance, plan plannedEdit, edit
 	return nil
 }
 
-// unopened are the edits of which the disk, and no document, shows what the editor made of them. The text of a file
-// that is renamed and edited at once may be in the editor alone, and the document under its new name has yet to come.
+// unopened are the edits whose result only the disk shows, and no document. The text of a file that is renamed and
+// edited at once may be only in the editor, and the document under its new name is still to come.
 func unopened(edits []workspace.FileEdit) []workspace.FileEdit {
 	var list []workspace.FileEdit
 	for _, e := range edits {
@@ -345,13 +345,13 @@ func unopened(edits []workspace.FileEdit) []workspace.FileEdit {
 	return list
 }
 
-// elsewhere are the edits that take a file away from where it is.
+// elsewhere are the edits that delete or move a file.
 func elsewhere(edits []workspace.FileEdit) []workspace.FileEdit {
 	return slices.DeleteFunc(slices.Clone(edits),
 		func(e workspace.FileEdit) bool { return !e.Delete && e.MoveTo == "" })
 }
 
-// filesOf are the files that come, go or change with edits.
+// filesOf are the files that edits create, delete or change.
 func filesOf(edits []workspace.FileEdit) []string {
 	var paths []string
 	for _, e := range edits {
@@ -371,8 +371,8 @@ func was(n int, noun string) string {
 	return fmt.Sprintf("%d %ss were", n, noun)
 }
 
-// divide tells the hunks that the editor took from those that were opened again, which are left, and from those that
-// came to nothing, since the user typed on their lines while the edit was on its way.
+// divide separates the hunks that the editor took, those that were opened again and are left, and those that can no
+// longer be made because the user typed on their lines meanwhile.
 func (a *acceptance) divide() {
 	var open []event.HunkID
 	for _, id := range slices.Clone(a.left) {
@@ -388,12 +388,12 @@ func (a *acceptance) divide() {
 	a.left = open
 }
 
-// echoed waits until the editor has told of a change in each open document of the edits, for echoTime at most.
+// echoed waits until the editor has reported a change of each open document of the edits, for echoTime at most.
 func (d *Desk) echoed(ctx context.Context, edits []workspace.FileEdit) error {
 	bounded, cancel := context.WithTimeout(ctx, min(echoTime, d.AnswerTime))
 	defer cancel()
 	err := d.Documents.Wait(bounded, func() bool {
-		// The hunks follow a document a little after its version is known.
+		// The hunks follow a document a moment after its version is known.
 		return d.Documents.Followed() && !slices.ContainsFunc(edits, d.expected)
 	})
 	if ctx.Err() != nil {
@@ -405,9 +405,8 @@ func (d *Desk) echoed(ctx context.Context, edits []workspace.FileEdit) error {
 	return nil
 }
 
-// expected reports whether the editor has yet to tell what it made of the edit of an open document: a change, or that
-// the document has another name. Of a file that was not open it may tell in two steps: it opens the file, then edits
-// it.
+// expected reports whether the editor has still to report what it made of the edit of an open document: a change, or
+// another name. For a file that was not open, it may report in two steps: it opens the file, then edits it.
 func (d *Desk) expected(e workspace.FileEdit) bool {
 	doc := d.Documents.Get(e.Path)
 	switch {
@@ -416,7 +415,7 @@ func (d *Desk) expected(e workspace.FileEdit) bool {
 			return false
 		}
 		after := e.After()
-		if e.Create { // an empty file may be one empty line
+		if e.Create { // an editor may show an empty file as one empty line
 			return strings.TrimSpace(after) != "" && strings.TrimSpace(doc.Index().Text()) == ""
 		}
 		return after != e.Before && doc.Index().Text() == e.Before
@@ -426,7 +425,7 @@ func (d *Desk) expected(e workspace.FileEdit) bool {
 	return doc != nil && doc.Version == e.Version
 }
 
-// moved reports whether a document has another version now than its edit was computed for.
+// moved reports whether a document has another version than the one that its edit was computed for.
 func (d *Desk) moved(edits []workspace.FileEdit) bool {
 	return slices.ContainsFunc(edits, func(e workspace.FileEdit) bool {
 		doc := d.Documents.Get(e.Path)

@@ -16,9 +16,9 @@ import (
 	"github.com/agentls/agentls/lsp/short"
 )
 
-// Actions accept, reject and show the hunks on the lines, in the file, and in all files. What is proposed for
-// other files is one action that asks about them; for a client that cannot be asked, each new file has actions of its
-// own, since it has no lines that could be touched.
+// Actions accept, reject and show the hunks on the lines, in the file, and in all files. Proposals for other files are
+// one action that asks about them. A client that cannot be asked gets actions for each new file, since a new file has
+// no lines to point at.
 func (d *Desk) Actions(session *agentcore.Session, path string, x *workspace.Index, first, last int) []menu.Action {
 	var list, newFiles []menu.Action
 	var inFile, all []event.HunkID
@@ -87,10 +87,10 @@ func groupActions(p methods.ProposalParams, hunks []event.HunkID, which, where s
 	}}
 }
 
-// offeredFiles is how many new files have actions of their own in other documents; all of them are among "all edits".
+// offeredFiles is how many new files have actions of their own in other documents; "all edits" includes every file.
 const offeredFiles = 3
 
-// hunkActions are those for one hunk on the lines.
+// hunkActions are the actions for one hunk on the lines.
 func (d *Desk) hunkActions(session *agentcore.Session, h workspace.Hunk, x *workspace.Index) []menu.Action {
 	shown := d.Form.Hunk(h, x)
 	one := d.Params(session, nil, h.ID)
@@ -129,7 +129,7 @@ func (d *Desk) hunkActions(session *agentcore.Session, h workspace.Hunk, x *work
 	return append(list, reject)
 }
 
-// newFileActions are those for a file that an agent proposes to make, in other documents.
+// newFileActions are the actions, in other documents, for a file that an agent proposes to make.
 func (d *Desk) newFileActions(session *agentcore.Session, h workspace.Hunk) []menu.Action {
 	one := d.Params(session, nil, h.ID)
 	return []menu.Action{{
@@ -166,8 +166,8 @@ func (d *Desk) Edit(session *agentcore.Session, hunks []event.HunkID) *protocol.
 	return &plan.edit
 }
 
-// FindingActions are the fixes of the findings on the lines. A finding that came with an edit is fixed by
-// accepting it; for any other an agent can be asked.
+// FindingActions fix the findings on the lines. A finding with an edit is fixed by accepting the edit; for any other,
+// an agent can be asked.
 func (d *Desk) FindingActions(session *agentcore.Session, path string, x *workspace.Index, first,
 	last int,
 ) []menu.Action {

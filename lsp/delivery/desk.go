@@ -48,32 +48,32 @@ import (
 	"github.com/agentls/agentls/lsp/remark"
 )
 
-// Means are what a Desk works with. All of it is set, and may be used by any goroutine.
+// Means are what a Desk works with. All of it is set, and any goroutine may use it.
 type Means struct {
 	Client    *client.Client
 	Documents *document.Documents
 	View      *workspace.View
 	Form      remark.Form
 	Logger    *slog.Logger
-	// AnswerTime bounds the wait for what the editor owes.
+	// AnswerTime bounds the wait for an answer of the editor.
 	AnswerTime time.Duration
-	// Crash is called at the points that tests end the process at; nil is for everybody else.
+	// Crash is called at the points where tests end the process; nil outside of tests.
 	Crash crash.Hook
 
 	// Open returns the engine, and waits for it.
 	Open func(context.Context) (*agentcore.Engine, error)
-	// Kept returns the window's session with what former ones left, nil for none, and waits until that is known.
+	// Kept returns the window's session with everything that former ones left, nil for none. It waits until that is
+	// known.
 	Kept func(context.Context) (*agentcore.Session, error)
 	// Inquire puts a question to the user, with choices; the answer is empty where there is none.
 	Inquire func(ctx context.Context, session *agentcore.Session, text string, choices []methods.Choice) (string, error)
 	// Present shows the result of a request to the user.
 	Present func(ctx context.Context, result any)
-	// Moved says that a file has got a name which the editor may show old diagnostics under. It never waits.
+	// Moved says that a file has a new name, under which the editor may show old diagnostics. It never waits.
 	Moved func(path string)
 }
 
-// Desk is where proposed edits are decided on. Its methods may be called from any goroutine, but the reading one of the
-// connection.
+// Desk decides on proposed edits. Its methods may be called from any goroutine except the connection's reading one.
 type Desk struct {
 	Means
 	planner
@@ -88,7 +88,7 @@ func NewDesk(m Means) *Desk {
 	}
 }
 
-// Hold waits until no edit is on its way to the editor, and keeps it so until release is called.
+// Hold waits until no edit is on its way to the editor, and lets none start until release is called.
 func (d *Desk) Hold(ctx context.Context) (release func(), err error) {
 	select {
 	case d.accepting <- struct{}{}:
@@ -131,7 +131,8 @@ func (d *Desk) AcceptProposal(ctx context.Context, p *methods.AcceptParams) (*me
 		return nil, err
 	}
 	if p.Overwrite {
-		// Only what is named can have been looked at. What cannot be overwritten fails again with the others.
+		// Only named hunks are overwritten, since the user can have looked only at those. A hunk that cannot be
+		// overwritten fails again with the others.
 		session.Board().Proposal().Overwrite(p.Hunks)
 	}
 	return d.accept(ctx, session, ids)
@@ -161,8 +162,7 @@ func (d *Desk) RejectProposal(ctx context.Context, p *methods.ProposalParams) (*
 	return result, nil
 }
 
-// Stored are the proposals of a session that is not open here, with the hunks as they stood when they were
-// last stored.
+// Stored are the proposals of a session that is not open in this process, with the hunks as they were last stored.
 func (d *Desk) Stored(ctx context.Context, stored *history.Reader, id event.SessionID) ([]methods.Proposal, error) {
 	proposals, err := stored.Proposals(ctx, id)
 	if err != nil {
@@ -176,7 +176,7 @@ func (d *Desk) Stored(ctx context.Context, stored *history.Reader, id event.Sess
 	return list, nil
 }
 
-// chosenHunks are the open hunks that the params mean: those named, those of the named files, or all.
+// chosenHunks are the open hunks that the params mean: the named ones, those of the named files, or all.
 func (d *Desk) chosenHunks(ctx context.Context, p *methods.ProposalParams) (*agentcore.Session, []event.HunkID, error) {
 	engine, err := d.Open(ctx)
 	if err != nil {
@@ -207,7 +207,7 @@ func (d *Desk) chosenHunks(ctx context.Context, p *methods.ProposalParams) (*age
 	return session, ids, nil
 }
 
-// Of is the session's proposal on the wire. Versions and ranges are those of one text only within
+// Of is the session's proposal on the wire. Versions and ranges belong to the same text only within
 // [document.Documents.Read].
 func (d *Desk) Of(session *agentcore.Session) methods.Proposal {
 	run, agent := session.Board().Proposing()
@@ -223,8 +223,8 @@ func (d *Desk) Of(session *agentcore.Session) methods.Proposal {
 	return p
 }
 
-// WithFiles adds the hunks to a proposal, by file, without the versions of open documents: what is stored of another
-// session was made for other texts.
+// WithFiles adds the hunks to a proposal, by file, without the versions of open documents, since stored hunks of
+// another session were made for other texts.
 func (d *Desk) WithFiles(p methods.Proposal, hunks []workspace.Hunk) methods.Proposal {
 	byPath := map[string]int{}
 	for _, h := range hunks {
@@ -254,7 +254,7 @@ func (d *Desk) WithFiles(p methods.Proposal, hunks []workspace.Hunk) methods.Pro
 	return p
 }
 
-// worse joins the states of parts into that of the whole: what still wants a decision counts most.
+// worse joins the states of parts to that of the whole: a state that still needs a decision counts most.
 func worse(a, b event.ProposalState) event.ProposalState {
 	for _, state := range []event.ProposalState{
 		event.StateConflict, event.StateOpen, event.StateAccepted, event.StateRejected,

@@ -33,8 +33,8 @@ func (d *Desk) DiffProposal(ctx context.Context, p *methods.ProposalParams) (*me
 	return result, nil
 }
 
-// conflictText shows both sides of the hunks in conflict, those named and those of the named files, as git shows them
-// in a file: what stands there, what the agent had seen, and what it proposes.
+// conflictText shows both sides of the hunks in conflict, of the named hunks and files, as git shows them in a file:
+// the present text, what the agent had seen, and what it proposes.
 func (d *Desk) conflictText(session *agentcore.Session, ids []event.HunkID, files []uri.URI) string {
 	var b strings.Builder
 	for _, h := range session.Board().Hunks() {
@@ -75,11 +75,11 @@ func wholeLines(text string) string {
 const (
 	diffFolder = "proposals/"
 	diffEnding = ".diff"
-	// ChosenDiff is the name of a diff that no document shows.
+	// ChosenDiff is the name of a diff for which there is no document.
 	ChosenDiff = diffFolder + "chosen" + diffEnding
 )
 
-// diffName is the name of the document that shows what is chosen, "" for a choice that none shows.
+// diffName is the name of the document that shows the chosen hunks, "" where there is none.
 func (d *Desk) diffName(p *methods.ProposalParams) string {
 	name := diffFolder + string(p.Proposal)
 	switch {
@@ -93,7 +93,7 @@ func (d *Desk) diffName(p *methods.ProposalParams) string {
 	return ""
 }
 
-// DiffParams is the inverse of diffName; ok is false for what is no name of a diff document.
+// DiffParams is the inverse of diffName; ok is false for a name of no diff document.
 func (d *Desk) DiffParams(session *agentcore.Session, name string) (p *methods.ProposalParams, ok bool) {
 	rest, ok := document.CutBoth(name, diffFolder, diffEnding)
 	if !ok {
@@ -109,7 +109,7 @@ func (d *Desk) DiffParams(session *agentcore.Session, name string) (p *methods.P
 	if !ok {
 		return p, part == ""
 	}
-	// By the hunks' own paths: nothing else can be meant, and what lies outside the folders has no other way back.
+	// Only the hunks' own paths are possible, and a path outside of the folders cannot be found in another way.
 	if session != nil {
 		for _, h := range session.Board().Hunks() {
 			if strings.TrimPrefix(d.View.Relative(h.Path), "/") == file {
@@ -121,7 +121,7 @@ func (d *Desk) DiffParams(session *agentcore.Session, name string) (p *methods.P
 	return nil, false
 }
 
-// DiffText is a diff with the conflicts behind it, for people.
+// DiffText is a diff, followed by the conflicts, for people.
 func DiffText(d *methods.ProposalDiff) string {
 	switch {
 	case d.Diff != "" && d.Conflicts != "":

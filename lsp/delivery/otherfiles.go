@@ -14,20 +14,20 @@ import (
 	"github.com/agentls/agentls/lsp/short"
 )
 
-// otherFile is a file with proposed edits that wait for the user, beside the document that he is at.
+// otherFile is a file, other than the user's document, with proposed edits that wait for the user.
 type otherFile struct {
 	uri   uri.URI
 	label string // its name and what is proposed for it
 }
 
-// The answers to the question what shall become of edits in other files.
+// The answers to the question what to do with edits in other files.
 const (
 	answerShowEdits   = "Show"
 	answerAcceptEdits = "Accept"
 	answerRejectEdits = "Reject"
 )
 
-// askedFiles is how many files a question names; the rest is among all of them.
+// askedFiles is how many files a question names; the others are only among all files.
 const askedFiles = 9
 
 // asksAboutFiles reports whether the client can be asked about edits in other files, and be sent those that the user
@@ -108,8 +108,8 @@ func (d *Desk) otherFiles(session *agentcore.Session, except string) []otherFile
 	return list
 }
 
-// chooseFiles has the user choose one of several files, or all; it returns their edits and a name for these. There are
-// none where the user chooses nothing.
+// chooseFiles has the user choose one of several files, or all. It returns their edits and a name for them; none where
+// the user chooses nothing.
 func (d *Desk) chooseFiles(
 	ctx context.Context, session *agentcore.Session, files []otherFile,
 ) (methods.ProposalParams, string, error) {

@@ -13,8 +13,8 @@ import (
 	"github.com/agentls/agentls/lsp/methods"
 )
 
-// Rewind answers `agent/rewind`: what the runs behind a prompt proposed is rejected, and what of it was accepted is
-// taken back as [Desk.Undo] does. Their conversations stay as they are.
+// Rewind answers `agent/rewind`: it rejects what the runs after a prompt proposed, and takes back what was accepted of
+// it as [Desk.Undo] does. The conversations stay as they are.
 func (d *Desk) Rewind(ctx context.Context, p *methods.RewindParams) (*methods.RewindResult, error) {
 	session, err := d.Kept(ctx)
 	if err != nil {
@@ -64,7 +64,8 @@ func (d *Desk) rewind(ctx context.Context, session *agentcore.Session, result *m
 			Hunk: h.ID, Reason: "a run before the prompt wrote a part of it; decide about it by itself",
 		})
 	}
-	// What was accepted goes first: open hunks follow the text, and would be in conflict with what is taken back.
+	// Accepted hunks are taken back first: open hunks follow the text, and would be in conflict with what is taken
+	// back.
 	if len(accepted) > 0 {
 		a := &acceptance{decision: undoing{session.Board().Proposal()}, session: session, left: idsOf(accepted)}
 		undone, err := d.carryOut(ctx, a)

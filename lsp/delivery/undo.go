@@ -35,7 +35,7 @@ func (d *Desk) Undo(ctx context.Context, p *methods.UndoParams) (*methods.Accept
 			ids = append(ids, h.ID)
 		}
 	}
-	// The edits of another run are not undone by mistake. An edit that nobody can undo any more fails with its reason.
+	// Edits of another run must not be undone by mistake. An edit that can no longer be undone fails with its reason.
 	var foreign []event.HunkID
 	for _, h := range session.Board().Proposal().Accepted() {
 		if slices.Contains(ids, h.ID) &&
@@ -100,7 +100,7 @@ func (d undoing) label(edits []workspace.FileEdit) string {
 	return "undo " + short.Count(count, "edit")
 }
 
-// UndoActions take back accepted edits: those on the lines, one by one, and all that their agent did in the file.
+// UndoActions take back accepted edits: those on the lines, one by one, and all edits of their agent in the file.
 func (d *Desk) UndoActions(session *agentcore.Session, path string, x *workspace.Index, first, last int) []menu.Action {
 	if !d.Client.AppliesEdits() {
 		return nil

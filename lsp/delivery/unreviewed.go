@@ -8,23 +8,23 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 )
 
-// Unreviewed has the editor apply the edits of runs whose permission mode spares the review. What the editor does not
-// take, or the user has to look at, stays proposed. Its goroutine is Run; Wake may be called from any goroutine and
+// Unreviewed has the editor apply the edits of runs whose permission mode needs no review. Edits that the editor
+// refuses, or that the user has to see, stay proposed. Its goroutine is Run; Wake may be called from any goroutine and
 // never waits.
 type Unreviewed struct {
 	desk    *Desk
-	session func() *agentcore.Session // the window's, nil for none
-	guarded func(do func())           // tells of a panic
+	session func() *agentcore.Session // the window's session, nil for none
+	guarded func(do func())           // runs do, and reports a panic
 	tell    func(ctx context.Context, warning string)
-	news    chan struct{} // has room for one: the proposal has changed
+	news    chan struct{} // has room for one value, which says that the proposal has changed
 
-	// tried is the text of each hunk that the editor was asked to take last, so that a refused hunk is not sent for
-	// ever; owned by Run
+	// tried is the text of each hunk that the editor was last asked to take, so that a refused hunk is not sent again
+	// for ever. Run owns it.
 	tried map[event.HunkID]string
 }
 
-// NewUnreviewed makes what Run works on: the hunks of the session of the moment, nil for none. guarded tells of a
-// panic, and tell warns the user.
+// NewUnreviewed makes what Run works on: the hunks of the present session, nil for none. guarded reports a panic, and
+// tell warns the user.
 func NewUnreviewed(desk *Desk, session func() *agentcore.Session, guarded func(do func()),
 	tell func(ctx context.Context, warning string),
 ) *Unreviewed {

@@ -39,28 +39,28 @@ func fileOperation(e workspace.FileEdit) protocol.ResourceOperationKind {
 	return ""
 }
 
-// planner makes WorkspaceEdits in the form that the client takes.
+// planner makes WorkspaceEdits in the form that the client supports.
 type planner struct {
 	client    *client.Client
 	documents *document.Documents
 	view      *workspace.View
 }
 
-// plannedEdit is a WorkspaceEdit and what of ours each part of it is.
+// plannedEdit is a WorkspaceEdit, with what each part of it means to us.
 type plannedEdit struct {
 	edit protocol.WorkspaceEdit
-	// paths are the files of documentChanges, one for each, and what says in words what each does.
+	// paths has the file of each of the documentChanges, and what says in words what the change does.
 	paths, what []string
 	// refused says why files are left out, by path.
 	refused map[string]string
 	notes   *annotations
 }
 
-// plan gives edits the richest form that the client takes. What it cannot do to a file is left out, with the
-// file's other edits, since half of them is nothing that anybody proposed.
+// plan gives edits the richest form that the client supports. A file for which something is not supported is left out
+// with all of its edits, since nobody proposed only a part of them.
 //
-// The text edits come first, because their ranges and versions are those of now. Then names become free (deletions),
-// are taken (renames, the last of a chain first), and filled (new files).
+// The text edits come first, because their ranges and versions are those of the present. Then deletions make names
+// free, renames take them (the last of a chain first), and new files are made.
 func (l planner) plan(edits []workspace.FileEdit) plannedEdit {
 	p := plannedEdit{refused: map[string]string{}, notes: newAnnotations(l.client)}
 	ordered, cyclic := workspace.Ordered(edits)
@@ -86,7 +86,7 @@ func (l planner) plan(edits []workspace.FileEdit) plannedEdit {
 	return p
 }
 
-// cannot says why the client cannot be sent an edit, "" if it can.
+// cannot says why an edit cannot be sent to the client, "" if it can.
 func (l planner) cannot(e workspace.FileEdit) string {
 	kind := fileOperation(e)
 	if kind == "" || l.client.TakesDocumentChanges() && l.client.TakesResource(kind) {
@@ -97,7 +97,7 @@ func (l planner) cannot(e workspace.FileEdit) string {
 			"the change by hand", kind)
 }
 
-// text adds the text edits of a file that is there.
+// text adds the text edits of an existing file.
 func (p *plannedEdit) text(l planner, e workspace.FileEdit, texts []protocol.TextEdit) {
 	u := l.documents.URI(e.Path)
 	if !l.client.TakesDocumentChanges() {
@@ -140,7 +140,7 @@ func (p *plannedEdit) file(l planner, e workspace.FileEdit) {
 	switch fileOperation(e) {
 	case protocol.ResourceOperationKindDelete:
 		if e.Version >= 0 {
-			// A deletion carries no version. An edit of no text does, and is refused where the user has typed
+			// A deletion has no version. An edit that changes nothing has one, and is refused if the user has typed
 			// meanwhile.
 			unchanged := &protocol.TextDocumentEdit{Edits: make([]protocol.TextDocumentEditElement, 0)}
 			unchanged.TextDocument.URI, unchanged.TextDocument.Version = u, &e.Version
@@ -170,7 +170,7 @@ func (p *plannedEdit) add(change protocol.DocumentChange, path, what string) {
 // unexplained is the description of edits for which their agent gave no reason.
 const unexplained = "edits that you accepted"
 
-// annotations are the change annotations of one WorkspaceEdit: one for each reason, so that an editor which shows them
+// annotations are the change annotations of one WorkspaceEdit: one for each reason, so that an editor that shows them
 // says why. None needs a confirmation: the user has just asked for the edit, and no request of ours waits for a person.
 type annotations struct {
 	wanted, grouped bool
@@ -188,7 +188,8 @@ func newAnnotations(c *client.Client) *annotations {
 	}
 }
 
-// of returns the annotation for a reason, "" where the client takes none. A client that groups by label gets one group.
+// of returns the annotation for a reason, "" where the client supports none. A client that groups by label gets one
+// group.
 func (a *annotations) of(reason string) protocol.ChangeAnnotationIdentifier {
 	if !a.wanted {
 		return ""
@@ -212,7 +213,7 @@ func (a *annotations) of(reason string) protocol.ChangeAnnotationIdentifier {
 func (l planner) textEdits(e workspace.FileEdit) []protocol.TextEdit {
 	x := workspace.NewIndex(e.Before)
 	if last, ends := strings.CutSuffix(e.After(), "\n"); ends && e.Create && l.client.ShowsEmptyLine() {
-		// The end of the line that is there becomes that of the last one.
+		// The present line's ending becomes that of the last line.
 		return []protocol.TextEdit{{NewText: strings.TrimSuffix(last, "\r")}}
 	}
 	list := make([]protocol.TextEdit, 0, len(e.Edits))

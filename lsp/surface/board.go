@@ -30,8 +30,8 @@ import (
 	"github.com/agentls/agentls/lsp/short"
 )
 
-// Board shows the runs under way: as progress, and in the documents. Its events come in their order, from one
-// goroutine; any goroutine may ask it. It waits for the editor only where a method says so.
+// Board shows the runs under way, as progress and in the documents. One goroutine hands it events, in order; any
+// goroutine may ask it. It waits for the editor only where a method says so.
 type Board struct {
 	Means
 	*progressBoard
@@ -39,17 +39,17 @@ type Board struct {
 	live liveRuns
 }
 
-// NewBoard makes a board; Run has it show runs in documents.
+// NewBoard makes a board. Run makes it show runs in documents.
 func NewBoard(m Means) *Board {
 	b := &Board{Means: m}
 	b.progressBoard, b.inlineStatus = newProgressBoard(m, &b.live), newInlineStatus(m, &b.live)
 	return b
 }
 
-// Close ends what follows the documents.
+// Close stops following the documents.
 func (b *Board) Close() { b.live.close() }
 
-// Began has a run shown from now on.
+// Began shows a run from now on.
 func (b *Board) Began(id event.RunID, created event.RunCreated) {
 	run := b.live.begin(id, created, b.Path)
 	b.place(run)
@@ -57,26 +57,26 @@ func (b *Board) Began(id event.RunID, created event.RunCreated) {
 	b.Wake()
 }
 
-// Reported takes in how far a run is.
+// Reported notes how far a run is.
 func (b *Board) Reported(id event.RunID, p event.RunProgress) {
 	info, _ := b.Info(id)
 	b.live.report(id, p, info.Working)
 	b.changed(id)
 }
 
-// Turned takes in a change of a run's status at a time.
+// Turned notes a change of a run's status.
 func (b *Board) Turned(id event.RunID, change event.RunStatusChanged, at time.Time) {
 	b.live.turnTo(id, change, at)
 	b.changed(id)
 }
 
-// changed has the newest state of a run shown.
+// changed shows the newest state of a run.
 func (b *Board) changed(id event.RunID) {
 	b.touch(id)
 	b.Wake()
 }
 
-// Path names a run by its agent and those above it, also where their runs are shown no more.
+// Path names a run by its agent and the agents above it, also where their runs are no longer shown.
 func (b *Board) Path(id event.RunID) string {
 	if run := b.live.get(id); run != nil {
 		return run.path
@@ -94,11 +94,11 @@ func (b *Board) Path(id event.RunID) string {
 // Outcome is what a run has left for the user.
 type Outcome struct {
 	Findings, Edits int
-	// Reviewed says that the run was to find something.
+	// Reviewed says that the run was asked for findings.
 	Reviewed bool
 }
 
-// Ended ends a run's progress, and returns its end in one line; out is nil where nothing is known of it.
+// Ended ends a run's progress, and returns its end in one line. out is nil where nothing is known of the outcome.
 func (b *Board) Ended(id event.RunID, f event.RunFinished, out *Outcome) string {
 	summary := b.summary(id, f, out)
 	b.live.end(id, f)
@@ -153,7 +153,7 @@ func (b *Board) summary(id event.RunID, f event.RunFinished, out *Outcome) strin
 	return text
 }
 
-// maxFailed is how many children are named that did not do their whole task.
+// maxFailed is how many children that did not do their whole task are named.
 const maxFailed = 2
 
 // childrenOf says how many children a run had and which of them did not complete, "" for none.

@@ -18,23 +18,23 @@ import (
 	"github.com/agentls/agentls/lsp/remark"
 )
 
-// Diagnostics sends diagnostics: the open findings and hunks of a file, and what is wrong with a file of ours, whole.
-// Whoever changes something touches the file; one goroutine publishes, so that a burst of changes costs few messages.
+// Diagnostics sends the diagnostics of whole files: open findings and hunks, and what is wrong with a file of ours.
+// Code that changes something touches the file; one goroutine publishes, so that a burst of changes costs few messages.
 type Diagnostics struct {
 	Means
-	// remarks are the diagnostics of a file for the text that is given; open says that it is an open document.
+	// remarks returns the diagnostics of a file for this text; open says that it is an open document.
 	remarks func(path string, x *workspace.Index, open bool) []protocol.Diagnostic
-	// stale says that the diagnostics which the editor has pulled are no longer right. It never waits.
+	// stale reports that the diagnostics that the editor has pulled are outdated. It never waits.
 	stale func()
-	news  chan struct{} // has room for one: there are dirty files
+	news  chan struct{} // has room for one value, which says that there are dirty files
 
 	mu    sync.Mutex
 	dirty map[string]bool
-	typed map[string]bool // will be dirty when typingTime is over
-	gone  map[string]bool // folders below which whatever is shown is dirty
-	wiped map[string]bool // files of which the client has to be told even that nothing is to be shown
+	typed map[string]bool // files that will be dirty when typingTime is over
+	gone  map[string]bool // folders below which all shown files are dirty
+	wiped map[string]bool // files of which the client must be told even that there are no diagnostics
 	hosts map[string]bool // documents that show the hunks of new files
-	all   bool            // whatever is shown is dirty
+	all   bool            // whether all shown files are dirty
 	pulls pulls
 
 	shown map[string]bool // files with diagnostics at the client; owned by Run
@@ -81,8 +81,8 @@ func (p *Diagnostics) TouchShown() {
 	p.Touch()
 }
 
-// Clear has the diagnostics of a file sent even if there are none and were none: Neovim takes those of a file along to
-// its new name. It never waits.
+// Clear sends the diagnostics of a file even if there are none and were none: Neovim takes the diagnostics of a file
+// along to its new name. It never waits.
 func (p *Diagnostics) Clear(path string) {
 	p.mu.Lock()
 	p.wiped[path] = true
@@ -90,10 +90,10 @@ func (p *Diagnostics) Clear(path string) {
 	p.Touch(path)
 }
 
-// typingTime is how long the diagnostics of a text wait for the user to type on: they are not about half a word then.
+// typingTime is how long the diagnostics of a text wait while the user types, so that they are not about half a word.
 const typingTime = 150 * time.Millisecond
 
-// TouchSoon is touch for a document that is being typed in. It never waits.
+// TouchSoon is Touch for a document in which the user types. It never waits.
 func (p *Diagnostics) TouchSoon(path string) {
 	p.mu.Lock()
 	p.typed[path] = true
@@ -101,8 +101,7 @@ func (p *Diagnostics) TouchSoon(path string) {
 	wake(p.news)
 }
 
-// Hosted takes in the documents that show hunks of new files now. It returns them together with the documents of the
-// call before.
+// Hosted notes the documents that show hunks of new files now. It returns them together with those of the former call.
 func (p *Diagnostics) Hosted(now []string) []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -164,7 +163,7 @@ func (p *Diagnostics) Run(ctx context.Context) {
 func (p *Diagnostics) publish(ctx context.Context, path string) error {
 	caps, announced := p.Client.PublishDiagnostics()
 	if !announced && !p.Client.PullsDiagnostics() {
-		return nil // the end of a run tells what was found, in words
+		return nil // the end of a run says in words what was found
 	}
 	list, version, err := p.Of(ctx, path)
 	if err != nil {
@@ -179,7 +178,7 @@ func (p *Diagnostics) publish(ctx context.Context, path string) error {
 	delete(p.wiped, path)
 	pulled := p.pulled(path)
 	if told, was := p.pulls.told[path]; pulled && told != id && (was || len(list) > 0) {
-		p.pulls.told[path] = id // it is told once
+		p.pulls.told[path] = id // it is reported once
 		p.stale()
 	}
 	p.mu.Unlock()
@@ -203,7 +202,7 @@ func (p *Diagnostics) publish(ctx context.Context, path string) error {
 	return p.Client.Notify(ctx, protocol.MethodTextDocumentPublishDiagnostics, &params)
 }
 
-// Launches are the documents that runs were launched on, "" for none, also those of former processes. It has its own
+// Launches are the documents on which runs were launched, "" for none, also runs of former processes. It has its own
 // lock, which is not held while the store is read.
 type Launches struct {
 	// read finds the document of a run.
@@ -219,8 +218,8 @@ func NewLaunches(read func(event.RunID) (string, error), logger *slog.Logger) *L
 	return &Launches{read: read, logger: logger, paths: map[event.RunID]string{}}
 }
 
-// Path returns the document that a run, or the first one above it that has any, was launched on. It may read the store.
-// What cannot be read now is asked for again the next time.
+// Path returns the document on which a run, or the first run above it that has one, was launched. It may read the
+// store. What cannot be read now is asked for again next time.
 func (l *Launches) Path(run event.RunID) string {
 	l.mu.Lock()
 	path, known := l.paths[run]

@@ -22,31 +22,30 @@ import (
 )
 
 const (
-	// inlineInterval is the least time between two requests that the client asks again for what is shown in its
-	// documents.
+	// inlineInterval is the least time between two requests to the client to ask again for what its documents show.
 	inlineInterval = 250 * time.Millisecond
-	// maxInline is how many runs are shown at one line; those beyond are counted.
+	// maxInline is how many runs are shown at one line; further ones are counted.
 	maxInline = 3
 )
 
-// inlineStatus shows the runs under way in the documents: as inlay hints, else as lenses, and by hover. Its goroutine
-// is Run; the other methods may be called from any goroutine.
+// inlineStatus shows the runs under way in the documents: as inlay hints, or else as lenses, and by hover. Its
+// goroutine is Run; the other methods may be called from any goroutine.
 type inlineStatus struct {
 	Means
 	live    *liveRuns
-	news    chan struct{}      // has room for one: a run, or the settings, have changed
-	settles chan chan struct{} // closed by Run when the client shows what there is
+	news    chan struct{}      // has room for one value, which says that a run, or the settings, have changed
+	settles chan chan struct{} // each is closed by Run when the client shows the present state
 
 	mu    sync.Mutex
 	stop  context.CancelFunc // ends Run; nil before it begins
 	ended bool
 	over  chan struct{} // closed when Run has ended
 
-	// Owned by Run.
+	// The fields below are owned by Run.
 	hints  bool   // are registered
 	hovers string // the registration of hovers, "" for none
 	shown  string // what the client was last told to ask for
-	failed bool   // the client does not answer as it should; told once
+	failed bool   // whether the client fails to answer; the user is told once
 }
 
 func newInlineStatus(m Means, live *liveRuns) *inlineStatus {
@@ -62,7 +61,7 @@ func (i *inlineStatus) Wake() { wake(i.news) }
 // settleTime bounds the wait for a client that is slow to ask again.
 const settleTime = time.Second
 
-// Settle waits until the client was told to ask again for what has changed by now, and has answered; no longer than
+// Settle waits until the client was told to ask again for all changes so far, and has answered, but no longer than
 // settleTime.
 func (i *inlineStatus) Settle(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, settleTime)
@@ -81,7 +80,7 @@ func (i *inlineStatus) Settle(ctx context.Context) {
 	}
 }
 
-// End ends Run, and waits until it sends nothing any more, or ctx ends.
+// End ends Run, and waits until Run sends nothing more, or ctx ends.
 func (i *inlineStatus) End(ctx context.Context) error {
 	i.mu.Lock()
 	i.ended = true
@@ -99,7 +98,7 @@ func (i *inlineStatus) End(ctx context.Context) error {
 	}
 }
 
-// Run keeps what the client shows up to date until ctx ends.
+// Run keeps the documents of the client up to date until ctx ends.
 func (i *inlineStatus) Run(ctx context.Context) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -146,7 +145,7 @@ func (i *inlineStatus) Run(ctx context.Context) {
 	}
 }
 
-// refresh registers what is wanted now, and has the client ask again where it shows something else than there is.
+// refresh makes the registrations that are needed now, and has the client ask again where it shows an outdated state.
 func (i *inlineStatus) refresh(ctx context.Context) error {
 	if err := i.register(ctx); err != nil {
 		return err
@@ -192,8 +191,9 @@ func (i *inlineStatus) register(ctx context.Context) error {
 	return err
 }
 
-// registerHovers has the client ask for hovers in agentls's own files, and in all documents while a run is under way.
-// The one registration is taken back before the other is made: a client asks for each, and would show the answer twice.
+// registerHovers has the client ask for hovers in agentls's own files and, while a run is under way, in all documents.
+// The former registration is taken back before the new one is made: with both, a client would ask for each and show the
+// answer twice.
 func (i *inlineStatus) registerHovers(ctx context.Context) error {
 	want, where := "own", authoring.Selector(i.ConfigFile)
 	if i.live.any() {
@@ -216,12 +216,12 @@ func (i *inlineStatus) registerHovers(ctx context.Context) error {
 	return nil
 }
 
-// allDocuments selects the documents that have a place in a file system, or will get one.
+// allDocuments selects the documents that are in a file system, or will be.
 var allDocuments = protocol.DocumentSelector{
 	&protocol.TextDocumentFilterScheme{Scheme: "file"}, &protocol.TextDocumentFilterScheme{Scheme: "untitled"},
 }
 
-// registerAnywhere registers a feature for all documents, or takes the registration back.
+// registerAnywhere registers a feature for all documents or, without on, takes the registration back.
 func registerAnywhere(ctx context.Context, c *client.Client, id, method string, on bool) error {
 	if !on {
 		return c.Unregister(ctx, id, method)
@@ -229,7 +229,7 @@ func registerAnywhere(ctx context.Context, c *client.Client, id, method string, 
 	return c.Register(ctx, id, method, &protocol.TextDocumentRegistrationOptions{DocumentSelector: &allDocuments})
 }
 
-// inlineWay is how the runs under way are shown in documents, beside hover.
+// inlineWay is how documents show the runs under way, besides hover.
 type inlineWay int
 
 const (
@@ -255,8 +255,8 @@ func (i *inlineStatus) inlineWay() inlineWay {
 	return inlineNowhere
 }
 
-// place finds where a run is shown: the document that it was launched on, or the one that the user touched last where a
-// root has none, and in it the line, which follows the user's typing from now on.
+// place finds where a run is shown. It is the document on which the run was launched or, for a root without one, the
+// document that the user touched last. The line in it follows the user's typing from now on.
 func (i *inlineStatus) place(run *liveRun) {
 	if run.launched == "" && run.depth == 0 {
 		if doc := i.Documents.Last(); doc != nil {
@@ -270,17 +270,17 @@ func (i *inlineStatus) place(run *liveRun) {
 	}
 	line := info.StartLine - 1
 	var mark *workspace.Mark
-	if file, err := i.View.Read(run.launched); err == nil { // else it is shown at the top
+	if file, err := i.View.Read(run.launched); err == nil { // otherwise it is shown at the top
 		mark = i.View.Track(run.launched, file.Stamp, line, line+1, i.Wake)
 	}
 	i.live.change(run.id, func(r *liveRun) { r.line, r.mark = line, mark })
 }
 
-// statusLine is what is shown at one line of a document: some runs, and how many there are beyond.
+// statusLine is what one line of a document shows: some runs, and how many further ones there are.
 type statusLine struct {
 	line  int
 	runs  []runStatus
-	waits int // of those beyond, those that wait
+	waits int // how many of the further runs wait
 	more  int
 }
 
@@ -290,7 +290,7 @@ type runStatus struct {
 	label, story string
 }
 
-// labels are the runs of a line as they are shown.
+// labels are the texts of the runs at a line.
 func (l statusLine) labels() []string {
 	var list []string
 	for _, r := range l.runs {
@@ -305,7 +305,7 @@ func (l statusLine) labels() []string {
 	return list
 }
 
-// statuses are the runs under way by the open documents that show them, the lines in order.
+// statuses are the runs under way, by the open documents that show them, with the lines in order.
 func (i *inlineStatus) statuses() map[string][]statusLine {
 	if !i.live.any() {
 		return nil
@@ -357,8 +357,8 @@ type place struct {
 	line int
 }
 
-// places are where a run is shown: where it was launched, and at the top of the file that it works on. A child that is
-// nowhere in an open document is shown with the run that started it. The board's lock is held.
+// places are the places at which a run is shown: where it was launched, and at the top of the file that it works on. A
+// child that has no place in an open document is shown with the run that started it. The board's lock is held.
 func (r *liveRun) places(open map[string]bool) []place {
 	var list []place
 	if open[r.launched] {
@@ -383,8 +383,7 @@ func (r *liveRun) places(open map[string]bool) []place {
 	return list
 }
 
-// Hints answers `textDocument/inlayHint`: the runs under way that are shown in the document, at the ends of their
-// lines.
+// Hints answers `textDocument/inlayHint` with the runs under way that the document shows, at the ends of their lines.
 func (i *inlineStatus) Hints(_ context.Context, p *protocol.InlayHintParams) ([]protocol.InlayHint, error) {
 	doc := i.Documents.Get(document.Path(p.TextDocument.URI))
 	if doc == nil || !i.hintsOn() {
@@ -424,8 +423,8 @@ func (i *inlineStatus) statusLenses(path string, add addLens) {
 // maxStops is how many runs a menu offers to end.
 const maxStops = 10
 
-// Stops end the runs under way that have to do with a document, one by one: not every editor lets its user cancel
-// a progress.
+// Stops are actions that end, one by one, the runs under way that concern a document, since not every editor lets its
+// user cancel a progress.
 func (i *inlineStatus) Stops(path string) []menu.Action {
 	if !i.live.any() {
 		return nil
@@ -447,7 +446,7 @@ func (i *inlineStatus) Stops(path string) []menu.Action {
 	return list
 }
 
-// Hover is what the runs that are shown at a line are doing, "" for none.
+// Hover says what the runs at a line are doing, "" for none.
 func (i *inlineStatus) Hover(path string, line int) string {
 	for _, l := range i.statuses()[path] {
 		if l.line == line {

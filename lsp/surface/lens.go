@@ -15,9 +15,9 @@ import (
 	"github.com/agentls/agentls/lsp/remark"
 )
 
-// Lenses answers `textDocument/codeLens`: what can be done with each proposed edit above it, and with all of the
-// file, and the launch actions, above its first line. Each lens has its command; none has to be resolved. The proposal
-// is "" where no session is open.
+// Lenses answers `textDocument/codeLens`: above each proposed edit, what can be done with it, and above the first line,
+// what can be done with all edits of the file, and the launch actions. Each lens has its command, so that none has to
+// be resolved. proposal is "" where no session is open.
 func (b *Board) Lenses(u uri.URI, proposal event.ProposalID, hunks []workspace.Hunk) ([]protocol.CodeLens, error) {
 	if !lensesOn(b.Settings()) {
 		return nil, nil
@@ -66,7 +66,7 @@ func (b *Board) Lenses(u uri.URI, proposal event.ProposalID, hunks []workspace.H
 	return lenses, faults
 }
 
-// hunkLenses are those of one hunk, which one names.
+// hunkLenses are the lenses of one hunk, which one names.
 func hunkLenses(h workspace.Hunk, form remark.Form, one methods.ProposalParams,
 	add func(title, command string, argument any),
 ) {

@@ -14,54 +14,54 @@ import (
 	"github.com/agentls/agentls/lsp/short"
 )
 
-// liveRuns are the runs under way, and what has ended below them, as their events tell. The pump alone changes them;
-// any goroutine reads. It has its own lock.
+// liveRuns are the runs under way, and the ended ones below them, as their events describe them. Only the pump changes
+// them; any goroutine may read. It has its own lock.
 type liveRuns struct {
 	mu    sync.Mutex
 	runs  map[event.RunID]*liveRun
 	roots []*liveRun // the oldest first
 }
 
-// liveRun is what is shown of a run. What stands above children is fixed when it begins; the board's lock guards the
-// rest.
+// liveRun is what is shown of a run. The fields above children are fixed when the run begins; the board's lock guards
+// the others.
 type liveRun struct {
 	id     event.RunID
-	parent *liveRun // nil for a root, and where it is not known
+	parent *liveRun // nil for a root, and where the parent is not known
 	depth  int
-	// path names it by the agents above it: "coder ▸ explore".
+	// path names the run by its agent and those above it: "coder ▸ explore".
 	path                        string
 	agent, title, model, prompt string
-	// launched is the document that it was launched on, "" for none.
+	// launched is the document on which the run was launched, "" for none.
 	launched string
-	// line is where in that document, 0-based; mark follows it, nil for the document as a whole.
+	// line is the run's line in that document, 0-based. mark follows the line; it is nil for the document as a whole.
 	line int
 	mark *workspace.Mark
 
 	children   []*liveRun // the oldest first
 	status     event.Status
-	reason     string // what it waits for
-	message    string // what it does
+	reason     string // what the run waits for
+	message    string // what the run does
 	activities []string
 	turn       int
 	usage      event.Usage
 	percent    uint32
-	working    string    // the file that it works on
-	begun      time.Time // of its work; zero while it is in the queue
-	// result is what came of it, once it has ended.
+	working    string    // the file that the run works on
+	begun      time.Time // when its work began; zero while it is in the queue
+	// result is the run's result, once it has ended.
 	result event.RunResult
 }
 
-// maxTitle bounds what is shown of a run's title, in characters.
+// maxTitle bounds how much of a run's title is shown, in characters.
 const maxTitle = 60
 
 const (
-	// maxSaid bounds what is shown of an answer, in characters.
+	// maxSaid bounds how much of an answer is shown, in characters.
 	maxSaid = 160
-	// maxFiles is how many files are named that a run changed.
+	// maxFiles is how many changed files of a run are named.
 	maxFiles = 3
 )
 
-// begin takes in a run. The path of its parent is asked for where that is not known.
+// begin adds a run. It calls pathOf for the path of a parent that it does not know.
 func (b *liveRuns) begin(id event.RunID, created event.RunCreated, pathOf func(event.RunID) string) *liveRun {
 	r := &liveRun{
 		id: id, depth: created.Depth, path: created.Agent, agent: created.Agent,
@@ -94,10 +94,10 @@ func (b *liveRuns) begin(id event.RunID, created event.RunCreated, pathOf func(e
 	return r
 }
 
-// titled is the run as its progress is titled.
+// titled is the title of the run's progress.
 func (r *liveRun) titled() string { return r.path + ": " + r.title }
 
-// change changes a run, and reports whether there is one of that id.
+// change changes a run, and reports whether there is a run with that id.
 func (b *liveRuns) change(id event.RunID, change func(*liveRun)) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -116,7 +116,7 @@ func (b *liveRuns) get(id event.RunID) *liveRun {
 	return b.runs[id]
 }
 
-// report takes in how far a run is.
+// report notes how far a run is.
 func (b *liveRuns) report(id event.RunID, p event.RunProgress, working string) {
 	b.change(id, func(r *liveRun) {
 		r.message, r.turn, r.usage = permission.Visible(p.Message), p.Turn, p.Usage
@@ -129,7 +129,7 @@ func (b *liveRuns) report(id event.RunID, p event.RunProgress, working string) {
 	})
 }
 
-// turnTo takes in a change of a run's status at a time.
+// turnTo notes a change of a run's status.
 func (b *liveRuns) turnTo(id event.RunID, change event.RunStatusChanged, at time.Time) {
 	b.change(id, func(r *liveRun) {
 		r.status, r.reason = change.Status, permission.Visible(change.Reason)
@@ -139,8 +139,8 @@ func (b *liveRuns) turnTo(id event.RunID, change event.RunStatusChanged, at time
 	})
 }
 
-// end takes in the end of a run. With a root everything below it is forgotten; what ends below others is still part of
-// their story.
+// end notes the end of a run. With a root, everything below it is forgotten. Runs that end below others stay, since
+// they are a part of what is told about these.
 func (b *liveRuns) end(id event.RunID, f event.RunFinished) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -165,7 +165,7 @@ func (b *liveRuns) forget(r *liveRun) {
 	}
 }
 
-// close ends what follows the documents.
+// close stops following the documents.
 func (b *liveRuns) close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -223,8 +223,8 @@ func (r *liveRun) facts(withTurn bool) string {
 	return strings.Join(parts, " · ")
 }
 
-// ended is what came of a run in a few words: how far its task is done, why no further, its turns and the files that
-// it changed.
+// ended says in a few words how a run ended: how far its task is done, why no further, its turns and the files that it
+// changed.
 func (r *liveRun) ended() string {
 	outcome := string(r.result.Outcome)
 	if r.reason != "" && r.reason != outcome {
@@ -245,13 +245,13 @@ func madeOf(result event.RunResult) []string {
 	return parts
 }
 
-// said is the first line of what a run answered, "" for nothing.
+// said is the first line of a run's answer, "" for none.
 func said(result event.RunResult) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(result.Output), "\n")
 	return short.Beginning(permission.Visible(line), maxSaid)
 }
 
-// shown is what is told of a run in a line, with its turn, and how much of its limits is used.
+// shown is the line about a run, with its turn, and the used share of its limits.
 func (b *liveRuns) shown(r *liveRun) (facts string, percent uint32) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -268,7 +268,7 @@ func (b *liveRuns) waiting(r *liveRun) string {
 	return ""
 }
 
-// counted are the states of a run's children: how many there are, and which did not do their whole task.
+// counted returns how many children a run has, and which of them did not do their whole task.
 func (r *liveRun) counted() (n int, failed []*liveRun) {
 	for _, child := range r.children {
 		if child.status.Final() && child.result.Outcome != event.ChildStatusCompleted {

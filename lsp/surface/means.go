@@ -13,7 +13,7 @@ import (
 	"github.com/agentls/agentls/lsp/remark"
 )
 
-// Means are what the surfaces work with. All of it is set, and may be used by any goroutine.
+// Means are what the surfaces work with. All of it is set, and any goroutine may use it.
 type Means struct {
 	Client    *client.Client
 	Documents *document.Documents
@@ -23,11 +23,11 @@ type Means struct {
 	// ConfigFile is the user's own configuration.
 	ConfigFile string
 
-	// Goes starts a goroutine whose context ends with the server; a panic in it is told.
+	// Goes starts a goroutine whose context ends with the server; a panic in it is reported.
 	Goes func(do func(context.Context))
-	// Guarded tells of a panic in do.
+	// Guarded runs do, and reports a panic in it.
 	Guarded func(do func())
-	// Settings are those of now, nil before they were read.
+	// Settings returns the present settings, nil before they were read.
 	Settings func() *config.Config
 	// Info finds a run of this process.
 	Info func(event.RunID) (history.Run, bool)
@@ -39,6 +39,6 @@ func lensesOn(c *config.Config) bool { return c != nil && c.CodeLens }
 func wake(news chan<- struct{}) {
 	select {
 	case news <- struct{}{}:
-	default: // whoever reads has not seen the last news yet, and will see these with it
+	default: // the reader has not seen the last token yet, and will see this change with it
 	}
 }

@@ -14,27 +14,27 @@ import (
 )
 
 const (
-	// progressInterval is the least time between two reports of one run; reports that come faster are joined.
+	// progressInterval is the least time between two reports of one run; faster reports are joined.
 	progressInterval = 100 * time.Millisecond
-	// clockInterval is how often a run tells how long it is at work when nothing else is new.
+	// clockInterval is how often a run reports how long it has been at work when nothing else has changed.
 	clockInterval = time.Second
-	// logInterval is progressInterval for a client that shows no progress, and gets lines in its log.
+	// logInterval is progressInterval for a client that shows no progress and gets lines in its log.
 	logInterval = 5 * time.Second
-	// reportsPerSecond bounds the reports of all children together. What the user started has a bound of its own, so
-	// that it is not held up by hundreds of children.
+	// reportsPerSecond bounds the reports of all children together. Runs of the user have a bound of their own, so that
+	// hundreds of children do not delay them.
 	reportsPerSecond = 40
 )
 
-// pace bounds how often something happens, whoever does it. Its methods may be called from any goroutine.
+// pace bounds how often something happens. Its methods may be called from any goroutine.
 type pace struct {
 	interval time.Duration
-	burst    int // how many may happen at once after a rest
+	burst    int // how many times it may happen at once after a rest
 
 	mu   sync.Mutex
-	next time.Time // when the one that was reserved last may happen
+	next time.Time // when the last reserved one may happen
 }
 
-// reserve takes the next free moment, and returns how long it is until then.
+// reserve reserves the next free moment, and returns how long it is until then.
 func (p *pace) reserve() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -46,37 +46,38 @@ func (p *pace) reserve() time.Duration {
 	return max(0, p.next.Sub(now))
 }
 
-// progressBoard shows each run as `$/progress` with a token of the server's own, or in the log of a client that shows
-// no progress. Every run has a goroutine that speaks for it, so that a client which is slow to answer holds up nothing
-// else; the goroutine ends with the run.
+// progressBoard shows each run as `$/progress` with a token of the server, or in the log of a client that shows no
+// progress. Each run has a goroutine that reports on it, so that a client that is slow to answer delays nothing else.
+// The goroutine ends with the run.
 type progressBoard struct {
-	// speaker makes a run's way to the client; it may wait for the client, and fails where that takes no progress.
+	// speaker makes the way to report a run to the client. It may wait for the client, and fails where the client takes
+	// no progress.
 	speaker func(context.Context, *runProgress) (speaker, error)
 	Means
 	live *liveRuns
-	// mains bounds the reports of the users' own runs, children those of all others.
+	// mains bounds the reports of the users' own runs, children those of all other runs.
 	mains, children pace
 
 	mu   sync.Mutex
-	runs map[event.RunID]*runProgress // until they have ended and the client was told
+	runs map[event.RunID]*runProgress // until the run has ended and the client was told so
 	// waited are the progresses on tokens that came with a client's requests to wait for runs.
 	waited map[event.RunID][]*runProgress
 }
 
-// runProgress is one run on its way to the client.
+// runProgress is the reporting on one run to the client.
 type runProgress struct {
-	run   *liveRun               // fixed before anybody speaks
+	run   *liveRun               // set before the reporting begins
 	token protocol.ProgressToken // the client's own, nil for one of the server's
 	pace  *pace
-	news  chan struct{} // has room for one: the run has changed
+	news  chan struct{} // has room for one value, which says that the run has changed
 	over  chan struct{} // closed when the run has ended
 	told  chan struct{} // closed when the client was told of the end
 
 	mu    sync.Mutex
 	end   string
 	ended bool
-	begun bool // the client takes the progress, and hears of its beginning
-	muted bool // it shall hear of no beginning any more
+	begun bool // whether the client takes the progress, and was told that it began
+	muted bool // whether the client must not be told of a begin any more
 }
 
 func newRunProgress(p *pace) *runProgress {
@@ -108,7 +109,7 @@ func (b *progressBoard) begin(run *liveRun) {
 	}
 }
 
-// start has a goroutine speak for a run. The lock is held.
+// start starts the goroutine that reports on a run. The lock is held.
 func (b *progressBoard) start(p *runProgress, run *liveRun) {
 	p.run = run
 	b.Goes(func(ctx context.Context) {
@@ -120,9 +121,9 @@ func (b *progressBoard) start(p *runProgress, run *liveRun) {
 	})
 }
 
-// Wait tells of a run on a token that came with the client's request to wait for it, from now or from its beginning on.
-// A run that is not shown any more is not told of. stop ends it, and returns once the client was told, since the token
-// ends with the answer; it must be called.
+// Wait reports on a run by a token that came with the client's request to wait for it, from now or from the run's begin
+// on. It does not report on a run that is no longer shown. stop ends the reporting, and returns once the client was
+// told, since the token ends with the answer; it must be called.
 func (b *progressBoard) Wait(run event.RunID, token protocol.ProgressToken) (stop func(context.Context, string)) {
 	p := newRunProgress(&b.mains)
 	p.token = token
@@ -168,7 +169,7 @@ func (b *progressBoard) forget(p *runProgress) {
 	}
 }
 
-// Drain waits until the client was told the end of every run whose beginning it was told. It mutes the runs that the
+// Drain waits until the client was told the end of every run of whose begin it was told. It mutes the runs that the
 // client has not heard of yet.
 func (b *progressBoard) Drain(ctx context.Context) error {
 	b.mu.Lock()
@@ -241,7 +242,7 @@ func (p *runProgress) ending() (message string, ended bool) {
 	return p.end, p.ended
 }
 
-// start reports whether the client is to hear of the beginning.
+// start reports whether the client is to be told of the begin.
 func (p *runProgress) start() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -249,16 +250,16 @@ func (p *runProgress) start() bool {
 	return p.begun
 }
 
-// speaker is how a run's progress reaches the client. Each function reports whether it did.
+// speaker is the way in which a run's progress reaches the client. Each function reports whether it did.
 type speaker struct {
 	begin, report func(message string, percent uint32) bool
 	end           func(message string) bool
 	interval      time.Duration
-	// state is what is told of the run.
+	// state is what is reported of the run.
 	state func() (message string, percent uint32)
 }
 
-// speak tells the client about the run until its end.
+// speak reports on the run to the client until the run's end.
 func (b *progressBoard) speak(ctx context.Context, p *runProgress) {
 	to, err := b.speaker(ctx, p)
 	if err != nil {
@@ -280,7 +281,7 @@ func (b *progressBoard) speak(ctx context.Context, p *runProgress) {
 		select {
 		case <-pause.C:
 		case <-news:
-		case <-p.over: // the end does not wait
+		case <-p.over: // the end is reported without delay
 		case <-ctx.Done():
 			return false
 		}
@@ -303,7 +304,7 @@ func (b *progressBoard) speak(ctx context.Context, p *runProgress) {
 		if _, ended := p.ending(); ended {
 			break
 		}
-		said, shown = to.state() // the newest
+		said, shown = to.state() // the newest state
 		if !to.report(said, shown) || !rest(to.interval, nil) {
 			return
 		}
@@ -312,9 +313,10 @@ func (b *progressBoard) speak(ctx context.Context, p *runProgress) {
 	to.end(end)
 }
 
-// speakerOf is how the client is told of a run: by `$/progress` or, where it takes none, by lines in its log.
+// speakerOf is the way in which the client is told of a run: by `$/progress` or, where the client takes none, by lines
+// in its log.
 func (b *progressBoard) speakerOf(ctx context.Context, p *runProgress) (speaker, error) {
-	if p.token != nil { // which is the client's word that it takes it
+	if p.token != nil { // a token of the client means that it takes the progress
 		return b.progressOf(ctx, p, p.token), nil
 	}
 	if !b.Client.TakesProgress() {
@@ -333,7 +335,7 @@ func (b *progressBoard) speakerOf(ctx context.Context, p *runProgress) (speaker,
 	}
 }
 
-// progressOf tells by `$/progress`.
+// progressOf reports by `$/progress`.
 func (b *progressBoard) progressOf(ctx context.Context, p *runProgress, token protocol.ProgressToken) speaker {
 	send := func(value any) bool {
 		raw, err := protocol.Marshal(value)
@@ -363,7 +365,7 @@ func (b *progressBoard) progressOf(ctx context.Context, p *runProgress, token pr
 	}
 }
 
-// linesOf tells by lines in the client's log: the beginning, what the run waits for, and the end.
+// linesOf reports by lines in the client's log: the begin, what the run waits for, and the end.
 func (b *progressBoard) linesOf(ctx context.Context, p *runProgress) speaker {
 	line := func(text string) bool {
 		err := b.Client.Log(ctx, protocol.MessageTypeInfo, "agentls: "+text)
@@ -379,7 +381,7 @@ func (b *progressBoard) linesOf(ctx context.Context, p *runProgress) speaker {
 		begin:    func(message string, _ uint32) bool { return line(p.run.titled()) && waits(message) },
 		report:   func(message string, _ uint32) bool { return waits(message) },
 		end: func(message string) bool {
-			return line(strings.TrimSuffix(p.run.path, p.run.agent) + message) // which begins with the agent
+			return line(strings.TrimSuffix(p.run.path, p.run.agent) + message) // the message begins with the agent
 		},
 	}
 }

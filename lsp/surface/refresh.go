@@ -13,20 +13,20 @@ import (
 	"github.com/agentls/agentls/lsp/client"
 )
 
-// watchedDiffs is how many diff documents are kept up to date at most; those that were shown first are forgotten first.
+// watchedDiffs is how many diff documents are kept up to date; those that were shown first are dropped first.
 const watchedDiffs = 100
 
 // Refresher tells the client to ask again: for lenses, for diagnostics that it pulls, and for the texts of our own
-// documents. Whoever changes something tells it, without waiting; one goroutine asks, since each request waits for an
-// answer.
+// documents. Code that changes something notifies it without waiting; one goroutine sends the requests, since each
+// waits for an answer.
 type Refresher struct {
 	Means
 	news chan struct{} // has room for one: something below is to be done
 
 	mu     sync.Mutex
 	lenses bool // are to be asked for again
-	pulled bool // diagnostics that the client pulls are others than it was told
-	looked bool // the settings may say otherwise whether there are lenses
+	pulled bool // the client has pulled diagnostics that are outdated
+	looked bool // the settings may have changed whether there are lenses
 	diffs  []diffDocument
 	stale  map[uri.URI]bool
 
@@ -39,7 +39,7 @@ type diffDocument struct {
 	proposal event.ProposalID
 }
 
-// NewRefresher makes a refresher that Run asks for.
+// NewRefresher makes a refresher, whose requests Run sends.
 func NewRefresher(m Means) *Refresher {
 	return &Refresher{Means: m, news: make(chan struct{}, 1), stale: map[uri.URI]bool{}}
 }
@@ -95,7 +95,7 @@ func (r *Refresher) SettingsChanged() {
 	wake(r.news)
 }
 
-// Run asks until ctx ends.
+// Run sends requests until ctx ends.
 func (r *Refresher) Run(ctx context.Context) {
 	for {
 		select {
@@ -124,9 +124,9 @@ func (r *Refresher) Run(ctx context.Context) {
 	}
 }
 
-// renewLenses registers the lenses with a client that takes registrations, or takes them back; any other has to ask for
-// them again when the user wants them or does not any more. changed says that those which there were are not right any
-// more.
+// renewLenses registers the lenses with a client that takes registrations, or takes the registration back. It tells any
+// other client to ask for lenses again when the user wants them or no longer does. changed says that the lenses that
+// the client has are outdated.
 func (r *Refresher) renewLenses(ctx context.Context, changed bool) error {
 	c, on := r.Client, lensesOn(r.Settings())
 	switched := on != r.on

@@ -24,7 +24,7 @@ const (
 	commandInterval = time.Second
 )
 
-// Status tells a client that speaks the custom protocol how the server is, and the status line, when that changes.
+// Status tells a client that speaks the custom protocol the state of the server, and the status line, when they change.
 // Its goroutine is Run; Wake may be called from any goroutine.
 type Status struct {
 	StatusMeans
@@ -32,27 +32,27 @@ type Status struct {
 
 	mu   sync.Mutex
 	line commandLine // what the user's command printed last
-	busy bool        // it runs
+	busy bool        // whether the command runs
 
 	sent methods.StatusParams // owned by Run
 	told bool                 // anything was sent; owned by Run
 }
 
-// commandLine is what a command printed for an input.
+// commandLine is the line that a command printed for an input.
 type commandLine struct {
 	command, input, text string
 	err                  error
 }
 
-// StatusMeans are what the status is made of. All of it is set, and may be used by any goroutine.
+// StatusMeans are what the status is made from. All of it is set, and any goroutine may use it.
 type StatusMeans struct {
 	Means
 	Board *Board
-	// Failing is why nothing can work; nil where it can, or nobody knows yet.
+	// Failing says why nothing can work; nil where it can, or where that is not known yet.
 	Failing func() error
 	// Fault is what is wrong with the settings, "" for nothing.
 	Fault func() string
-	// Facts are those of the server and its session, without the runs.
+	// Facts returns the facts of the server and its session, without those of the runs.
 	Facts func() statusline.Facts
 	// Command runs the user's command for the status line in a folder.
 	Command func(ctx context.Context, command, dir string, input []byte) (string, error)
@@ -99,7 +99,7 @@ func (b *Status) Run(ctx context.Context) {
 	}
 }
 
-// status is how the server is now.
+// status is the present state of the server.
 func (b *Status) status() methods.StatusParams {
 	if err := b.Failing(); err != nil {
 		return methods.StatusParams{
@@ -134,8 +134,8 @@ func (b *Status) status() methods.StatusParams {
 	return status
 }
 
-// commanded is what the user's command printed last. Where the facts are others by now it is run again, beside this
-// goroutine, and wakes the board when it has ended.
+// commanded is the line that the user's command printed last. Where the facts have changed since, it runs the command
+// again on another goroutine, which wakes the board at the end.
 func (b *Status) commanded(command string, facts statusline.Facts) (string, error) {
 	input, err := json.Marshal(facts)
 	if err != nil {
@@ -169,7 +169,7 @@ func (b *Status) commanded(command string, facts statusline.Facts) (string, erro
 	return last.text, last.err
 }
 
-// facts adds what there is to say of the runs.
+// facts adds the facts of the runs.
 func (b *liveRuns) facts(f statusline.Facts) statusline.Facts {
 	b.each(func(r *liveRun) {
 		f.Running++
@@ -193,7 +193,7 @@ func (b *liveRuns) facts(f statusline.Facts) statusline.Facts {
 	return f
 }
 
-// statusValues are the facts for a template: a zero is empty, so that it makes a condition false.
+// statusValues are the facts for a template. A zero is an empty text, so that it makes a condition false.
 func statusValues(f statusline.Facts) map[string]string {
 	number := func(n int) string {
 		if n == 0 {
@@ -218,7 +218,7 @@ func statusValues(f statusline.Facts) map[string]string {
 }
 
 func expandStatus(f statusline.Facts, text string) string {
-	template, _ := agent.ParseTemplate(text) // what is wrong with it stays as it is written
+	template, _ := agent.ParseTemplate(text) // faulty parts stay as they are written
 	return template.Expand(statusValues(f))
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// maxTask bounds what a story shows of a run's task, in characters.
+	// maxTask bounds how much of a run's task a story shows, in characters.
 	maxTask = 300
 	// maxChildren is how many children a story has; those that still run come first.
 	maxChildren = 10
@@ -20,7 +20,7 @@ const (
 	maxInstructions = 10
 )
 
-// story is a run as a person reads it who points at it: agent, model, task, status, turns, tokens, what it did last,
+// story describes a run for a person who points at it: agent, model, task, status, turns, tokens, what it did last,
 // what instructs it, and its children. The board's lock is held.
 func (r *liveRun) story(markdown bool, instructions []string) string {
 	shown := func(text string) string {
@@ -82,7 +82,8 @@ func (r *liveRun) story(markdown bool, instructions []string) string {
 	return b.String()
 }
 
-// rank orders children: those at work, those that wait, those that did not do their whole task, the others.
+// rank orders children: first those at work, then those that wait, then those that did not do their whole task, then
+// the others.
 func rank(r *liveRun) int {
 	switch {
 	case r.status == event.StatusWaiting, r.status == event.StatusPending:
@@ -95,7 +96,7 @@ func rank(r *liveRun) int {
 	return 2
 }
 
-// escaped is a text that models wrote, without the signs that Markdown and HTML give a meaning to.
+// escaped is a text of a model without the characters that have a meaning in Markdown and HTML.
 func escaped(text string) string {
 	var b strings.Builder
 	for _, r := range text {
@@ -107,7 +108,7 @@ func escaped(text string) string {
 	return b.String()
 }
 
-// firstOf are the first of the lines that tell what instructs a run.
+// firstOf are the first lines of those that say what instructs a run.
 func firstOf(lines []string, shown func(string) string) string {
 	list := make([]string, 0, maxInstructions+1)
 	for _, line := range lines[:min(len(lines), maxInstructions)] {
