@@ -60,6 +60,7 @@ var imports = map[string]because{
 		"github.com/spf13/pflag":          "cobra's flags and their errors",
 		"golang.org/x/term":               "is the output a terminal, and how wide",
 		"golang.org/x/sys":                "signals that os has no names for",
+		"agentcore/promptfile":            "lists the prompts that users call",
 	},
 
 	"lsp": {
@@ -218,6 +219,8 @@ var imports = map[string]because{
 		"lsp/methods":         "questions and answers on the wire",
 	},
 	"lsp/listing": {
+		"agentcore":             "what becomes of a prompt",
+		"agentcore/promptfile":  "prompts that users call",
 		"agentcore/instruction": "files with instructions",
 		"agentcore/config":      "layers of settings",
 		"agentcore/event":       "failures, and files as URIs",
@@ -265,7 +268,12 @@ var imports = map[string]because{
 	},
 
 	"agentcore": {
+		"agentcore/lazyregexp":        "how names of symbols look",
+		"agentcore/mcpname":           "prompts of MCP servers",
 		"agentcore/mention":           "what prompts point at",
+		"agentcore/outline":           "symbols that prompts point at",
+		"agentcore/promptfile":        "prompts that users call",
+		"agentcore/toolset":           "why no command may run",
 		"agentcore/git":               "the changes that a prompt is about",
 		"agentcore/instruction":       "what an agent would be instructed to do",
 		"agentcore/agent":             "definitions of what runs",
@@ -422,6 +430,7 @@ var imports = map[string]because{
 		"golang.org/x/sys": "names of signals",
 	},
 	"agentcore/authority": {
+		"agentcore/promptfile":  "what a prompt of a folder runs",
 		"agentcore/instruction": "instructions act in a folder, too",
 		"agentcore/agent":       "modes and rules of definitions",
 		"agentcore/config":      "rules of the configuration; it acts in a folder, too",
@@ -658,14 +667,28 @@ var imports = map[string]because{
 		"agentcore/glob":                   "which globs can be matched with",
 		"github.com/bmatcuk/doublestar/v4": "globs of applyTo",
 	},
+	"agentcore/frontmatter": {
+		"go.yaml.in/yaml/v3": "the head of a file",
+	},
+	"agentcore/promptfile": {
+		"agentcore/agent":       "layers are those of definitions",
+		"agentcore/beneath":     "reads files, and nothing that a link leads out to",
+		"agentcore/clip":        "descriptions are bounded",
+		"agentcore/frontmatter": "the head of a file",
+		"agentcore/lazyregexp":  "how places of arguments and commands look",
+		"agentcore/permission":  "what a reader of a text does not see; rules as others write them",
+		"agentcore/skill":       "skills that a user calls",
+		"agentcore/spelling":    "did you mean",
+		"agentcore/tool":        "names of tools as others write them",
+	},
 	"agentcore/skill": {
-		"agentcore/clip":       "descriptions are bounded",
-		"agentcore/beside":     "a panic over one file is raised where the load is answered",
-		"agentcore/agent":      "layers and problems are those of definitions",
-		"agentcore/event":      "places of problems",
-		"agentcore/permission": "what a reader of a text does not see",
-		"agentcore/spelling":   "did you mean",
-		"go.yaml.in/yaml/v3":   "frontmatter of skills",
+		"agentcore/frontmatter": "the head of a file",
+		"agentcore/clip":        "descriptions are bounded",
+		"agentcore/beside":      "a panic over one file is raised where the load is answered",
+		"agentcore/agent":       "layers and problems are those of definitions",
+		"agentcore/event":       "places of problems",
+		"agentcore/permission":  "what a reader of a text does not see",
+		"agentcore/spelling":    "did you mean",
 	},
 	"agentcore/beside":   {}, // a leaf: panics of goroutines reach whoever waits for them
 	"agentcore/spelling": {},

@@ -78,6 +78,8 @@ type Options struct {
 	UserConfig string
 	// Home is the user's home folder, whose .claude/CLAUDE.md instructs agents; empty means none.
 	Home string
+	// ConfigDir is the user's folder of agentls's configuration, in which prompts lie; empty means none.
+	ConfigDir string
 	// Redactor knows secrets that must not be stored, published or sent; nil means a new one. The engine adds the
 	// keys of its providers.
 	Redactor *secret.Redactor
@@ -266,7 +268,7 @@ func prepare(o *Options) (*Engine, error) {
 		Checking:  make(chan struct{}, runtime.GOMAXPROCS(0)), Crash: o.Crash, Logger: o.Logger,
 		Outputs:  run.Outputs{Dir: filepath.Join(stateDir, "outputs"), Redactor: o.Redactor},
 		StateDir: stateDir, KeysFile: o.KeysFile,
-		User: run.User{Config: o.UserConfig, Home: o.Home}, Redactor: o.Redactor,
+		User: run.User{Config: o.UserConfig, Home: o.Home, Folder: o.ConfigDir}, Redactor: o.Redactor,
 		Machine: slot.NewMachine(filepath.Join(stateDir, "slots"),
 			func() int { return e.Config().MaxChildrenPerMachine }),
 	}
@@ -573,9 +575,10 @@ func (e *Engine) RunInfo(id event.RunID) (history.Run, error) {
 	return r.Info(), nil
 }
 
-// Steer tells a run something, and what its "@"s name. The run reads it at its next turn; of an iterated run the pass
-// under way does, and those behind it. The error is of the kind not_found where this process has no such run, and
-// not_allowed where it has spoken its last word.
+// Steer tells a run something, and what its "@"s name; a prompt that it calls by "/" is told as text, and keeps the run
+// its agent, model and tools. The run reads it at its next turn; of an iterated run the pass under way does, and those
+// behind it. The error is of the kind not_found where this process has no such run, and not_allowed where it has spoken
+// its last word.
 func (e *Engine) Steer(id event.RunID, text string) error {
 	r, err := e.run(id)
 	if err != nil {
@@ -584,6 +587,20 @@ func (e *Engine) Steer(id event.RunID, text string) error {
 	session, err := e.Session(r.In().ID)
 	if err != nil {
 		return err
+	}
+	call, err := session.called(e.process.Context, text)
+	switch {
+	case err != nil:
+		return err
+	case call != nil && len(call.commands) > 0:
+		return &fault.Error{
+			Kind: fault.NotAllowed,
+			Detail: fmt.Sprintf("the prompt /%s runs commands, and a run under way can only be told a text",
+				call.prompt.Name),
+			Hint: "start a run with it, or wait for this one and follow it",
+		}
+	case call != nil:
+		text = call.text
 	}
 	mentioned, err := session.mentioned(e.process.Context, r.Agent(), text)
 	if err != nil {

@@ -31,7 +31,7 @@ const (
 
 // attach puts what the prompt of a request mentions into it.
 func (s *Session) attach(ctx context.Context, request *RunRequest) error {
-	list, err := s.mentioned(ctx, request.Agent, request.Prompt)
+	list, err := s.mentioned(ctx, request.Agent, cmp.Or(request.Expanded, request.Prompt), request.Context.Paths...)
 	if err != nil {
 		return err
 	}
@@ -44,22 +44,32 @@ func (s *Session) attach(ctx context.Context, request *RunRequest) error {
 	return nil
 }
 
-// mentioned reads what the "@"s of a prompt for an agent name, as the runs of the session see it: each once, in their
-// order. What names nothing is text, as in "@types/node". What the agent may not see is refused with the reason, and
-// nothing is sent.
-func (s *Session) mentioned(ctx context.Context, agent, text string) ([]prompt.Attachment, error) {
+// mentioned is read for a prompt that is about to be sent: what is refused of it is the error.
+func (s *Session) mentioned(ctx context.Context, agent, text string, near ...string) ([]prompt.Attachment, error) {
+	list, refused, err := s.read(ctx, agent, text, near...)
+	if err == nil && len(refused) > 0 {
+		err = fmt.Errorf("%s: %w", refused[0].Mention, refused[0].Err)
+	}
+	return list, err
+}
+
+// read reads what the "@"s of a prompt for an agent name, as the runs of the session see it: each once, in their order.
+// What names nothing is text, as in "@types/node". What the agent may not see is refused with the reason.
+// near are files, absolute, in which symbols are looked for first.
+func (s *Session) read(ctx context.Context, agent, text string, near ...string,
+) (list []prompt.Attachment, refused []Refusal, err error) {
 	found := mention.Find(text)
 	if len(found) == 0 {
-		return nil, nil
+		return nil, nil, nil
 	}
 	rights, err := s.rightsOf(agent)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	m := mentions{session: s, rights: rights, layer: s.shared.Board.Proposal().Fork()}
+	m := mentions{session: s, rights: rights, layer: s.shared.Board.Proposal().Fork(), near: near}
 	for _, one := range found {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		a, ok, err := m.read(ctx, one)
 		if problem, ok := errors.AsType[*workspace.FileError](err); ok {
@@ -68,7 +78,8 @@ func (s *Session) mentioned(ctx context.Context, agent, text string) ([]prompt.A
 			err = &told
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", one.Text(text), err)
+			refused = append(refused, Refusal{one.Text(text), err})
+			continue
 		}
 		same := func(b prompt.Attachment) bool { return b.Name == a.Name && b.About == a.About }
 		if !ok || slices.ContainsFunc(m.list, same) {
@@ -79,7 +90,7 @@ func (s *Session) mentioned(ctx context.Context, agent, text string) ([]prompt.A
 		}
 		m.list = append(m.list, a)
 	}
-	return m.list, nil
+	return m.list, refused, nil
 }
 
 // mentions are those of one prompt at work.
@@ -87,6 +98,7 @@ type mentions struct {
 	session *Session
 	rights  authority.Rights
 	layer   *workspace.Layer
+	near    []string
 	list    []prompt.Attachment
 	size    int
 }
@@ -106,7 +118,7 @@ func (m *mentions) read(ctx context.Context, one mention.Mention) (a prompt.Atta
 	if errors.As(err, &problem) && problem.Kind == workspace.Outside && !exists(one.Name) {
 		return a, false, nil // as "@/components/x" of a program's own
 	} else if errors.As(err, &problem) && problem.Kind == workspace.NotFound {
-		return a, false, nil
+		return m.symbol(ctx, one)
 	} else if err != nil {
 		return a, false, err
 	}
@@ -126,11 +138,13 @@ func (m *mentions) read(ctx context.Context, one mention.Mention) (a prompt.Atta
 	case err == nil:
 		return textOf(view, file, one), true, nil
 	case errors.As(err, &problem) && problem.Kind == workspace.NotFound:
-		return a, false, nil
+		return m.symbol(ctx, one)
 	case errors.As(err, &problem) && problem.Kind == workspace.Directory:
 		return m.folder(path)
 	case errors.As(err, &problem) && problem.Kind == workspace.Binary && isImage(path):
-		return prompt.Attachment{Name: view.Shown(path), Text: "(an image: look at it by `read`)\n"}, true, nil
+		return prompt.Attachment{
+			Kind: prompt.Image, Name: view.Shown(path), Text: "(an image: look at it by `read`)\n",
+		}, true, nil
 	}
 	return a, false, err
 }
@@ -158,7 +172,7 @@ func exists(name string) bool {
 
 // textOf is a file, or the lines of it that are meant, numbered as the tool read numbers them.
 func textOf(view *workspace.View, file workspace.File, one mention.Mention) prompt.Attachment {
-	a := prompt.Attachment{Name: view.Shown(file.Path), Path: file.Path, Stamp: file.Stamp}
+	a := prompt.Attachment{Kind: prompt.File, Name: view.Shown(file.Path), Path: file.Path, Stamp: file.Stamp}
 	lines := workspace.Lines(file.Text)
 	first, last := 1, len(lines)
 	if one.First > 0 {
@@ -207,12 +221,14 @@ func (m *mentions) folder(path string) (prompt.Attachment, bool, error) {
 	if len(entries) == 0 {
 		b.WriteString("(nothing is in it)\n")
 	}
-	return prompt.Attachment{Name: m.session.shared.View.Shown(path) + "/", Text: b.String()}, true, nil
+	return prompt.Attachment{
+		Kind: prompt.Folder, Name: m.session.shared.View.Shown(path) + "/", Text: b.String(),
+	}, true, nil
 }
 
 // diff is what is not committed.
 func (m *mentions) diff(ctx context.Context) (prompt.Attachment, error) {
-	a := prompt.Attachment{Name: mention.Diff, About: git.Scope{Kind: git.Uncommitted}.String()}
+	a := prompt.Attachment{Kind: prompt.Diff, Name: mention.Diff, About: git.Scope{Kind: git.Uncommitted}.String()}
 	changes, err := ReadChanges(ctx, m.session.shared.View, git.Scope{Kind: git.Uncommitted})
 	if fault.Is(err, fault.Unchanged) {
 		a.Text = "(nothing is uncommitted)\n"
@@ -265,5 +281,5 @@ func (m *mentions) diagnostics(ctx context.Context) prompt.Attachment {
 	case more > 0:
 		text += fmt.Sprintf("… and %d more\n", more)
 	}
-	return prompt.Attachment{Name: mention.Diagnostics, Text: text}
+	return prompt.Attachment{Kind: prompt.Diagnostics, Name: mention.Diagnostics, Text: text}
 }

@@ -35,6 +35,9 @@ func (s *Session) Start(ctx context.Context, request RunRequest) (_ event.RunID,
 	if err := request.ReadIterations(); err != nil {
 		return "", err
 	}
+	if err := s.fill(ctx, &request); err != nil {
+		return "", err
+	}
 	if err := s.readChanges(ctx, &request); err != nil {
 		return "", err
 	}

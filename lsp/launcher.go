@@ -48,21 +48,30 @@ func (l *launcher) Run(ctx context.Context, p *methods.RunParams) (*methods.RunS
 			request.Limits.Cost = *l.MaxCost
 		}
 	}
-	if c := p.Context; c != nil {
-		if c.URI != "" {
-			about, _, err := l.about(ctx, c.URI, c.Range)
-			if err != nil {
-				return nil, err
-			}
-			request.Context = about
-		}
-		request.Context.Paths = append(request.Context.Paths, document.Paths(c.URIs)...)
-		request.Changes = changesOf(c.Changes)
+	if err := l.point(ctx, p.Context, &request); err != nil {
+		return nil, err
 	}
 	if p.After != "" {
 		return l.follow(ctx, p, request)
 	}
 	return l.startRun(ctx, p.Session, request)
+}
+
+// point puts into a request what the editor points at; nil means nothing.
+func (l *launcher) point(ctx context.Context, c *methods.RunContext, request *agentcore.RunRequest) error {
+	if c == nil {
+		return nil
+	}
+	if c.URI != "" {
+		about, _, err := l.about(ctx, c.URI, c.Range)
+		if err != nil {
+			return err
+		}
+		request.Context = about
+	}
+	request.Context.Paths = append(request.Context.Paths, document.Paths(c.URIs)...)
+	request.Changes = changesOf(c.Changes)
+	return nil
 }
 
 // follow starts a run whose prompt follows the conversation of another one.

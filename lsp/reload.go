@@ -121,7 +121,10 @@ func (r *reloader) concerns(path string) bool {
 func (r *reloader) roots() []string { return r.trust.roots() }
 
 // foreign are the folders of other tools whose files are read, too, below a project or the home folder.
-var foreign = []string{".claude/agents", ".claude/skills", ".opencode/agent", ".opencode/agents"}
+var foreign = []string{
+	".claude/agents", ".claude/commands", ".claude/skills", ".opencode/agent", ".opencode/agents", ".opencode/command",
+	".opencode/commands",
+}
 
 // watched are the files and folders that load reads.
 func (r *reloader) watched() []watch.Target {
@@ -148,7 +151,8 @@ func (r *reloader) watched() []watch.Target {
 	}
 	for _, root := range roots {
 		list = append(list, watch.Target{Path: filepath.Join(root, ".agentls"), Base: root, Depth: deep},
-			watch.Target{Path: filepath.Join(root, config.ProjectServers)})
+			watch.Target{Path: filepath.Join(root, config.ProjectServers)},
+			watch.Target{Path: filepath.Join(root, ".github", "prompts"), Base: root, Depth: 1})
 		for _, name := range instruction.Named() {
 			list = append(list, watch.Target{Path: filepath.Join(root, filepath.FromSlash(name)), Base: root, Depth: 1})
 		}
@@ -285,9 +289,10 @@ func (r *reloader) engineOptions(v *authoring.Vocabulary) agentcore.Options {
 	o := r.options
 	return agentcore.Options{
 		StateDir: o.Dirs.State, Config: v.Config, Agents: v.Registry, Skills: v.Skills, OpenModel: o.OpenModel,
-		Getenv: o.Getenv, KeysFile: o.Dirs.Keys(), UserConfig: o.Dirs.File, Home: r.home(), Redactor: o.Redactor,
-		Crash:  o.Crash,
-		Logger: r.logger, Name: r.client.Title(), TrustChanged: r.touch, Editor: r.lender,
+		Getenv: o.Getenv, KeysFile: o.Dirs.Keys(), UserConfig: o.Dirs.File, Home: r.home(), ConfigDir: o.Dirs.Config,
+		Redactor: o.Redactor,
+		Crash:    o.Crash,
+		Logger:   r.logger, Name: r.client.Title(), TrustChanged: r.touch, Editor: r.lender,
 	}
 }
 

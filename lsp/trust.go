@@ -382,6 +382,7 @@ func kindsOf(folder authority.FolderTrust) string {
 		{"agent", "agents"},
 		{"skill", "skills"},
 		{"instructions", "instructions"},
+		{"prompt", "prompts"},
 		{"hook", "hooks"},
 		{"mcp", "MCP servers"},
 		{"config", "settings"},

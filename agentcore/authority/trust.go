@@ -19,6 +19,7 @@ import (
 	"github.com/agentls/agentls/agentcore/hook"
 	"github.com/agentls/agentls/agentcore/instruction"
 	"github.com/agentls/agentls/agentcore/permission"
+	"github.com/agentls/agentls/agentcore/promptfile"
 	"github.com/agentls/agentls/agentcore/store"
 )
 
@@ -353,7 +354,7 @@ func (d *Decisions) TrustedFolders(ctx context.Context) ([]FolderDecision, error
 type ActingItem struct {
 	// Path of its file below the folder, with slashes.
 	Path string
-	// Kind is "agent", "hook", "mcp", "config", "instructions" or "skill".
+	// Kind is "agent", "hook", "mcp", "config", "instructions", "skill" or "prompt".
 	Kind string
 	// Description is what it is, in one line with hidden characters visible.
 	Description string
@@ -392,6 +393,11 @@ func DescribeActing(root string, actors []permission.Actor) []ActingItem {
 			add(a.Path, "skill", "A file of a skill.")
 		case prompts[a.Path]:
 			add(a.Path, "agent", "A prompt of an agent.")
+		case promptfile.Is(a.Path):
+			add(a.Path, "prompt", "A prompt that you may call.")
+			describePrompt(dir, a.Path, func(text string) { add(a.Path, "prompt", text) })
+		case promptfile.Beside(a.Path):
+			add(a.Path, "prompt", "A file beside prompts.")
 		case len(defined[a.Path]) > 0:
 			add(a.Path, "agent", namedAgents(defined[a.Path]))
 		case strings.Contains(a.Path, "/agents/"), strings.Contains(a.Path, "/agent/"):
@@ -426,6 +432,28 @@ func describeDefined(defined []*agent.Definition, add func(kind, text string)) {
 		case len(server.Command) > 0:
 			add("mcp", server.Name+" runs "+strings.Join(server.Command, " "))
 		}
+	}
+}
+
+// maxPromptCommands bounds the commands of a prompt that are told.
+const maxPromptCommands = 20
+
+// describePrompt tells which commands a prompt of a folder runs, by its slash path. dir may be nil, in which nothing
+// is.
+func describePrompt(dir *os.Root, name string, add func(text string)) {
+	if dir == nil {
+		return
+	}
+	text, err := readBelow(dir, name)
+	if err != nil {
+		return // what cannot be read is no prompt
+	}
+	for i, line := range promptfile.Commands(string(text)) {
+		if i == maxPromptCommands {
+			add("Calling it runs more commands.")
+			return
+		}
+		add("Calling it runs " + line)
 	}
 }
 

@@ -57,6 +57,37 @@ func Find(prompt string) []Mention {
 	return list
 }
 
+// Open finds the mention that is being written at the end of a text: where its "@" stands, in bytes, and what is
+// written of its name. start is -1 where there is none.
+func Open(before string) (start int, name string) {
+	for at := 0; at < len(before); {
+		switch c := before[at]; {
+		case c == '`':
+			at = behindCode(before, at)
+		case c != '@' || !begins(before, at):
+			at++
+		default:
+			rest := before[at+1:]
+			if quoted, ok := strings.CutPrefix(rest, `"`); ok && !strings.ContainsAny(quoted, "\"\n") {
+				return at, quoted
+			}
+			if strings.IndexFunc(rest, unicode.IsSpace) < 0 {
+				return at, rest
+			}
+			at++
+		}
+	}
+	return -1, ""
+}
+
+// Write is a name as a mention.
+func Write(name string) string {
+	if word(name) == name && !strings.HasPrefix(name, `"`) {
+		return "@" + name
+	}
+	return `@"` + strings.Trim(name, `"`) + `"`
+}
+
 // begins reports whether what stands at a place is a word of its own.
 func begins(prompt string, at int) bool {
 	before, _ := utf8.DecodeLastRuneInString(prompt[:at])

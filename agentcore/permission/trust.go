@@ -19,10 +19,10 @@ import (
 )
 
 // acting are the files and folders of a workspace folder from which agentls takes what acts: configuration with hooks
-// and MCP servers, definitions and skills, agentls's own and those of other tools.
+// and MCP servers, definitions, skills and prompts, agentls's own and those of other tools.
 var acting = []string{
-	".agentls", ".mcp.json", ".claude/agents", ".claude/skills", ".opencode/agent",
-	".opencode/agents",
+	".agentls", ".mcp.json", ".claude/agents", ".claude/commands", ".claude/skills", ".github/prompts",
+	".opencode/agent", ".opencode/agents", ".opencode/command", ".opencode/commands",
 }
 
 // Files beyond these bounds are not read, and so not trusted.

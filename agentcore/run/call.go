@@ -34,6 +34,7 @@ type call struct {
 	leftOut   string             // what its command changed and may not, and why; empty for nothing
 	made      *event.CallSummary // of the result, once it has ended
 	line      *line              // for a call that starts a child
+	unasked   bool               // whether the user is not asked about it: it is denied then
 }
 
 // faultLine is an error in one line: where its first only begins a list, with the list's first item.

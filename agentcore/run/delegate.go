@@ -47,7 +47,7 @@ func (h hostDelegation) delegate(ctx context.Context, task tool.Task) (*Run, err
 	}
 	for above := r; above != nil; above = above.parent {
 		if above.definition.Slug == definition.Slug &&
-			strings.TrimSpace(above.request.Prompt) == strings.TrimSpace(task.Prompt) {
+			strings.TrimSpace(above.request.words()) == strings.TrimSpace(task.Prompt) {
 			return nil, fmt.Errorf("this is the very task that %s was given; do it yourself, or hand on a part of it",
 				above.pathOfAgents())
 		}

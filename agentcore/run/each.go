@@ -20,7 +20,8 @@ func (r fan) carry() error {
 		at := r.session.Slots.Reserve() // so that they begin in this order
 		child, err := r.child(Request{
 			at:    at,
-			Agent: r.definition.Slug, Prompt: r.request.Prompt, Model: r.request.Model, Limits: r.request.Limits,
+			Agent: r.definition.Slug, Prompt: r.request.words(), Commands: r.request.Commands, Only: r.request.Only,
+			Model: r.request.Model, Limits: r.request.Limits,
 			PermissionMode: r.request.PermissionMode, // they are this run, in parts
 			Iterations:     r.request.Iterations, Until: r.request.Until,
 			Title:       fmt.Sprintf("%s %s", r.request.Title, filepath.Base(path)),

@@ -85,7 +85,8 @@ func (r iteration) pass(i int, before []passEnd) (passEnd, error) {
 	limits.Timeout = cmp.Or(limits.Timeout, own.Timeout, r.config.DefaultTimeout)
 	said := r.passes.recall()
 	child, err := r.child(Request{
-		Agent: r.definition.Slug, Prompt: r.request.Prompt + r.request.passText(i, before, said),
+		Agent: r.definition.Slug, Prompt: r.request.words() + r.request.passText(i, before, said),
+		Commands: r.request.Commands, Only: r.request.Only,
 		Model:          r.request.Model,
 		Limits:         limits,
 		PermissionMode: r.request.PermissionMode, Context: r.request.Context, pass: i,

@@ -98,7 +98,7 @@ func (r *Run) startHooks() error {
 		e = hook.SessionStart
 	}
 	input := r.hooks.input(e)
-	input.Prompt = r.request.Prompt
+	input.Prompt = r.request.words()
 	var outcome hook.Outcome
 	var err error
 	switch {

@@ -35,7 +35,7 @@ func New(p *Process, s *Session, parent *Run, request Request) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := bare(p, s, parent, definition, request)
+	r := bare(p, s, parent, request.Only.of(definition), request)
 	r.config, r.skills = cfg, skills
 	r.child = func(below Request) (*Run, error) { return New(p, s, r, below) }
 	r.launch = r.Launch
@@ -164,6 +164,7 @@ func equip(r *Run) {
 	}
 	r.gate.plan, r.gate.layer = &r.plan, func() *workspace.Layer { return r.layer }
 	r.gate.rights = newRights(r)
+	r.gate.only, r.gate.limited = onlyOf(r)
 	r.tools = newTools(r)
 }
 

@@ -19,6 +19,8 @@ import (
 type gate struct {
 	*questions
 	rights  authority.Rights
+	only    *permission.Policy // decides on the limited tools, of which its prompt leaves some calls; nil for none
+	limited []string
 	plan    *plan
 	trusted func() bool
 	network []string // the hosts that the configuration allows
@@ -43,11 +45,20 @@ func (g *gate) permit(c *call) (refusal string, err error) {
 	}
 	changed := g.external(c, &request)
 	decision := c.narrowed(g.rights.Policy.Decide(request, g.rights.Grants()))
+	if decision.Action != permission.Deny && slices.Contains(g.limited, request.Tool) {
+		if kept := g.only.Decide(request, nil); kept.Action != permission.Allow {
+			return denied(permission.Decision{Advice: "go on without it"},
+				"the prompt that started this run keeps this tool for other calls alone ("+kept.Reason+")"), nil
+		}
+	}
 	switch decision.Action {
 	case permission.Allow:
 		g.allow(request.Paths)
 		return "", nil
 	case permission.Ask:
+		if c.unasked {
+			return denied(decision, decision.Reason), nil
+		}
 		if changed != "" {
 			decision.Reason = changed + "; " + decision.Reason
 		}

@@ -79,6 +79,7 @@ type Process struct {
 type User struct {
 	Config string // the config.toml, empty for none
 	Home   string // the home folder, empty for none
+	Folder string // the folder of agentls's configuration, which holds prompts; empty for none
 }
 
 // Sandboxes are what the sandboxes of all runs share.

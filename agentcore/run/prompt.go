@@ -2,6 +2,7 @@ package run
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,9 +16,9 @@ func factsOf(r *Run) *prompt.Facts {
 	f := &prompt.Facts{
 		Definition: r.definition, Config: r.config, Skills: r.skills, Tools: r.tools, View: r.session.View,
 		Limits: r.limits, Created: r.created, Role: r.role(), Path: r.pathOfAgents(), Depth: r.depth, Task: r.task,
-		Prompt: r.request.Prompt, Expanded: r.expanded, Inherited: r.inherited.text,
+		Prompt: r.request.words(), Expanded: r.expanded, Inherited: r.inherited.text,
 		Paths: c.Paths, StartLine: c.StartLine, EndLine: c.EndLine, Finding: c.Finding,
-		Changes: c.Changes, Attachments: r.request.Attachments,
+		Changes: c.Changes, Attachments: append(slices.Clip(r.request.Attachments), r.outputs...),
 		Instructions: r.instructed.first,
 	}
 	if r.request.Comment != nil {

@@ -25,6 +25,14 @@ type Request struct {
 	// Agent is a slug or alias; empty means the configuration's default agent.
 	Agent  string
 	Prompt string
+	// Expanded is what a prompt of a file made of Prompt, which calls it by its name; empty for none.
+	Expanded string
+	// Commands are run before the first answer, as calls of the run that nobody is asked about; it gets their output
+	// with the attachments.
+	Commands []string
+	// Only are the tools, by canonical name, and their calls that the run keeps of those that it would have; nil means
+	// all.
+	Only *Kept
 	// Title is for people; empty means the prompt's first line.
 	Title string
 	// Context is what the prompt is about.
@@ -68,6 +76,25 @@ type Request struct {
 	pass int
 }
 
+// Kept are tools that a run keeps of those that its agent has.
+type Kept struct {
+	Tools []string
+	// Calls allow those calls that are kept of the tools. They allow nothing that the agent's own rules do not.
+	Calls []permission.Rule
+}
+
+// of is a definition that has no other tools.
+func (k *Kept) of(d *agent.Definition) *agent.Definition {
+	if k == nil {
+		return d
+	}
+	kept := *d
+	kept.Tools = slices.DeleteFunc(slices.Clone(k.Tools), func(name string) bool {
+		return d.Tools != nil && !slices.Contains(d.Tools, "*") && !slices.Contains(d.Tools, name)
+	})
+	return &kept
+}
+
 // Context is what a prompt is about.
 type Context struct {
 	// Paths are absolute.
@@ -79,6 +106,9 @@ type Context struct {
 	// Changes are those that it is about; nil for none.
 	Changes *prompt.Changes
 }
+
+// words are what the run is asked for, as its model gets it.
+func (q *Request) words() string { return cmp.Or(q.Expanded, q.Prompt) }
 
 // fits checks what a request asks of an agent. root says that the user starts it.
 func (q *Request) fits(definition *agent.Definition, root bool) error {

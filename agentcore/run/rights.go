@@ -47,6 +47,28 @@ func newRights(r *Run) authority.Rights {
 	return made
 }
 
+// onlyOf decides on the calls of the tools that the run keeps for some calls alone, which are limited; nil where there
+// are none.
+func onlyOf(r *Run) (policy *permission.Policy, limited []string) {
+	only := r.request.Only
+	if only == nil {
+		return nil, nil
+	}
+	layer := permission.Layer{Name: "the prompt's file"}
+	for _, name := range only.Tools {
+		whole := func(rule permission.Rule) bool { return rule.Tool == name && rule.Pattern == "" }
+		if !slices.ContainsFunc(only.Calls, whole) {
+			limited = append(limited, name)
+			layer.Rules = append(layer.Rules, permission.Rule{Tool: name, Pattern: "*", Action: permission.Ask})
+		}
+	}
+	if len(limited) == 0 {
+		return nil, nil
+	}
+	layer.Rules = append(layer.Rules, only.Calls...)
+	return r.gate.rights.Within(r.id, nil, authority.Boundary{Rules: []permission.Layer{layer}}), limited
+}
+
 // descendsFrom reports whether the run is one, or was started by it or below it.
 func (r *Run) descendsFrom(id event.RunID) bool {
 	for ; r != nil; r = r.parent {

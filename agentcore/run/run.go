@@ -71,6 +71,9 @@ func (r *Run) work() error {
 		if err := r.startServers(); err != nil {
 			return err
 		}
+		if err := r.runCommands(); err != nil {
+			return err
+		}
 	}
 	if err := carries.carry(); err != nil {
 		return err

@@ -30,6 +30,11 @@ type Skill struct {
 	License, Compatibility string
 	// AllowedTools are the tools that the skill's author expects it to need, as written. They give no permission.
 	AllowedTools []string
+	// Hint says what a user may write behind the skill's name, as written, and Arguments are the names of that.
+	Hint      string
+	Arguments []string
+	// Uncalled says that users do not call it by its name: it is for agents alone.
+	Uncalled bool
 	// Problems are what is wrong with the file. The skill can be used nevertheless.
 	Problems []agent.Problem
 

@@ -59,9 +59,9 @@ func trustCommand(p *process, s *settings) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "trust [FOLDER]",
 		Short: "Show what would act in a folder, and trust it",
-		Long: `Show the agents, skills, instructions, hooks, MCP servers and the configuration in a folder (default: the current one),
-and ask whether to trust them. Nothing of them is used before. A change of any of these files ends the trust. Base URLs, keys,
-providers and wider permissions are never taken from a folder, trusted or not.`,
+		Long: `Show the agents, skills, prompts, instructions, hooks, MCP servers and the configuration in a folder (default: the
+current one), and ask whether to trust them. Nothing of them is used before. A change of any of these files ends the
+trust. Base URLs, keys, providers and wider permissions are never taken from a folder, trusted or not.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) <= 1 {
 				return nil
@@ -358,7 +358,7 @@ func (p *process) tellUntrusted(t authority.FolderTrust, quiet bool) {
 		kinds[item.Kind]++
 	}
 	var parts []string
-	for _, kind := range []string{"agent", "skill", "instructions", "hook", "mcp", "config"} {
+	for _, kind := range []string{"agent", "skill", "instructions", "prompt", "hook", "mcp", "config"} {
 		if n := kinds[kind]; n > 0 {
 			words := map[string]string{"instructions": kind, "mcp": "MCP servers", "config": "configuration"}
 			parts = append(parts, cmp.Or(words[kind], kind+"s"))

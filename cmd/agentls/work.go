@@ -257,6 +257,7 @@ func (o *opening) engine(ctx context.Context, p *process) (*agentcore.Engine, er
 		}
 	}
 	o.options.Config, o.options.Skills, o.options.UserConfig, o.options.Home = o.cfg, skills, o.dirs.File, p.home
+	o.options.ConfigDir = o.dirs.Config
 	o.options.Sandbox, o.options.SandboxLevel = o.tried.report, o.tried.level
 	o.options.State = o.state
 	repairTold := o.state != nil

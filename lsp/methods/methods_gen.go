@@ -47,6 +47,8 @@ const (
 	MethodLendModels      = "agent/model/lend"
 	MethodUsage           = "agent/usage"
 	MethodSkills          = "agent/skills"
+	MethodPrompts         = "agent/prompts"
+	MethodExpand          = "agent/expand"
 	MethodMCP             = "agent/mcp"
 	MethodTrust           = "agent/trust"
 	MethodAsk             = "agent/ask"
@@ -93,6 +95,8 @@ const (
 	CommandLendModels      = "agentls.model.lend"
 	CommandUsage           = "agentls.usage"
 	CommandSkills          = "agentls.skills"
+	CommandPrompts         = "agentls.prompts"
+	CommandExpand          = "agentls.expand"
 	CommandMCP             = "agentls.mcp"
 	CommandTrust           = "agentls.trust"
 	CommandReview          = "agentls.review"
@@ -214,6 +218,13 @@ type Server interface {
 	Usage(ctx context.Context, params *UsageParams) (*UsageReport, error)
 	// Skills answers `agent/skills`. Lists the skills.
 	Skills(ctx context.Context, params *SkillsParams) (*SkillList, error)
+	// Prompts answers `agent/prompts`. Lists the prompts that a user may call by `/` and their name: those
+	// in files, of projects only where the folder is trusted, and skills. Prompts of MCP servers are
+	// listed by `agent/mcp`.
+	Prompts(ctx context.Context, params *PromptsParams) (*PromptList, error)
+	// Expand answers `agent/expand`. Says what `agent/run` would send for a prompt. Nothing is sent, and
+	// no command is run: a part names those that a run would begin with.
+	Expand(ctx context.Context, params *ExpandParams) (*Expansion, error)
 	// MCP answers `agent/mcp`. Lists the MCP servers of the configuration, of workspace folders and of
 	// definitions in use, and their state. Nothing is started.
 	MCP(ctx context.Context, params *NoParams) (*MCPList, error)
@@ -293,6 +304,10 @@ func Dispatch(ctx context.Context, s Server, method string, params []byte) (resu
 		result, err = call(ctx, params, s.Usage)
 	case MethodSkills:
 		result, err = call(ctx, params, s.Skills)
+	case MethodPrompts:
+		result, err = call(ctx, params, s.Prompts)
+	case MethodExpand:
+		result, err = call(ctx, params, s.Expand)
 	case MethodMCP:
 		result, err = call(ctx, params, s.MCP)
 	case MethodTrust:
@@ -392,6 +407,8 @@ func Commands() []string {
 		CommandLendModels,
 		CommandUsage,
 		CommandSkills,
+		CommandPrompts,
+		CommandExpand,
 		CommandMCP,
 		CommandTrust,
 	}
@@ -467,6 +484,10 @@ func CommandMethod(command string) string {
 		return MethodUsage
 	case CommandSkills:
 		return MethodSkills
+	case CommandPrompts:
+		return MethodPrompts
+	case CommandExpand:
+		return MethodExpand
 	case CommandMCP:
 		return MethodMCP
 	case CommandTrust:

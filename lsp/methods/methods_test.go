@@ -151,6 +151,14 @@ func (d *documented) Skills(_ context.Context, p *SkillsParams) (*SkillList, err
 	return answer[SkillList](d, MethodSkills, p)
 }
 
+func (d *documented) Prompts(_ context.Context, p *PromptsParams) (*PromptList, error) {
+	return answer[PromptList](d, MethodPrompts, p)
+}
+
+func (d *documented) Expand(_ context.Context, p *ExpandParams) (*Expansion, error) {
+	return answer[Expansion](d, MethodExpand, p)
+}
+
 func (d *documented) Usage(_ context.Context, p *UsageParams) (*UsageReport, error) {
 	return answer[UsageReport](d, MethodUsage, p)
 }

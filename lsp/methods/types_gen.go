@@ -15,6 +15,46 @@ import (
 // GrantID: names one remembered permission. Opaque.
 type GrantID string
 
+// PromptSource: whose format a prompt is in.
+type PromptSource string
+
+// The values of [PromptSource]. Others may come from a newer peer; they are kept as they are.
+const (
+	// agentls's own: `.agentls/prompts`, or `prompts` in the user's folder of its configuration.
+	PromptSourceNative PromptSource = "agentls"
+	// Claude Code's: `.claude/commands`.
+	PromptSourceClaude PromptSource = "claude"
+	// OpenCode's: `.opencode/command` or `.opencode/commands`.
+	PromptSourceOpenCode PromptSource = "opencode"
+	// VS Code's: `.github/prompts/*.prompt.md`.
+	PromptSourceGitHub PromptSource = "github"
+	// A skill, called by the user.
+	PromptSourceSkill PromptSource = "skill"
+)
+
+// PromptPartKind is what a part of a prompt is.
+type PromptPartKind string
+
+// The values of [PromptPartKind]. Others may come from a newer peer; they are kept as they are.
+const (
+	// The words themselves, with the arguments in their places.
+	PromptPartKindText PromptPartKind = "text"
+	// A file, or lines of it.
+	PromptPartKindFile PromptPartKind = "file"
+	// What is in a folder.
+	PromptPartKindFolder PromptPartKind = "folder"
+	// The uncommitted changes.
+	PromptPartKindDiff PromptPartKind = "diff"
+	// What is known to be wrong.
+	PromptPartKindDiagnostics PromptPartKind = "diagnostics"
+	// What defines a name.
+	PromptPartKindSymbol PromptPartKind = "symbol"
+	// An image.
+	PromptPartKindImage PromptPartKind = "image"
+	// A command that the run would begin with.
+	PromptPartKindCommand PromptPartKind = "command"
+)
+
 // ChangeKind: which changes of a repository are meant.
 type ChangeKind string
 
@@ -579,9 +619,10 @@ type ChangeScope struct {
 type RunParams struct {
 	// The slug or an alias; absent means the default agent.
 	Agent string `json:"agent,omitzero"`
-	// What to do, where `@path`, `@path:10-20`, `@"a path"`, `@folder/`, `@diff` and `@diagnostics` bring
-	// along what they name, as it is then; what the agent may not see is refused, and what names nothing
-	// is text.
+	// What to do, where `@path`, `@path:10-20`, `@"a path"`, `@folder/`, `@symbol`, `@diff` and
+	// `@diagnostics` bring along what they name, as it is then; what the agent may not see is refused, and
+	// what names nothing is text. `/name` and arguments call a prompt of `agent/prompts` by its first
+	// word; a name that there is not is the error `not_found`.
 	Prompt string `json:"prompt"`
 	// The session to go on with, which is open in this process; of one that has ended, `agent/resume` goes
 	// on with a run. Absent means the window's own session: the one of this connection, made on its first
@@ -1537,6 +1578,102 @@ func (v SkillList) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(v))
 }
 
+// PromptInfo is a prompt that a user may call.
+type PromptInfo struct {
+	// Its name, without the `/`.
+	Name string `json:"name"`
+	// What it does; empty where nobody says.
+	Description string `json:"description"`
+	// What may stand behind the name, for people; absent for nothing.
+	Arguments string `json:"arguments,omitzero"`
+	// Whose format it is in.
+	Source PromptSource `json:"source"`
+	// Where it comes from.
+	Layer Layer `json:"layer"`
+	// Its file; absent for what is part of agentls.
+	URI uri.URI `json:"uri,omitzero"`
+}
+
+// PromptsParams are the params of `agent/prompts`.
+type PromptsParams struct {
+	// A session that is open in this process; absent means the window's own.
+	Session event.SessionID `json:"session,omitzero"`
+}
+
+// PromptList is the result of `agent/prompts`.
+type PromptList struct {
+	// The prompts, by name.
+	Prompts []PromptInfo `json:"prompts"`
+}
+
+// MarshalJSON writes a list that is nil as an empty one.
+func (v PromptList) MarshalJSON() ([]byte, error) {
+	type plain PromptList
+	if v.Prompts == nil {
+		v.Prompts = []PromptInfo{}
+	}
+	return json.Marshal(plain(v))
+}
+
+// ExpandParams are the params of `agent/expand`.
+type ExpandParams struct {
+	// The prompt, as `agent/run` would get it.
+	Prompt string `json:"prompt"`
+	// The agent that would get it, which may see less than others; absent means that of the prompt's file,
+	// or the default one.
+	Agent string `json:"agent,omitzero"`
+	// A session that is open in this process; absent means the window's own.
+	Session event.SessionID `json:"session,omitzero"`
+	// What the editor points at. It does not change what the words become.
+	Context *RunContext `json:"context,omitzero"`
+}
+
+// Expansion is the result of `agent/expand`.
+type Expansion struct {
+	// The words, and behind them what they bring.
+	Text string `json:"text"`
+	// The prompt that it calls; absent for none.
+	Prompt *PromptInfo `json:"prompt,omitzero"`
+	// What it is made of: first the words.
+	Parts []PromptPart `json:"parts"`
+	// What keeps it from being sent; empty where nothing does.
+	Refused []PromptRefusal `json:"refused"`
+}
+
+// MarshalJSON writes a list that is nil as an empty one.
+func (v Expansion) MarshalJSON() ([]byte, error) {
+	type plain Expansion
+	if v.Parts == nil {
+		v.Parts = []PromptPart{}
+	}
+	if v.Refused == nil {
+		v.Refused = []PromptRefusal{}
+	}
+	return json.Marshal(plain(v))
+}
+
+// PromptPart is a part of a prompt that would be sent.
+type PromptPart struct {
+	// What it is.
+	Kind PromptPartKind `json:"kind"`
+	// Its name in the prompt; absent for the words.
+	Name string `json:"name,omitzero"`
+	// What of it is sent; absent for all.
+	About string `json:"about,omitzero"`
+	// The file; absent for what is none.
+	URI uri.URI `json:"uri,omitzero"`
+	// What is sent of it; absent for a command, whose output a run would send.
+	Text string `json:"text,omitzero"`
+}
+
+// PromptRefusal is something of a prompt that may not be sent.
+type PromptRefusal struct {
+	// What it is about, as it stands in the prompt.
+	Mention string `json:"mention"`
+	// Why, and what to do.
+	Reason string `json:"reason"`
+}
+
 // MCPServer is an MCP server.
 type MCPServer struct {
 	// Its name.
@@ -1624,7 +1761,7 @@ type TrustParams struct {
 type TrustedItem struct {
 	// The file.
 	URI uri.URI `json:"uri"`
-	// `agent`, `hook`, `mcp`, `config` or `skill`.
+	// `agent`, `hook`, `mcp`, `config`, `instructions`, `skill` or `prompt`.
 	Kind string `json:"kind"`
 	// What it does, in one line.
 	Description string `json:"description"`

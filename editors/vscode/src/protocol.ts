@@ -60,6 +60,42 @@ export type LSPArray = LSPAny[];
 /** Every event. The set is closed: `type` tells them apart, and a receiver ignores a type that it does not know. */
 export type Event = RunCreated | RunStatusChanged | RunProgress | TurnStarted | TextDelta | ReasoningDelta | MessageCommitted | ToolCallStarted | ToolCallProgress | ToolCallFinished | AskOpened | AskResolved | FindingReported | FindingCleared | ProposalChanged | TodoChanged | RetryScheduled | Compacted | Notice | SessionChanged | EventsTrimmed | RunFinished;
 
+/** Whose format a prompt is in. */
+export type PromptSource =
+  /** agentls's own: `.agentls/prompts`, or `prompts` in the user's folder of its configuration. */
+  | 'agentls'
+  /** Claude Code's: `.claude/commands`. */
+  | 'claude'
+  /** OpenCode's: `.opencode/command` or `.opencode/commands`. */
+  | 'opencode'
+  /** VS Code's: `.github/prompts/*.prompt.md`. */
+  | 'github'
+  /** A skill, called by the user. */
+  | 'skill'
+  /** Others may come from a newer peer. */
+  | (string & {});
+
+/** What a part of a prompt is. */
+export type PromptPartKind =
+  /** The words themselves, with the arguments in their places. */
+  | 'text'
+  /** A file, or lines of it. */
+  | 'file'
+  /** What is in a folder. */
+  | 'folder'
+  /** The uncommitted changes. */
+  | 'diff'
+  /** What is known to be wrong. */
+  | 'diagnostics'
+  /** What defines a name. */
+  | 'symbol'
+  /** An image. */
+  | 'image'
+  /** A command that the run would begin with. */
+  | 'command'
+  /** Others may come from a newer peer. */
+  | (string & {});
+
 /** Which changes of a repository are meant. */
 export type ChangeKind =
   /** What the editor shows and the last commit has not: staged or not, saved or not, and files that nobody has added. */
@@ -1029,7 +1065,7 @@ export interface ChangeScope {
 export interface RunParams {
   /** The slug or an alias; absent means the default agent. */
   agent?: string;
-  /** What to do, where `@path`, `@path:10-20`, `@"a path"`, `@folder/`, `@diff` and `@diagnostics` bring along what they name, as it is then; what the agent may not see is refused, and what names nothing is text. */
+  /** What to do, where `@path`, `@path:10-20`, `@"a path"`, `@folder/`, `@symbol`, `@diff` and `@diagnostics` bring along what they name, as it is then; what the agent may not see is refused, and what names nothing is text. `/name` and arguments call a prompt of `agent/prompts` by its first word; a name that there is not is the error `not_found`. */
   prompt: string;
   /** The session to go on with, which is open in this process; of one that has ended, `agent/resume` goes on with a run. Absent means the window's own session: the one of this connection, made on its first use. */
   session?: SessionID;
@@ -1735,6 +1771,80 @@ export interface SkillList {
   skills: SkillInfo[];
 }
 
+/** A prompt that a user may call. */
+export interface PromptInfo {
+  /** Its name, without the `/`. */
+  name: string;
+  /** What it does; empty where nobody says. */
+  description: string;
+  /** What may stand behind the name, for people; absent for nothing. */
+  arguments?: string;
+  /** Whose format it is in. */
+  source: PromptSource;
+  /** Where it comes from. */
+  layer: Layer;
+  /** Its file; absent for what is part of agentls. */
+  uri?: string;
+}
+
+/** Params of `agent/prompts`. */
+export interface PromptsParams {
+  /** A session that is open in this process; absent means the window's own. */
+  session?: SessionID;
+}
+
+/** Result of `agent/prompts`. */
+export interface PromptList {
+  /** The prompts, by name. */
+  prompts: PromptInfo[];
+}
+
+/** Params of `agent/expand`. */
+export interface ExpandParams {
+  /** The prompt, as `agent/run` would get it. */
+  prompt: string;
+  /** The agent that would get it, which may see less than others; absent means that of the prompt's file, or the default one. */
+  agent?: string;
+  /** A session that is open in this process; absent means the window's own. */
+  session?: SessionID;
+  /** What the editor points at. It does not change what the words become. */
+  context?: RunContext;
+}
+
+/** Result of `agent/expand`. */
+export interface Expansion {
+  /** The words, and behind them what they bring. */
+  text: string;
+  /** The prompt that it calls; absent for none. */
+  prompt?: PromptInfo;
+  /** What it is made of: first the words. */
+  parts: PromptPart[];
+  /** What keeps it from being sent; empty where nothing does. */
+  refused: PromptRefusal[];
+}
+
+/** A part of a prompt that would be sent. */
+export interface PromptPart {
+  /** What it is. */
+  kind: PromptPartKind;
+  /** Its name in the prompt; absent for the words. */
+  name?: string;
+  /** What of it is sent; absent for all. */
+  about?: string;
+  /** The file; absent for what is none. */
+  uri?: string;
+  /** What is sent of it; absent for a command, whose output a run would send. */
+  text?: string;
+}
+
+/** Something of a prompt that may not be sent. */
+export interface PromptRefusal {
+  /** What it is about, as it stands in the prompt. */
+  mention: string;
+  /** Why, and what to do. */
+  reason: string;
+}
+
 /** An MCP server. */
 export interface MCPServer {
   /** Its name. */
@@ -1791,7 +1901,7 @@ export interface TrustParams {
 export interface TrustedItem {
   /** The file. */
   uri: string;
-  /** `agent`, `hook`, `mcp`, `config` or `skill`. */
+  /** `agent`, `hook`, `mcp`, `config`, `instructions`, `skill` or `prompt`. */
   kind: string;
   /** What it does, in one line. */
   description: string;
@@ -2163,6 +2273,10 @@ export interface Requests {
   'agent/usage': { params: UsageParams; result: UsageReport };
   /** Lists the skills. */
   'agent/skills': { params: SkillsParams; result: SkillList };
+  /** Lists the prompts that a user may call by `/` and their name: those in files, of projects only where the folder is trusted, and skills. Prompts of MCP servers are listed by `agent/mcp`. */
+  'agent/prompts': { params: PromptsParams; result: PromptList };
+  /** Says what `agent/run` would send for a prompt. Nothing is sent, and no command is run: a part names those that a run would begin with. */
+  'agent/expand': { params: ExpandParams; result: Expansion };
   /** Lists the MCP servers of the configuration, of workspace folders and of definitions in use, and their state. Nothing is started. */
   'agent/mcp': { params: NoParams; result: MCPList };
   /** Shows or changes whether a workspace folder is trusted. Nothing that lies in a folder acts before that. */

@@ -54,6 +54,8 @@ wait never
         want((await call("agent/check", {"text": "name = 5", "format": "toml"}))["problems"], "no problem was found")
         want((await call("agent/check", {"text": DEFINITION}))["problems"] == [], "a problem was found")
         await call("agent/skills", {})
+        await call("agent/prompts", {})
+        want((await call("agent/expand", {"prompt": "See @cart.go."}))["parts"][1]["kind"] == "file", "the part of a mention")
         await call("agent/mcp")
         trust = await call("agent/trust", {})
         want(trust["trusted"] is False and len(trust["items"]) == 1, trust)

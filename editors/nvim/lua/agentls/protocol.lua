@@ -40,6 +40,8 @@ M.methods = {
   LendModels = 'agent/model/lend',
   Usage = 'agent/usage',
   Skills = 'agent/skills',
+  Prompts = 'agent/prompts',
+  Expand = 'agent/expand',
   MCP = 'agent/mcp',
   Trust = 'agent/trust',
   Ask = 'agent/ask',
@@ -86,6 +88,8 @@ M.commands = {
   LendModels = 'agentls.model.lend',
   Usage = 'agentls.usage',
   Skills = 'agentls.skills',
+  Prompts = 'agentls.prompts',
+  Expand = 'agentls.expand',
   MCP = 'agentls.mcp',
   Trust = 'agentls.trust',
   Review = 'agentls.review',
@@ -99,6 +103,25 @@ M.commands = {
   OtherFiles = 'agentls.proposal.others',
   Interrupted = 'agentls.interrupted',
 }
+
+---Whose format a prompt is in.
+---@alias agentls.PromptSource string
+---| '"agentls"' # agentls's own: `.agentls/prompts`, or `prompts` in the user's folder of its configuration.
+---| '"claude"' # Claude Code's: `.claude/commands`.
+---| '"opencode"' # OpenCode's: `.opencode/command` or `.opencode/commands`.
+---| '"github"' # VS Code's: `.github/prompts/*.prompt.md`.
+---| '"skill"' # A skill, called by the user.
+
+---What a part of a prompt is.
+---@alias agentls.PromptPartKind string
+---| '"text"' # The words themselves, with the arguments in their places.
+---| '"file"' # A file, or lines of it.
+---| '"folder"' # What is in a folder.
+---| '"diff"' # The uncommitted changes.
+---| '"diagnostics"' # What is known to be wrong.
+---| '"symbol"' # What defines a name.
+---| '"image"' # An image.
+---| '"command"' # A command that the run would begin with.
 
 ---Which changes of a repository are meant.
 ---@alias agentls.ChangeKind string
@@ -704,7 +727,7 @@ M.commands = {
 ---Params of `agent/run`.
 ---@class agentls.RunParams
 ---@field agent? string The slug or an alias; absent means the default agent.
----@field prompt string What to do, where `@path`, `@path:10-20`, `@"a path"`, `@folder/`, `@diff` and `@diagnostics` bring along what they name, as it is then; what the agent may not see is refused, and what names nothing is text.
+---@field prompt string What to do, where `@path`, `@path:10-20`, `@"a path"`, `@folder/`, `@symbol`, `@diff` and `@diagnostics` bring along what they name, as it is then; what the agent may not see is refused, and what names nothing is text. `/name` and arguments call a prompt of `agent/prompts` by its first word; a name that there is not is the error `not_found`.
 ---@field session? agentls.SessionID The session to go on with, which is open in this process; of one that has ended, `agent/resume` goes on with a run. Absent means the window's own session: the one of this connection, made on its first use.
 ---@field after? agentls.RunID The run whose conversation this prompt follows: everything said and done there is known. It has ended, and its agent and mode are those of this run, too, so that `agent` and `permissionMode` are absent.
 ---@field context? agentls.RunContext What the editor points at.
@@ -1116,6 +1139,50 @@ M.commands = {
 ---@class agentls.SkillList
 ---@field skills agentls.SkillInfo[] The skills, by name.
 
+---A prompt that a user may call.
+---@class agentls.PromptInfo
+---@field name string Its name, without the `/`.
+---@field description string What it does; empty where nobody says.
+---@field arguments? string What may stand behind the name, for people; absent for nothing.
+---@field source agentls.PromptSource Whose format it is in.
+---@field layer agentls.Layer Where it comes from.
+---@field uri? string Its file; absent for what is part of agentls.
+
+---Params of `agent/prompts`.
+---@class agentls.PromptsParams
+---@field session? agentls.SessionID A session that is open in this process; absent means the window's own.
+
+---Result of `agent/prompts`.
+---@class agentls.PromptList
+---@field prompts agentls.PromptInfo[] The prompts, by name.
+
+---Params of `agent/expand`.
+---@class agentls.ExpandParams
+---@field prompt string The prompt, as `agent/run` would get it.
+---@field agent? string The agent that would get it, which may see less than others; absent means that of the prompt's file, or the default one.
+---@field session? agentls.SessionID A session that is open in this process; absent means the window's own.
+---@field context? agentls.RunContext What the editor points at. It does not change what the words become.
+
+---Result of `agent/expand`.
+---@class agentls.Expansion
+---@field text string The words, and behind them what they bring.
+---@field prompt? agentls.PromptInfo The prompt that it calls; absent for none.
+---@field parts agentls.PromptPart[] What it is made of: first the words.
+---@field refused agentls.PromptRefusal[] What keeps it from being sent; empty where nothing does.
+
+---A part of a prompt that would be sent.
+---@class agentls.PromptPart
+---@field kind agentls.PromptPartKind What it is.
+---@field name? string Its name in the prompt; absent for the words.
+---@field about? string What of it is sent; absent for all.
+---@field uri? string The file; absent for what is none.
+---@field text? string What is sent of it; absent for a command, whose output a run would send.
+
+---Something of a prompt that may not be sent.
+---@class agentls.PromptRefusal
+---@field mention string What it is about, as it stands in the prompt.
+---@field reason string Why, and what to do.
+
 ---An MCP server.
 ---@class agentls.MCPServer
 ---@field name string Its name.
@@ -1150,7 +1217,7 @@ M.commands = {
 ---Something in a folder that acts once the folder is trusted.
 ---@class agentls.TrustedItem
 ---@field uri string The file.
----@field kind string `agent`, `hook`, `mcp`, `config` or `skill`.
+---@field kind string `agent`, `hook`, `mcp`, `config`, `instructions`, `skill` or `prompt`.
 ---@field description string What it does, in one line.
 
 ---Result of `agent/trust`.

@@ -1,0 +1,79 @@
+package agentcore_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/model/script"
+)
+
+// TestCompletePrompt: what can stand at a place of a prompt.
+func TestCompletePrompt(t *testing.T) {
+	w := newWorld(t, map[string]string{
+		"src/main.go": "package main\n\nfunc Start() {}\n", "src/a b.go": "package main\n", ".env": "KEY=x\n",
+		"notes.md": "", ".agentls/prompts/look.md": "---\ndescription: Looks.\n---\nLook at $1.\n",
+		".agentls/prompts/overlook.md": "No.",
+	})
+	w.session.SetTrusted(true)
+	w.view.SetDocument(w.path("src/main.go"), "package main\n\nfunc Start() {}\n\nfunc Stop() {}\n", 1)
+	for text, want := range map[string]string{
+		"":           "",
+		"See ":       "",
+		"/":          "prompt /look = /look [0,1] Looks.|prompt /overlook = /overlook [0,1] No.",
+		" /loo":      "prompt /look = /look [1,5] Looks.|prompt /overlook = /overlook [1,5] No.",
+		"/look a":    "",
+		"see /loo":   "",
+		"@di":        "diff diff = @diff [0,3] the uncommitted changes|diagnostics diagnostics = @diagnostics [0,3] what is known to be wrong",
+		"See @":      "diff diff = @diff [4,5] the uncommitted changes|diagnostics diagnostics = @diagnostics [4,5] what is known to be wrong|file notes.md = @notes.md [4,5] |folder src/ = @src/ [4,5] folder|file src/main.go = @src/main.go [4,5] open",
+		"See @src/":  `file src/a b.go = @"src/a b.go" [4,9] |file src/main.go = @src/main.go [4,9] `,
+		"See @St":    "symbol Start = @Start [4,7] function in src/main.go|symbol Stop = @Stop [4,7] function in src/main.go",
+		"(@mai":      "file src/main.go = @src/main.go [1,5] open",
+		"@\"src/a b": `file src/a b.go = @"src/a b.go" [0,9] `,
+		"@.e":        "",
+		"me@no":      "",
+		"`@no":       "",
+		"`x` `@no`":  "",
+		"@../":       "",
+		"@/etc/":     "",
+	} {
+		list, err := agentcore.CompletePrompt(w.ctx, w.session, text, len(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, c := range list {
+			got = append(got, fmt.Sprintf("%s %s = %s [%d,%d] %s", c.Kind, c.Label, c.Text, c.Start, c.End, c.Detail))
+		}
+		if diff := cmp.Diff(want, strings.Join(got, "|")); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", text, diff)
+		}
+	}
+	if list, err := agentcore.CompletePrompt(w.ctx, w.session, "See @di and go on", 7); err != nil || len(list) != 2 {
+		t.Errorf("in the middle: %+v, %v", list, err)
+	}
+}
+
+// TestMentionsOfSymbols: a name that is no file brings what defines it, where that is at hand, and is text elsewhere.
+func TestMentionsOfSymbols(t *testing.T) {
+	w := newWorld(t, map[string]string{
+		"a.go": "package a\n\nfunc Near() {\n\tdo()\n}\n\nfunc Next() {}\n", "b.go": "package b\n\nfunc Far() {}\n",
+		"c.go": "package c\n\nfunc Near() {}\n",
+	},
+		script.Turn{
+			Expect: []script.Expect{
+				script.Last("Explain @Server.Near and @Far, @override.\n\n<attachments>"),
+				script.Last("<attached name=\"a.go\" about=\"function Near, lines 3-5 of 7; 1 more are called so\">\n" +
+					"3\tfunc Near() {\n4\t\tdo()\n5\t}\n</attached>\n</attachments>"),
+			},
+			Answer: []script.Step{script.Text("done")},
+		})
+	w.view.SetDocument(w.path("c.go"), "package c\n\nfunc Near() {}\n", 1)
+	w.wait(w.start(agentcore.RunRequest{
+		Agent: "coder", Prompt: "Explain @Server.Near and @Far, @override.",
+		Context: agentcore.Context{Paths: []string{w.path("a.go")}},
+	}))
+}
