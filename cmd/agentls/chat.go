@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/agentls/agentls/agentcore/authority"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/workspace"
 )
@@ -127,9 +129,10 @@ func (p *process) chat(ctx context.Context, f *workFlags, j job, keeps bool) err
 				return err
 			}
 			c := &chat{
-				f: f, engine: engine, view: view, trust: trust, session: session, agent: j.agent, last: j.resume,
-				kept: kept, heard: map[string]bool{},
+				f: f, engine: engine, view: view, trust: trust, agent: j.agent, last: j.resume, kept: kept,
+				heard: map[string]bool{},
 			}
+			c.session.Store(session)
 			return c.open(ctx, p, j.prompt)
 		})
 }
@@ -144,7 +147,7 @@ type chat struct {
 	engine  *agentcore.Engine
 	view    *workspace.View
 	trust   authority.FolderTrust
-	session *agentcore.Session
+	session atomic.Pointer[agentcore.Session] // which completes what is typed, too
 	// agent is whom the user talks with, "" for the default one; last is the run that the next prompt follows, "" where
 	// nothing was said.
 	agent string
@@ -169,7 +172,7 @@ func (c *chat) open(ctx context.Context, p *process, prompt string) error {
 		p.complain(err) // the lines of before are no reason not to talk
 	}
 	if open := p.openTerminal; open != nil {
-		c.terminal = open(past)
+		c.terminal = open(past, c.complete)
 	} else {
 		c.terminal = openScreen(ctx, p.stdout, past, c.complete)
 	}
@@ -181,7 +184,7 @@ func (c *chat) open(ctx context.Context, p *process, prompt string) error {
 	if c.last == "" {
 		return err
 	}
-	text := fmt.Sprintf("`agentls chat --resume %s` goes on with this conversation", c.session.ID)
+	text := fmt.Sprintf("`agentls chat --resume %s` goes on with this conversation", c.session.Load().ID)
 	if n := c.proposed().openHunks(); n > 0 {
 		text += fmt.Sprintf(", with its %s", count(n, "proposed edit"))
 	}
@@ -273,7 +276,11 @@ func (c *chat) keep(text string) {
 func (c *chat) enter(ctx context.Context, text string) (ends bool, err error) {
 	c.say(bold, "> "+strings.ReplaceAll(visible(text), "\n", "\n  "))
 	if name, rest, ok := cutCommand(text); ok {
-		return c.command(ctx, name, rest)
+		return c.command(ctx, name, rest), nil
+	}
+	if err := c.mistyped(ctx, text); err != nil {
+		c.p.complain(err)
+		return false, nil
 	}
 	return c.prompt(ctx, text)
 }
@@ -289,12 +296,15 @@ func (c *chat) prompt(ctx context.Context, text string) (ends bool, err error) {
 	start := context.WithoutCancel(ctx)
 	var run event.RunID
 	if c.last == "" {
-		run, err = c.session.Start(start, request)
+		run, err = c.session.Load().Start(start, request)
 	} else {
-		run, err = c.session.ResumeWith(start, c.last, request)
+		run, err = c.session.Load().ResumeWith(start, c.last, request)
 	}
 	if err != nil {
 		c.p.complain(err) // what is wrong with one prompt does not end the chat
+		if strings.HasPrefix(text, "/") && fault.Is(err, fault.NotFound) {
+			c.say(dim, "/help lists the commands of the chat.")
+		}
 		return false, nil
 	}
 	c.last = run

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
@@ -61,6 +62,9 @@ type completion struct {
 	about    string
 }
 
+// completer finds what could be meant at a place of a text, in bytes.
+type completer func(ctx context.Context, text string, at int) []completion
+
 // screenTerminal is the terminal of this process.
 type screenTerminal struct {
 	program *tea.Program
@@ -73,9 +77,7 @@ type screenTerminal struct {
 
 // openScreen takes the terminal over. past are the lines that were entered before; complete finds what could be meant
 // at a place of a text, and is called on the library's goroutine.
-func openScreen(ctx context.Context, out screen, past []string,
-	complete func(ctx context.Context, text string, at int) []completion,
-) *screenTerminal {
+func openScreen(ctx context.Context, out screen, past []string, complete completer) *screenTerminal {
 	t := &screenTerminal{
 		entries: make(chan entry, 64), drawn: make(chan struct{}), ended: make(chan struct{}),
 	}
@@ -160,7 +162,7 @@ type goneMsg struct{}
 type screenModel struct {
 	terminal *screenTerminal
 	ctx      context.Context
-	complete func(ctx context.Context, text string, at int) []completion
+	complete completer
 	paint    func(sgr, text string) string
 
 	line          typedLine
@@ -252,22 +254,21 @@ func (m *screenModel) offer(list []completion) {
 	first := list[0]
 	common := first.text
 	for _, c := range list[1:] {
-		if c.from != first.from || c.to != first.to {
-			common = ""
-			break
-		}
-		for !strings.HasPrefix(c.text, common) {
-			common = common[:len(common)-1]
+		for c.from == first.from && c.to == first.to && !strings.HasPrefix(c.text, common) {
+			_, size := utf8.DecodeLastRuneInString(common)
+			common = common[:len(common)-size]
 		}
 	}
-	common = strings.ToValidUTF8(common, "")
-	if len(common) > first.to-first.from {
+	written := m.line.text()[first.from:first.to]
+	if len(list) == 1 || len(common) > len(written) && strings.EqualFold(common[:len(written)], written) {
 		m.line.replace(first.from, first.to, common)
+	} else {
+		common = written
 	}
 	if len(list) > 1 {
 		m.menu, m.chosen = list, -1
 		for i := range m.menu {
-			m.menu[i].to = max(m.menu[i].to, m.menu[i].from+len(common))
+			m.menu[i].to = m.menu[i].from + len(common)
 		}
 	}
 }

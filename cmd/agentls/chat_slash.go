@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/store"
@@ -35,47 +37,66 @@ func slashes() []slash {
 // exitCommand is the command that ends the chat.
 const exitCommand = "/exit"
 
-// cutCommand parts a line into a command and the rest. A path is none, nor is /iter, which is the engine's.
-func cutCommand(text string) (name, rest string, ok bool) {
-	name, rest, _ = strings.Cut(text, " ")
-	if !strings.HasPrefix(name, "/") || strings.ContainsAny(name[1:], "/.\n\t") || name == "/" || name == "/iter" {
-		return "", text, false
-	}
-	return name, strings.TrimSpace(rest), true
-}
-
-// command carries out a command, and reports whether the chat ends.
-func (c *chat) command(ctx context.Context, name, rest string) (ends bool, err error) {
-	if name == exitCommand || name == "/quit" {
-		return true, nil
-	}
+// slashNames are the names of all commands.
+func slashNames() []string {
 	names := []string{exitCommand}
 	for _, s := range slashes() {
 		names = append(names, s.name)
-		if s.name != name {
-			continue
-		}
-		if s.takes == "" && rest != "" {
-			c.p.complain(fmt.Errorf("%s takes nothing, and there is %q behind it; write %s alone", name, rest, name))
-			return false, nil
-		}
-		if err := s.do(c, ctx, rest); err != nil {
-			c.p.complain(err)
-		}
-		return false, nil
 	}
-	c.p.complain(fmt.Errorf("there is no command %s%s", name,
-		cmp.Or(didYouMean(name, names), "; /help lists them, and a blank in front makes it a prompt")))
-	return false, nil
+	return names
 }
 
-func (c *chat) help(context.Context, string) error {
+// cutCommand parts a line into a command and the rest; ok is false where it is a prompt.
+func cutCommand(text string) (name, rest string, ok bool) {
+	name, rest, _ = strings.Cut(text, " ")
+	return name, strings.TrimSpace(rest), slices.Contains(slashNames(), name)
+}
+
+// mistyped says which command a prompt may be meant for that calls nothing; nil where it is fine, or the engine knows
+// better.
+func (c *chat) mistyped(ctx context.Context, text string) error {
+	name, _, _ := strings.Cut(text, " ")
+	hint := didYouMean(name, slashNames())
+	if !strings.HasPrefix(name, "/") || hint == "" || name == "/iter" {
+		return nil
+	}
+	prompts, err := agentcore.Prompts(ctx, c.session.Load())
+	if err != nil {
+		return err
+	}
+	if _, err := prompts.Find(name[1:]); err == nil {
+		return nil
+	}
+	return fmt.Errorf("there is no command or prompt %s%s", name, hint)
+}
+
+// command carries out a command, and reports whether the chat ends.
+func (c *chat) command(ctx context.Context, name, rest string) (ends bool) {
+	if name == exitCommand {
+		return true
+	}
+	all := slashes()
+	s := all[slices.IndexFunc(all, func(s slash) bool { return s.name == name })]
+	err := fmt.Errorf("%s takes nothing, and there is %q behind it; write %s alone", name, rest, name)
+	if s.takes != "" || rest == "" {
+		err = s.do(c, ctx, rest)
+	}
+	if err != nil {
+		c.p.complain(err)
+	}
+	return false
+}
+
+func (c *chat) help(ctx context.Context, _ string) error {
 	var rows strings.Builder
 	for _, s := range slashes() {
 		fmt.Fprintf(&rows, "%s\t%s\n", strings.TrimSpace(s.name+" "+s.takes), s.about)
 	}
 	fmt.Fprintf(&rows, "%s\tend the chat, as Ctrl-D does on an empty line\n", exitCommand)
 	c.terminal.say(inColumns(rows.String()))
+	if prompts, err := agentcore.Prompts(ctx, c.session.Load()); err == nil && len(prompts.List()) > 0 {
+		c.terminal.say(count(len(prompts.List()), "prompt") + " of yours can be called in the same way; Tab lists them.")
+	}
 	c.terminal.say(`@path and @path:10-20 bring files, @diff and @diagnostics what they say. Tab completes them.
 Alt-Enter begins a new line, the arrow keys bring back former ones. While a run works, Enter tells it
 something more, and Ctrl-C cancels it.`)
@@ -84,9 +105,9 @@ something more, and Ctrl-C cancels it.`)
 
 // proposed is what the conversation proposes now. Who decides on it has seen it.
 func (c *chat) proposed() *result {
-	r := newResult(c.p.dir, c.session, c.last)
+	r := newResult(c.p.dir, c.session.Load(), c.last)
 	r.outcome.Status = event.StatusCompleted
-	r.collect(c.session)
+	r.collect(c.session.Load())
 	return r
 }
 
@@ -139,7 +160,7 @@ func (c *chat) accept(ctx context.Context, _ string) error {
 	if len(r.edits) == 0 {
 		return errNothingProposed
 	}
-	refused, err := r.accept(ctx, c.session)
+	refused, err := r.accept(ctx, c.session.Load())
 	if err != nil {
 		return err
 	}
@@ -168,7 +189,7 @@ func (c *chat) reject(ctx context.Context, _ string) error {
 	for _, h := range r.hunks {
 		ids = append(ids, h.ID)
 	}
-	failures, err := c.session.Board().Reject(ctx, ids)
+	failures, err := c.session.Load().Board().Reject(ctx, ids)
 	if err != nil {
 		return err
 	}
@@ -197,11 +218,12 @@ func (c *chat) anew(ctx context.Context, _ string) error {
 	if err != nil {
 		return err
 	}
-	text := fmt.Sprintf("A new conversation. `agentls chat --resume %s` goes on with the former one", c.session.ID)
+	text := fmt.Sprintf("A new conversation. `agentls chat --resume %s` goes on with the former one", c.session.Load().ID)
 	if n := c.proposed().openHunks(); n > 0 {
 		text += fmt.Sprintf(", with its %s", count(n, "proposed edit"))
 	}
-	c.session, c.last = session, ""
+	c.session.Store(session)
+	c.last = ""
 	c.say(dim, text+".")
 	return nil
 }
@@ -245,7 +267,7 @@ func (c *chat) cost(ctx context.Context, _ string) error {
 	if c.last == "" {
 		return fmt.Errorf("nothing was asked yet in this conversation")
 	}
-	sums, err := c.engine.History().Usage(ctx, store.UsageFilter{By: store.UsageByModel, Session: c.session.ID})
+	sums, err := c.engine.History().Usage(ctx, store.UsageFilter{By: store.UsageByModel, Session: c.session.Load().ID})
 	if err != nil {
 		return err
 	}

@@ -18,11 +18,12 @@ import (
 type fakeTerminal struct {
 	entries chan entry
 
-	mu    sync.Mutex // guards all below
-	said  string
-	shown showing
-	past  []string
-	news  chan struct{} // closed and replaced when something is shown
+	mu       sync.Mutex // guards all below
+	said     string
+	shown    showing
+	past     []string
+	complete completer
+	news     chan struct{} // closed and replaced when something is shown
 }
 
 func (f *fakeTerminal) change(do func()) {
@@ -68,8 +69,8 @@ func (c *chatCall) begin(turns string, args ...string) {
 	c.args, c.seen, c.ended = append([]string{"chat"}, args...), 0, make(chan int, 1)
 	c.out.Reset()
 	c.stdinTerminal, c.stdout.terminal = true, true
-	c.openTerminal = func(past []string) chatTerminal {
-		c.terminal.change(func() { c.terminal.past = past })
+	c.openTerminal = func(past []string, complete completer) chatTerminal {
+		c.terminal.change(func() { c.terminal.past, c.terminal.complete = past, complete })
 		return c.terminal
 	}
 	go func() { c.ended <- c.run(c.ctx) }()
@@ -246,7 +247,7 @@ text Done.
 	c.presses(stopped)
 	c.sees("Nothing is under way.")
 	c.types("/nonsense")
-	c.sees("there is no command /nonsense")
+	c.sees("there is no prompt /nonsense", "/help lists the commands")
 	c.presses(stopped)
 	c.sees("Nothing is under way.")
 	c.presses(stopped)
@@ -435,4 +436,47 @@ func TestChatRefuses(t *testing.T) {
 			t.Errorf("%q is not told: %s", set.want, c.err.String())
 		}
 	}
+}
+
+// TestChatPrompts calls a prompt of a file by its name, while a run works, too, and completes names: of commands,
+// prompts, files and folders. What calls nothing is refused, with what was meant.
+func TestChatPrompts(t *testing.T) {
+	c := &chatCall{call: newCall(t, map[string]string{"lib/one.go": "", "main.go": ""}, ""), T: t, ctx: t.Context()}
+	file := filepath.Join(c.getenv("XDG_CONFIG_HOME"), "agentls", "prompts", "adopt.md")
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte("---\ndescription: Adopts it\n---\nAdopt $1 at once.\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c.begin(`
+turn
+expect last Adopt it at once.
+text Adopted.
+`, "--agent", "explore")
+	c.sees("You talk with explore")
+	for _, test := range []struct{ typed, want string }{
+		{"/a", "/accept |/agent |/adopt "},
+		{"/ex", "/exit "},
+		{"see @ma", "see @main.go "},
+		{"see @li", "see @lib/|see @lib/one.go "},
+		{"see @lib/o", "see @lib/one.go "},
+		{"see lib/o", ""},
+	} {
+		var got []string
+		for _, f := range c.terminal.complete(t.Context(), test.typed, len(test.typed)) {
+			if strings.HasPrefix(f.text, "/agentls") {
+				continue // a skill that is built in
+			}
+			got = append(got, test.typed[:f.from]+f.text+test.typed[f.to:])
+		}
+		if strings.Join(got, "|") != test.want {
+			t.Errorf("%s: %q, want %q", test.typed, got, test.want)
+		}
+	}
+	c.types("/help", "/adopt it", "/acept", "/adpt it", "/nonsense")
+	c.sees("Tab lists them", "> /adopt it\n", "Adopted.\n", "no command or prompt /acept, did you mean /accept?\n")
+	c.sees("> /adpt it\n", "did you mean /adopt", "> /nonsense\n", "agentls: ")
+	c.types("/exit")
+	c.ends(exitOK)
 }

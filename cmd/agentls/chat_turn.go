@@ -268,7 +268,7 @@ func (t *turn) draw() {
 // conclude prints what came of the run, and writes it if the user wants that of all.
 func (t *turn) conclude(ctx context.Context) error {
 	t.terminal.show(showing{sign: "> "})
-	r, err := gather(ctx, t.p.dir, t.session, t.watch, t.run)
+	r, err := gather(ctx, t.p.dir, t.session.Load(), t.watch, t.run)
 	if err != nil {
 		return err
 	}
@@ -286,7 +286,7 @@ func (t *turn) conclude(ctx context.Context) error {
 		t.p.complain(failure)
 	}
 	if t.f.write && len(r.edits) > 0 {
-		refused, err := r.accept(ctx, t.session)
+		refused, err := r.accept(ctx, t.session.Load())
 		if err != nil {
 			return err
 		}
