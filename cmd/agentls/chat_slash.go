@@ -95,11 +95,11 @@ func (c *chat) help(ctx context.Context, _ string) error {
 	fmt.Fprintf(&rows, "%s\tend the chat, as Ctrl-D does on an empty line\n", exitCommand)
 	c.terminal.say(inColumns(rows.String()))
 	if prompts, err := agentcore.Prompts(ctx, c.session.Load()); err == nil && len(prompts.List()) > 0 {
-		c.terminal.say(count(len(prompts.List()), "prompt") + " of yours can be called in the same way; Tab lists them.")
+		c.terminal.say(count(len(prompts.List()), "prompt") + " can be called in the same way; Tab lists them.")
 	}
-	c.terminal.say(`@path and @path:10-20 bring files, @diff and @diagnostics what they say. Tab completes them.
-Alt-Enter begins a new line, the arrow keys bring back former ones. While a run works, Enter tells it
-something more, and Ctrl-C cancels it.`)
+	c.terminal.say("@path and @path:10-20 bring files, @diff and @diagnostics what they say. Tab completes them.\n" +
+		"Alt-Enter begins a new line, the arrow keys bring back former ones. While a run works, Enter tells it " +
+		"something more, and Ctrl-C cancels it.")
 	return nil
 }
 
@@ -218,7 +218,8 @@ func (c *chat) anew(ctx context.Context, _ string) error {
 	if err != nil {
 		return err
 	}
-	text := fmt.Sprintf("A new conversation. `agentls chat --resume %s` goes on with the former one", c.session.Load().ID)
+	text := fmt.Sprintf("A new conversation. `agentls chat --resume %s` goes on with the former one",
+		c.session.Load().ID)
 	if n := c.proposed().openHunks(); n > 0 {
 		text += fmt.Sprintf(", with its %s", count(n, "proposed edit"))
 	}
@@ -267,10 +268,11 @@ func (c *chat) cost(ctx context.Context, _ string) error {
 	if c.last == "" {
 		return fmt.Errorf("nothing was asked yet in this conversation")
 	}
-	sums, err := c.engine.History().Usage(ctx, store.UsageFilter{By: store.UsageByModel, Session: c.session.Load().ID})
+	filter := store.UsageFilter{By: store.UsageByModel, Session: c.session.Load().ID}
+	sums, err := c.engine.History().Usage(ctx, filter)
 	if err != nil {
 		return err
 	}
-	c.terminal.say(usageTable(store.UsageByModel, sums))
+	c.terminal.say(usageTable(filter.By, sums))
 	return nil
 }

@@ -480,3 +480,23 @@ text Adopted.
 	c.types("/exit")
 	c.ends(exitOK)
 }
+
+// TestChatDelegates says of a child how it ends, in one line, and nothing of its calls.
+func TestChatDelegates(t *testing.T) {
+	c := talk(t, map[string]string{"a.go": "package a\n"}, `
+turn
+call task {"subagent_type":"explore","prompt":"Look at it.","description":"look"}
+turn
+call read {"path": "a.go"}
+turn
+text It is short.
+turn
+text All is short.
+`, "Delegate.")
+	c.sees("  explore: look: completed, ", ": It is short.\n", "All is short.\n", "coder, ")
+	c.types("/exit")
+	c.ends(exitOK)
+	if n := strings.Count(c.terminal.said, "look"); n != 1 || strings.Contains(c.terminal.said, "read a.go") {
+		t.Errorf("the child is told of %d times:\n%s", n, c.terminal.said)
+	}
+}

@@ -199,7 +199,9 @@ func (t *turn) own(e event.Event) {
 	case event.ToolCallStarted:
 		t.titles[body.Call] = body.Title
 	case event.ToolCallFinished:
-		t.called(body)
+		if body.Tool != "task" || body.Status != event.CallOK { // how a child ends has a line of its own
+			t.called(body)
+		}
 	case event.Compacted, event.Notice:
 		t.line(e)
 	}
