@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/spf13/cobra"
@@ -179,8 +180,10 @@ func (c *chat) open(ctx context.Context, p *process, prompt string) error {
 	own := *p
 	own.stdout.Writer, own.stderr.Writer = above{c.terminal}, above{c.terminal}
 	c.p = &own
+	closing := sync.OnceValue(c.terminal.close)
+	defer func() { _ = closing() }() // a panic leaves a terminal that can be used
 	err = c.talk(ctx, prompt)
-	err = errors.Join(err, c.terminal.close())
+	err = errors.Join(err, closing())
 	if c.last == "" {
 		return err
 	}
