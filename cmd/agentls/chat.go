@@ -13,12 +13,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agentls/agentls/agentcore"
-	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/authority"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
-	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
@@ -58,6 +56,9 @@ func chatCommand(p *process, s *settings) *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := p.canTalk(); err != nil {
 				return err
+			}
+			if goesOn && named != "" {
+				return usage("--continue goes on with the latest conversation, and --resume with %s; leave one out", named)
 			}
 			if len(args) > 0 {
 				j.prompt = strings.TrimSpace(args[0])
@@ -290,11 +291,7 @@ func (c *chat) enter(ctx context.Context, text string) (ends bool, err error) {
 
 // prompt has the agent work on a prompt, to the end of its run.
 func (c *chat) prompt(ctx context.Context, text string) (ends bool, err error) {
-	request := agentcore.RunRequest{
-		Agent: c.agent, Prompt: text, Model: c.f.model,
-		Limits:         agent.Limits{MaxTurns: c.f.maxTurns, Timeout: c.f.timeout, Cost: c.f.maxCost},
-		PermissionMode: permission.Mode(c.f.permissionMode), Iterations: 1,
-	}
+	request := job{agent: c.agent, prompt: text, iterations: 1}.request(c.f, nil)
 	events := c.engine.Subscribe("", 0)
 	start := context.WithoutCancel(ctx)
 	var run event.RunID

@@ -427,6 +427,7 @@ func TestChatRefuses(t *testing.T) {
 		{func() { c.args = []string{"chat", "-c", "--agent", "explore"} }, "leave out --agent, or --continue"},
 		{func() { c.args = []string{"chat", "--resume", "x", "--permission-mode", "plan"} }, "or --resume"},
 		{func() { c.args = []string{"chat", "--resume", "x"} }, "\"x\""},
+		{func() { c.args = []string{"chat", "--resume", "x", "-c"} }, "and --resume with x; leave one out"},
 		{func() { c.args = []string{"chat", "--agent", "nobody"} }, "there is no agent \"nobody\""},
 	} {
 		set.change()
