@@ -81,7 +81,7 @@ QUICK_EXIT := GORACE="$(strip $(GORACE) atexit_sleep_ms=20)"
 LONGEST := ./cmd/agentls ./agentcore ./lsp ./agentcore/sandbox
 
 race:
-	@.ci/need gcc=gcc,libc6-dev $(BWRAP)
+	@.ci/need gcc=gcc,libc6-dev tmux=tmux $(BWRAP)
 	RAPID_SEED=$(SEED) $(QUICK_EXIT) CGO_ENABLED=1 go test -race $(LEAN) -vet=off -timeout 20m $(LONGEST) ./...
 
 vscode: build
@@ -122,7 +122,7 @@ bench: build
 	go test -run '^$$' -bench . -benchmem -timeout 30m $$(go list ./... | grep -v /cmd/)
 
 soak:
-	@.ci/need gcc=gcc,libc6-dev $(BWRAP)
+	@.ci/need gcc=gcc,libc6-dev tmux=tmux $(BWRAP)
 	RAPID_SEED=0 AGENTLS_SOAK=1 CGO_ENABLED=1 go test -race -vet=off -count=1 -timeout 12h ./...
 	.ci/fuzz "$(FUZZTIME)"
 

@@ -27,6 +27,8 @@ type process struct {
 
 	// openModel makes models; nil means the engine's own wires.
 	openModel func(provider.Choice) (model.Model, error)
+	// openTerminal takes the terminal over for a chat, as openScreen does; nil means the machine's own.
+	openTerminal func(past []string, complete completer) chatTerminal
 	// probe finds out which sandbox the machine offers; nil means the machine's own.
 	probe func(ctx context.Context, stateDir string, tell func(sandbox.Level)) sandbox.Report
 	// crash is called at the points where tests end the process; nil outside of tests.

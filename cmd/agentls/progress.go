@@ -96,13 +96,21 @@ func (d *progress) write(text string) { _, _ = fmt.Fprint(d.out, text) }
 // width.
 const maxSaid = 200
 
-// line is a line about an event, or "" for an event that is not worth one.
+// line is what an event is worth telling in a line of its own, or "": notices alone where the tree says the rest.
 func (d *progress) line(e event.Event) string {
+	if _, ok := e.Body.(event.Notice); !ok && (d.quiet || d.live()) {
+		return ""
+	}
+	return d.told(e)
+}
+
+// told is an event in a line, or "".
+func (d *progress) told(e event.Event) string {
 	if notice, ok := e.Body.(event.Notice); ok {
 		return d.noticeLine(e, notice)
 	}
 	n := d.tree.nodes[e.Run]
-	if n == nil || d.quiet || d.live() {
+	if n == nil {
 		return ""
 	}
 	head := strings.Repeat("  ", n.depth) + oneLine(n.agent)

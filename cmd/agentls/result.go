@@ -47,14 +47,19 @@ type result struct {
 	refused map[string]bool
 }
 
-// gather collects the result of a run that has ended. dir is the current folder.
-func gather(ctx context.Context, dir string, session *agentcore.Session, w *watch, run event.RunID) (*result, error) {
-	r := &result{
+// newResult is what came of a run as long as nothing was collected.
+func newResult(dir string, session *agentcore.Session, run event.RunID) *result {
+	return &result{
 		root: session.View().Roots()[0], dir: dir, session: session.ID, run: run,
 		files: map[string]workspace.File{}, fixes: map[event.FindingID][]workspace.Hunk{}, written: map[string]bool{},
 		refused: map[string]bool{},
-		partial: w.progress.tree.unfinished(), denied: w.denials.list,
 	}
+}
+
+// gather collects the result of a run that has ended. dir is the current folder.
+func gather(ctx context.Context, dir string, session *agentcore.Session, w *watch, run event.RunID) (*result, error) {
+	r := newResult(dir, session, run)
+	r.partial, r.denied = w.progress.tree.unfinished(), w.denials.list
 	if n := w.progress.tree.root; n != nil {
 		r.agent, r.model = n.agent, n.model
 	}
@@ -65,6 +70,12 @@ func gather(ctx context.Context, dir string, session *agentcore.Session, w *watc
 	for _, f := range w.findings {
 		r.findings = append(r.findings, f.Finding)
 	}
+	r.collect(session)
+	return r, nil
+}
+
+// collect puts the findings in order, and adds what the session proposes now.
+func (r *result) collect(session *agentcore.Session) {
 	slices.SortFunc(r.findings, func(a, b event.Finding) int {
 		return cmp.Or(
 			cmp.Compare(a.URI, b.URI), cmp.Compare(a.Span.StartLine, b.Span.StartLine),
@@ -106,7 +117,6 @@ func gather(ctx context.Context, dir string, session *agentcore.Session, w *watc
 	}
 	slices.SortFunc(r.edits, func(a, b workspace.FileEdit) int { return cmp.Compare(a.Path, b.Path) })
 	r.read(session.View())
-	return r, nil
 }
 
 // read reads the texts from which columns and formats are taken. A file that cannot be read, or does not exist yet, has

@@ -100,12 +100,10 @@ func runCommand(p *process, s *settings) *cobra.Command {
 
 // continues makes a job go on with the latest conversation on the folder.
 func (p *process) continues(ctx context.Context, s *settings, f *workFlags, j *job) error {
-	switch {
-	case j.agent != "":
-		return usage("a conversation goes on with its own agent; leave out --agent, or --continue")
-	case f.permissionMode != "":
-		return usage("a conversation goes on in its own mode; leave out --permission-mode, or --continue")
-	case j.each:
+	if err := j.ownWay(f, "--continue"); err != nil {
+		return err
+	}
+	if j.each {
 		return usage("--each starts a run for each file, and a conversation is one; leave out --each, or --continue")
 	}
 	return p.withEngine(ctx, s, p.dir, func(engine *agentcore.Engine) error {
@@ -140,6 +138,17 @@ func (p *process) readSchema(f *workFlags, name string) (json.RawMessage, error)
 		return nil, usage("the output schema %s is empty", name)
 	}
 	return raw, nil
+}
+
+// ownWay refuses what a conversation that a flag goes on with has settled.
+func (j *job) ownWay(f *workFlags, flag string) error {
+	switch {
+	case j.agent != "":
+		return usage("a conversation goes on with its own agent; leave out --agent, or %s", flag)
+	case f.permissionMode != "":
+		return usage("a conversation goes on in its own mode; leave out --permission-mode, or %s", flag)
+	}
+	return nil
 }
 
 // readPrompt is the prompt that an argument stands for: itself, or what is on standard input.

@@ -39,7 +39,7 @@ const (
 	maxStdin = 8 << 20
 )
 
-// workFlags are the flags that review and run share.
+// workFlags are the flags that the commands share which have agents work.
 type workFlags struct {
 	*settings
 	format   string
@@ -58,12 +58,22 @@ type workFlags struct {
 	ignoreDenied   bool
 }
 
+// add adds all of them to a command.
 func (f *workFlags) add(c *cobra.Command, failOn string) {
 	flags := c.Flags()
 	flags.StringVar(&f.format, "format", "text", "what to print: text, json, sarif or diff")
-	flags.BoolVar(&f.write, "write", false, "write the proposed edits to the files")
 	flags.StringVar(&f.failOn, "fail-on", failOn,
 		"exit with 1 for findings at or above error, warning, information or hint, or never")
+	f.addRun(c)
+	flags.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
+	flags.BoolVar(&f.ignoreDenied, "ignore-denied", false, "do not exit with 4 where calls were denied")
+	flags.StringVar(&f.stdinFilename, "stdin-filename", "", "the `file` that a text from standard input (-) stands for")
+}
+
+// addRun adds those that are about the runs themselves.
+func (f *workFlags) addRun(c *cobra.Command) {
+	flags := c.Flags()
+	flags.BoolVar(&f.write, "write", false, "write the proposed edits to the files")
 	flags.StringVar(&f.model, "model", "", "`provider/model`, a preset, or offline")
 	flags.StringVar(&f.effort, "effort", "",
 		"how much the model thinks: "+strings.Join(model.Efforts, ", ")+" (default: the agent's or the model's own)")
@@ -75,9 +85,6 @@ func (f *workFlags) add(c *cobra.Command, failOn string) {
 		"how much the run asks: "+strings.Join(modeNames, ", ")+" (default: the agent's own)")
 	flags.StringVar(&f.root, "root", "",
 		"the workspace `folder` (default: the current folder if it holds the files, else their git repository)")
-	flags.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
-	flags.BoolVar(&f.ignoreDenied, "ignore-denied", false, "do not exit with 4 where calls were denied")
-	flags.StringVar(&f.stdinFilename, "stdin-filename", "", "the `file` that a text from standard input (-) stands for")
 }
 
 // formats are the values of --format.
@@ -143,7 +150,7 @@ type job struct {
 }
 
 // work has an agent do a job and prints the result.
-func (p *process) work(ctx context.Context, f *workFlags, j job) (err error) {
+func (p *process) work(ctx context.Context, f *workFlags, j job) error {
 	if err := f.check(); err != nil {
 		return err
 	}
@@ -155,13 +162,31 @@ func (p *process) work(ctx context.Context, f *workFlags, j job) (err error) {
 	if err != nil {
 		return err
 	}
+	return p.opened(ctx, f, j, workplace{root, paths, text},
+		func(engine *agentcore.Engine, view *workspace.View, trust authority.FolderTrust, paths []string) error {
+			return p.conduct(ctx, f, engine, view, trust, j.request(f, distinct(paths)), j.resume)
+		})
+}
+
+// workplace is what a job works on: a folder, the files that are meant in it, absolute, and the text from standard
+// input, if there is one.
+type workplace struct {
+	root  workspace.Root
+	paths []string
+	text  *string
+}
+
+// opened opens the engine and the workspace for a job, whose agent can be started, and closes them behind do.
+func (p *process) opened(ctx context.Context, f *workFlags, j job, at workplace,
+	do func(*agentcore.Engine, *workspace.View, authority.FolderTrust, []string) error,
+) (err error) {
 	var o opening
 	defer o.tried.end()
 	defer func() { err = errors.Join(err, o.closeState(ctx)) }()
-	if err := o.load(ctx, p, f, j, root.Path); err != nil {
+	if err := o.load(ctx, p, f, j, at.root.Path); err != nil {
 		return err
 	}
-	view, paths, err := openView(ctx, root, paths, text, j)
+	view, paths, err := openView(ctx, at.root, at.paths, at.text, j)
 	if err != nil {
 		return &exitError{exitUsage, err}
 	}
@@ -173,7 +198,7 @@ func (p *process) work(ctx context.Context, f *workFlags, j job) (err error) {
 	if err = startable(engine.Agents(), j.agent, o.cfg.DefaultAgent); err != nil {
 		err = untrustedAgent(engine.Agents(), o.trust, cmp.Or(j.agent, o.cfg.DefaultAgent), err)
 	} else {
-		err = p.conduct(ctx, f, engine, view, o.trust, j.request(f, distinct(paths)), j.resume)
+		err = do(engine, view, o.trust, paths)
 	}
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
 	defer cancel()
@@ -361,12 +386,10 @@ func (p *process) conduct(ctx context.Context, f *workFlags, engine *agentcore.E
 ) error {
 	root := view.Roots()[0].Path
 	trusted := trustedFolders(trust, root)
-	session, err := openSession(ctx, engine, view, request.Title, resume)
+	session, err := openSession(ctx, engine, view, trust, request.Title, resume)
 	if err != nil {
 		return err
 	}
-	session.SetFolders(map[string]authority.FolderTrust{root: trust})
-	session.SetTrusted(len(trusted) > 0, trusted...)
 	w := p.newWatch(f, engine)
 	events := engine.Subscribe("", 0)
 	// An interrupt must end the run, whose results so far are shown, and not its start.
@@ -442,18 +465,25 @@ func (r *result) deniedError(root string, trusted bool) error {
 	return nil
 }
 
-// openSession makes the session of a run, or of one that goes on with another.
-func openSession(ctx context.Context, engine *agentcore.Engine, view *workspace.View, title string,
-	resume event.RunID,
-) (*agentcore.Session, error) {
+// openSession makes the session of a run, or of one that goes on with another, on a folder that the user trusts so far.
+func openSession(ctx context.Context, engine *agentcore.Engine, view *workspace.View, trust authority.FolderTrust,
+	title string, resume event.RunID,
+) (session *agentcore.Session, err error) {
 	if resume == "" {
-		return engine.OpenSession(ctx, view, title)
+		session, err = engine.OpenSession(ctx, view, title)
+	} else {
+		session, err = engine.ResumeSession(ctx, view, title, resume)
 	}
-	session, err := engine.ResumeSession(ctx, view, title, resume)
-	if refusal, ok := errors.AsType[*fault.Error](err); ok {
+	if refusal, ok := errors.AsType[*fault.Error](err); ok && resume != "" {
 		return nil, &exitError{exitUsage, refusal}
+	} else if err != nil {
+		return nil, err
 	}
-	return session, err
+	root := view.Roots()[0].Path
+	trusted := trustedFolders(trust, root)
+	session.SetFolders(map[string]authority.FolderTrust{root: trust})
+	session.SetTrusted(len(trusted) > 0, trusted...)
+	return session, nil
 }
 
 // readStdin returns the files, with the name that "-" stands for in its place, and the text from standard input if "-"
@@ -543,23 +573,24 @@ type watch struct {
 	cut bool
 }
 
+// errLate is that of a run that goes on after it was cancelled.
+var errLate = errors.New(
+	"the run did not end in time after it was cancelled; its findings so far are in the state folder")
+
 type delivery struct {
 	event event.Event
 	err   error
 }
 
-// follow reads the events until the run has ended. When ctx ends, it ends the run and waits for that, for a bounded
-// time.
-func (w *watch) follow(ctx context.Context, events *feed.Subscription, root event.RunID) error {
-	reading, stop := context.WithCancel(context.WithoutCancel(ctx))
-	defer stop()
+// deliver reads events until ctx ends, or the last one was read, which is an error.
+func deliver(ctx context.Context, events *feed.Subscription) <-chan delivery {
 	deliveries := make(chan delivery)
 	go func() {
 		for {
-			e, err := events.Next(reading)
+			e, err := events.Next(ctx)
 			select {
 			case deliveries <- delivery{e, err}:
-			case <-reading.Done():
+			case <-ctx.Done():
 				return
 			}
 			if err != nil {
@@ -567,6 +598,15 @@ func (w *watch) follow(ctx context.Context, events *feed.Subscription, root even
 			}
 		}
 	}()
+	return deliveries
+}
+
+// follow reads the events until the run has ended. When ctx ends it ends the run, and waits for that a
+// bounded time.
+func (w *watch) follow(ctx context.Context, events *feed.Subscription, root event.RunID) error {
+	reading, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	deliveries := deliver(reading, events)
 	ticks := time.NewTicker(redrawInterval)
 	defer ticks.Stop()
 	defer w.progress.end()
@@ -596,8 +636,7 @@ func (w *watch) follow(ctx context.Context, events *feed.Subscription, root even
 			late = time.After(cancelTime)
 			w.end(ctx, root)
 		case <-late:
-			return errors.New(
-				"the run did not end in time after it was cancelled; its findings so far are in the state folder")
+			return errLate
 		}
 	}
 }
@@ -616,8 +655,8 @@ func (w *watch) end(ctx context.Context, root event.RunID) {
 	_ = w.engine.Cancel(root) // it fails only if there is no such run, and there is one
 }
 
-// take notes one event.
-func (w *watch) take(e event.Event) {
+// note notes what an event says of findings and denied calls.
+func (w *watch) note(e event.Event) {
 	switch body := e.Body.(type) {
 	case event.FindingReported:
 		if w.progress.tree.nodes[e.Run] != nil {
@@ -632,6 +671,11 @@ func (w *watch) take(e event.Event) {
 	if n := w.progress.tree.nodes[e.Run]; n != nil {
 		w.denials.take(e, n.agent)
 	}
+}
+
+// take notes one event, and shows it.
+func (w *watch) take(e event.Event) {
+	w.note(e)
 	switch body := e.Body.(type) {
 	case event.AskOpened:
 		w.say(w.asks.opened(e.Session, body.Ask))
