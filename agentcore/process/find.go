@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// Find looks a program up on PATH, and returns its absolute path. One that lies in one of the folders, by its name or
-// by what that leads to, does not count: in a workspace folder it is the project's own, as an activated virtual
-// environment is.
+// Find finds a program on PATH, and returns its absolute path. A program in one of the folders outside, by its own path
+// or by the path that a link leads to, does not count: in a workspace folder it belongs to the project, as with an
+// activated virtual environment.
 func Find(name string, outside []string) (program string, ok bool) {
 	path, err := exec.LookPath(name)
 	if err != nil {

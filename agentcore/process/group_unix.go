@@ -11,12 +11,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// OwnGroup has a command that is not started yet begin as the leader of a session, and so of a group of its own,
-// without a terminal.
+// OwnGroup makes a command, which is not started yet, the leader of a session, and so of a group of its own without a
+// terminal.
 func OwnGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
 
-// KillGroup ends a command that was started with [OwnGroup], and all that is in its group. The error is
-// [os.ErrProcessDone] where nothing of it is left.
+// KillGroup ends a command that was started with [OwnGroup], and all processes in its group. The error is
+// [os.ErrProcessDone] where none of them is left.
 func KillGroup(cmd *exec.Cmd) error {
 	err := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 	if errors.Is(err, syscall.ESRCH) {

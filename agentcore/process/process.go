@@ -25,13 +25,13 @@ import (
 
 // Exit is how a process ended.
 type Exit struct {
-	// Code is the exit code as shells tell it: 128 and the signal's number where a signal ended it.
+	// Code is the exit code as shells report it: 128 and the signal's number where a signal ended the process.
 	Code int
-	// Signal is the name of that signal, such as "SIGKILL"; empty where it ended by itself.
+	// Signal is the name of the signal, such as "SIGKILL"; empty where the process ended by itself.
 	Signal string
 }
 
-// ExitOf is how a process ended that was waited for.
+// ExitOf is how a process ended, once it was waited for.
 func ExitOf(state *os.ProcessState) Exit {
 	code, number := Ended(state)
 	if number != 0 {
@@ -40,7 +40,7 @@ func ExitOf(state *os.ProcessState) Exit {
 	return Exit{Code: code}
 }
 
-// String says it behind the name of the process, such as "ended with exit code 1" or "was ended by SIGKILL".
+// String says how the process ended, to follow the process's name: "ended with exit code 1" or "was ended by SIGKILL".
 func (e Exit) String() string {
 	if e.Signal != "" {
 		return "was ended by " + e.Signal
@@ -51,23 +51,24 @@ func (e Exit) String() string {
 // outputDelay is how long the outputs of a program may stay open after its end.
 const outputDelay = 2 * time.Second
 
-// Program is what is started as the user.
+// Program is a program to be started as the user.
 type Program struct {
-	// Argv is a program and its arguments. One with a slash in its name that is not absolute lies below Dir.
+	// Argv is a program and its arguments. A program whose name has a slash and is not absolute lies below Dir.
 	Argv []string
 	// Dir is the folder to start in, absolute.
 	Dir string
-	// Env is its environment as NAME=value, but for Mark and PWD.
+	// Env is the program's environment as NAME=value, without Mark and PWD.
 	Env []string
-	// Mark is a variable as NAME=value that is in the environment of its processes and of no others; empty means that
-	// what leaves its group is not found.
+	// Mark is a variable as NAME=value that is in the environment of the program's processes and of no others. If it is
+	// empty, processes that leave the group are not found.
 	Mark string
-	// Limit is how long it may take; 0 is no limit.
+	// Limit is how long the program may take; 0 is no limit.
 	Limit time.Duration
 	// Stdin, Stdout and Stderr are as those of [exec.Cmd].
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
-	// Lingers lets what it has started fill its outputs for a moment after its end, and what has left its group go on.
+	// Lingers lets processes that the program has started fill its outputs for a moment after its end, and lets those
+	// that have left its group go on.
 	Lingers bool
 }
 
@@ -79,7 +80,7 @@ type Process struct {
 	timer   *time.Timer // nil for no limit
 
 	mu    sync.Mutex
-	ended bool // its group may belong to others by now
+	ended bool // whether it has ended; the id of its group may then belong to others
 	late  bool
 }
 
@@ -108,7 +109,7 @@ func Start(ctx context.Context, p Program) (*Process, error) {
 	return started, nil
 }
 
-// Kill ends the program's group, whose leader may be gone, and what has left it. It waits for nothing.
+// Kill ends the program's group, whose leader may be gone, and the processes that have left it. It does not wait.
 func (p *Process) Kill() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -117,7 +118,8 @@ func (p *Process) Kill() {
 	}
 	_ = KillGroup(p.cmd)
 	if p.program.Mark != "" {
-		// What cannot be looked for is looked for again by whoever started it, which tells.
+		// If the processes cannot be looked for now, the caller that started the program looks again and reports the
+		// error.
 		_ = EndStrays(p.program.Mark)
 	}
 }
@@ -129,9 +131,9 @@ func (p *Process) expire() {
 	p.Kill()
 }
 
-// Wait waits for the end of the program and of its outputs, and ends what is to end with it. late tells that its limit
-// was reached before that. The error says why it could not be waited for, or that its output may be incomplete. It is
-// called once.
+// Wait waits for the end of the program and of its outputs, and ends the processes that must end with it. late reports
+// that the limit was reached before. The error says why the program could not be waited for, or that its output may be
+// incomplete. Wait is called once.
 func (p *Process) Wait() (exit Exit, late bool, err error) {
 	var state *os.ProcessState
 	if p.program.Lingers {
@@ -139,7 +141,7 @@ func (p *Process) Wait() (exit Exit, late bool, err error) {
 		state = p.cmd.ProcessState
 	} else {
 		state, err = p.cmd.Process.Wait()
-		p.Kill()         // what it left running holds its outputs open
+		p.Kill()         // processes that it left behind hold its outputs open
 		_ = p.cmd.Wait() // for the outputs; how the process ended is known
 	}
 	p.stop()
@@ -161,18 +163,19 @@ func (p *Process) Wait() (exit Exit, late bool, err error) {
 	return exit, p.late, err
 }
 
-// Ran is what came of a program that ran to its end.
+// Ran is the outcome of a program that ran to its end.
 type Ran struct {
 	Exit
-	// Late tells that its limit was reached.
+	// Late says that the limit was reached.
 	Late bool
-	// Stdout and Stderr are the beginning of what it put out, any bytes; where there was more, Stderr has an ellipsis
-	// behind it, and Cut tells so of Stdout.
+	// Stdout and Stderr are the beginnings of the program's outputs, any bytes. Where there was more, Stderr ends with
+	// an ellipsis, and Cut is set for Stdout.
 	Stdout, Stderr []byte
 	Cut            bool
 }
 
-// Run runs a program to its end, and keeps so many bytes of each of its outputs. The error says why it was not run.
+// Run runs a program to its end, and keeps the first most bytes of each of its outputs. The error says why the program
+// was not run.
 func Run(ctx context.Context, p Program, most int) (Ran, error) {
 	stdout, stderr := &Head{Most: most}, &Head{Most: most}
 	p.Stdout, p.Stderr = stdout, stderr
@@ -190,7 +193,7 @@ func Run(ctx context.Context, p Program, most int) (Ran, error) {
 	return ran, err
 }
 
-// Head keeps the first bytes of an output, whoever writes it. Its methods may be called from any goroutine.
+// Head keeps the first bytes of an output. Its methods may be called from any goroutine.
 type Head struct {
 	// Most is how many bytes are kept.
 	Most int
@@ -200,7 +203,7 @@ type Head struct {
 	more bool
 }
 
-// Write never fails, so that a program with much to say is not ended by that.
+// Write never fails, so that a program with much output is not ended by an error.
 func (h *Head) Write(p []byte) (int, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -217,23 +220,23 @@ func (h *Head) Text() (kept []byte, more bool) {
 	return bytes.Clone(h.kept), h.more
 }
 
-// Live is a program that runs and is spoken with over its standard input and output.
+// Live is a running program with which messages are exchanged over its standard input and output.
 type Live struct {
-	// In is its standard input and Out its standard output. Whoever speaks with it closes both.
+	// In is its standard input and Out its standard output. The caller closes both.
 	In, Out *os.File
-	// Kill ends it and all that it started. It does not wait.
+	// Kill ends the program and all processes that it started. It does not wait.
 	Kill func()
-	// Wait returns when nothing of it is left, and says how it ended, in one line.
+	// Wait returns when none of its processes is left, and says in one line how the program ended.
 	Wait func() string
 }
 
 // Pipes are the two ends of a program's standard input and output.
 type Pipes struct {
-	// In and Out are those of whoever speaks with it, ChildIn and ChildOut its own.
+	// In and Out are the ends of the caller, ChildIn and ChildOut those of the program.
 	In, Out, ChildIn, ChildOut *os.File
 }
 
-// NewPipes makes them.
+// NewPipes makes the pipes.
 func NewPipes() (p Pipes, err error) {
 	if p.ChildIn, p.In, err = os.Pipe(); err != nil {
 		return p, fmt.Errorf("make a pipe: %w", err)
@@ -244,7 +247,8 @@ func NewPipes() (p Pipes, err error) {
 	return p, nil
 }
 
-// Given closes the program's ends once it has them, and all of them where it could not be started, as err says.
+// Given closes the program's ends once the program has them. Where it could not be started, as err says, Given closes
+// all ends.
 func (p Pipes) Given(err error) error {
 	closing := errors.Join(p.ChildIn.Close(), p.ChildOut.Close())
 	if err != nil {

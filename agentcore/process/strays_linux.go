@@ -9,9 +9,9 @@ import (
 	"syscall"
 )
 
-// EndStrays ends the processes of this user that have one of the variables, as NAME=value, in the environment that they
-// were started with: those that have left their group, or whose server is gone. A process that starts others meanwhile
-// is found again in the next round. It may be called from any goroutine.
+// EndStrays ends the processes of this user that were started with one of the variables, as NAME=value, in their
+// environment: processes that have left their group, or whose server is gone. It looks again until it finds none, since
+// a process may start others meanwhile. It may be called from any goroutine.
 func EndStrays(variables ...string) error {
 	ours := map[string]bool{}
 	for _, variable := range variables {
@@ -27,7 +27,7 @@ func EndStrays(variables ...string) error {
 		for _, name := range environs {
 			environ, err := os.ReadFile(name)
 			if err != nil {
-				continue // it is another user's, or gone
+				continue // the process is another user's, or gone
 			}
 			for variable := range bytes.SplitSeq(environ, []byte{0}) {
 				pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name)))

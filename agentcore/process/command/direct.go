@@ -38,11 +38,11 @@ func (s *Set) nextDirect() (mark string, err error) {
 	return fmt.Sprintf("%s%s-%d", DirectMark, s.ID, s.directs), nil
 }
 
-// DirectMark begins the mark of a program without a sandbox; what follows is no other's.
+// DirectMark begins the mark of a program without a sandbox. The rest of the mark is different for each.
 const DirectMark = "AGENTLS_COMMAND="
 
-// Program runs a program of the user where there is no sandbox, with more variables, and keeps so many bytes of each of
-// its outputs. It returns when nothing of the program is left, which is soon after ctx ends.
+// Program runs a program of the user without a sandbox, with further variables, and keeps so many bytes of each of its
+// outputs. It returns when none of its processes is left, which is soon after ctx ends.
 func (s *Set) Program(ctx context.Context, p process.Program, most int) (process.Ran, error) {
 	var err error
 	if p.Mark, err = s.nextDirect(); err != nil {
@@ -56,7 +56,7 @@ func (s *Set) Program(ctx context.Context, p process.Program, most int) (process
 	return ran, err
 }
 
-// changed has the workspace looked at again, since a program without a sandbox may have changed any of it.
+// changed makes the workspace be looked at again, since a program without a sandbox may have changed any file.
 func (s *Set) changed() {
 	var folders []string
 	for _, root := range s.View.Roots() {
@@ -105,7 +105,7 @@ func (s *Set) startDirect(ctx context.Context, command tool.Command) (*direct, e
 	return p, nil
 }
 
-// end waits for the end of the command and collects what came of it.
+// end waits for the end of the command, and collects its result.
 func (p *direct) end(limit time.Duration) {
 	exit, late, err := p.Process.Wait()
 	r := &p.result
@@ -151,7 +151,7 @@ func (p *direct) Wait(ctx context.Context) (sandbox.Result, error) {
 	}
 }
 
-// cut is the first and the last part of an output where it is longer than limit bytes.
+// cut is the beginning and the end of an output that is longer than limit bytes.
 func cut(output []byte, limit int) []byte {
 	if len(output) <= limit {
 		return output
@@ -161,12 +161,12 @@ func cut(output []byte, limit int) []byte {
 		output[len(output)-limit/2:])
 }
 
-// outputFile is the output of a command, the first maxKeptOutput bytes of it in a file. It may be read while it is
-// written.
+// outputFile is the output of a command, of which the first maxKeptOutput bytes are in a file. It may be read while it
+// is written.
 type outputFile struct {
 	mu   sync.Mutex
 	file *os.File
-	// kept is what it holds once the file is closed.
+	// kept is the output's text once the file is closed.
 	kept []byte
 	size int64
 }
@@ -184,7 +184,7 @@ func (o *outputFile) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// since returns what came after the first n bytes, and how many there are.
+// since returns the output behind the first n bytes, and how many bytes there are.
 func (o *outputFile) since(n int64) ([]byte, int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

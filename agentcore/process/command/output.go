@@ -20,12 +20,13 @@ const (
 	// agent's definition does; maxAnswerEver bounds that.
 	maxAnswer     = 64 << 10
 	maxAnswerEver = 1 << 20
-	// keptOutputs is how long outputs are kept that were not shown as a whole.
+	// keptOutputs is how long outputs that were not shown as a whole are kept.
 	keptOutputs = 7 * 24 * time.Hour
 )
 
-// Bound is what a call puts into the conversation: its whole text, or the ends of it and where the whole is kept. own
-// is the limit of the agent's definition in bytes, 0 for none; readable tells that the run has the tool to read files.
+// Bound is what a call puts into the conversation: its whole text, or the begin and the end of it, with the place of
+// the whole. own is the limit in the agent's definition in bytes, 0 for none. readable says that the run has the tool
+// to read files.
 func (s *Set) Bound(call, text string, own int, readable bool) string {
 	limit := maxAnswer
 	if own > 0 {
@@ -34,7 +35,7 @@ func (s *Set) Bound(call, text string, own int, readable bool) string {
 	if len(text) <= limit {
 		return text
 	}
-	// A secret must not be cut: the halves would not be known.
+	// Secrets are removed before the text is cut, since half a secret would not be recognized.
 	text = s.Redactor.Text(text)
 	missing := len(text) - limit
 	if missing <= 0 {
@@ -56,7 +57,7 @@ func (s *Set) Bound(call, text string, own int, readable bool) string {
 			""))
 }
 
-// keep keeps what a call of the run gave in a file of the state folder, which the run may read, and returns its path.
+// keep writes a call's result into a file of the state folder that the run may read, and returns the file's path.
 func (s *Set) keep(name string, data []byte) (string, error) {
 	path := filepath.Join(s.OutputDir, string(s.ID)+"-"+name)
 	err := os.MkdirAll(s.OutputDir, 0o700)
@@ -70,7 +71,7 @@ func (s *Set) keep(name string, data []byte) (string, error) {
 	return path, nil
 }
 
-// clean takes secrets out of a file with an output, and lets the run read it.
+// clean removes secrets from a file with an output, and lets the run read it.
 func (s *Set) clean(path string) error {
 	text, err := os.ReadFile(path)
 	if err == nil {
@@ -93,14 +94,14 @@ func (s *Set) Attach(path string) {
 	s.outputs[path] = true
 }
 
-// Attached reports whether the run may read a file since it holds an output.
+// Attached reports whether the run may read a file because it holds an output.
 func (s *Set) Attached(path string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.outputs[path]
 }
 
-// KeepImages keeps the images of a result, each once in a run, for a later process that goes on with the conversation.
+// KeepImages stores the images of a result, each once in a run, for a later process that goes on with the conversation.
 func (s *Set) KeepImages(images []tool.Image) ([]model.Image, error) {
 	var list []model.Image
 	for _, image := range images {
@@ -117,8 +118,8 @@ func (s *Set) KeepImages(images []tool.Image) ([]model.Image, error) {
 	return list, nil
 }
 
-// SeeAgain reads the images of a stored conversation from the folder of kept outputs. Those that are kept no more are
-// left out, and the text says so.
+// SeeAgain reads the images of a stored conversation from the folder of kept outputs. Images that are no longer kept
+// are left out, and the text says so.
 func SeeAgain(outputDir string, parts []model.Part) {
 	for i, part := range parts {
 		if picture, ok := part.(model.Picture); ok {
@@ -150,7 +151,7 @@ func SeeAgain(outputDir string, parts []model.Part) {
 	}
 }
 
-// ForgetOutputs deletes the outputs of a folder that were kept for long enough.
+// ForgetOutputs deletes the outputs in a folder that were kept long enough.
 func ForgetOutputs(outputDir string) error {
 	entries, err := os.ReadDir(outputDir)
 	if errors.Is(err, os.ErrNotExist) {

@@ -19,18 +19,18 @@ import (
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
-// maxKeptOutput is how much of one command's output is kept where not all of it was shown, in bytes.
+// maxKeptOutput is how much of a command's output is kept if not all of it was shown, in bytes.
 const maxKeptOutput = 8 << 20
 
-// Sandbox says how the programs of a run are kept apart. It is a value.
+// Sandbox says how the programs of a run are kept apart. It is never changed.
 type Sandbox struct {
-	// ID is the run that they work for, whose mark they carry (see [Mark]).
+	// ID is the run for which the programs work, and whose mark they carry (see [Mark]).
 	ID event.RunID
-	// Off tells that the user wants no sandbox.
+	// Off says that the user wants no sandbox.
 	Off bool
 	// Report is what the machine offers. The first call may take a moment.
 	Report func() sandbox.Report
-	// StateDir is the folder of the boxes, and OutputDir that of kept outputs.
+	// StateDir is the folder of the boxes, and OutputDir the folder of kept outputs.
 	StateDir, OutputDir string
 	// Hidden are files and folders that no program may read.
 	Hidden []string
@@ -38,17 +38,18 @@ type Sandbox struct {
 	Home string
 	// Tools are further files and folders below Home that stay visible. It is called for each box, and may be nil.
 	Tools func(home string) []string
-	// Network opens the machine's network, else single hosts are Allowed.
+	// Network opens the machine's network. Without it, only single hosts are Allowed.
 	Network bool
 	Allowed []string
 	View    *workspace.View
-	// Redactor knows the secrets that no program gets and no text shows.
+	// Redactor knows the secrets, which no program gets and no text shows.
 	Redactor *secret.Redactor
-	// Trees are what the boxes of the process know of the workspace folders; nil has each box find it out for itself.
+	// Trees is what the boxes of the process know of the workspace folders. If it is nil, each box finds it out for
+	// itself.
 	Trees *sandbox.Trees
 }
 
-// Direct tells that programs run as the user would run them.
+// Direct reports that programs run as if the user ran them.
 func (s Sandbox) Direct() bool { return s.Off || s.Report().Level == sandbox.None }
 
 // Dir is the workspace folder that programs start in, empty for none.
@@ -67,10 +68,10 @@ func (s Sandbox) Environ(more ...string) []string {
 	return slices.Concat(s.Redactor.Environ(os.Environ()), more, []string{Mark(s.ID)})
 }
 
-// Folders finds a workspace folder by where it is without symbolic links.
+// Folders maps the path of a workspace folder without symbolic links to the folder as it was opened.
 type Folders map[string]string
 
-// Shown is a path of the sandbox as the view has it: below the folder as it was opened.
+// Shown is a path of the sandbox in terms of the view: below the folder as it was opened.
 func (f Folders) Shown(path string) string {
 	best := ""
 	for real := range f {
@@ -88,7 +89,7 @@ func (f Folders) Shown(path string) string {
 	return filepath.Join(f[best], rel)
 }
 
-// Options are those of a box for programs that see what is ignored as version control does then.
+// Options are the options of a box. ignored returns what version control ignores when the programs run.
 func (s Sandbox) Options(ignored func() *workspace.Ignored) (sandbox.Options, Folders, error) {
 	report := s.Report()
 	env := s.Redactor.Environ(os.Environ())
@@ -129,8 +130,8 @@ func (s Sandbox) Options(ignored func() *workspace.Ignored) (sandbox.Options, Fo
 	return o, folders, nil
 }
 
-// Live starts a program in a box of its own, which goes with it. ending says how it ended, of what it wrote to its
-// standard error; the error is that it could not be waited for.
+// Live starts a program in a box of its own, which is closed with it. ending says how the program ended, from what it
+// wrote to its standard error; the error says why it could not be waited for.
 func Live(ctx context.Context, o sandbox.Options, c sandbox.Command,
 	ending func(exit process.Exit, words []byte, err error) string,
 ) (*process.Live, error) {
@@ -148,7 +149,7 @@ func Live(ctx context.Context, o sandbox.Options, c sandbox.Command,
 		return nil, errors.Join(err, box.Close())
 	}
 	wait := func() string {
-		<-started.Done() // it was killed, or has ended
+		<-started.Done() // the program was killed, or has ended
 		result, err := started.Wait(context.Background())
 		words, _ := started.Output(0)
 		how := ending(process.Exit{Code: result.Exit, Signal: result.Signal}, words, err)
@@ -160,10 +161,10 @@ func Live(ctx context.Context, o sandbox.Options, c sandbox.Command,
 	return &process.Live{In: p.In, Out: p.Out, Kill: started.Kill, Wait: wait}, nil
 }
 
-// maxWords is how much of what a live program without a sandbox writes to its standard error is kept, in bytes.
+// maxWords is how much of the standard error of a live program without a sandbox is kept, in bytes.
 const maxWords = 32 << 10
 
-// LiveDirect is [Live] for a program that runs as the user would run it, where there is no sandbox.
+// LiveDirect is [Live] for a program that runs without a sandbox, as if the user ran it.
 func LiveDirect(program process.Program, ending func(exit process.Exit, words []byte, err error) string,
 ) (*process.Live, error) {
 	p, err := process.NewPipes()
@@ -184,10 +185,10 @@ func LiveDirect(program process.Program, ending func(exit process.Exit, words []
 	return &process.Live{In: p.In, Out: p.Out, Kill: started.Kill, Wait: wait}, nil
 }
 
-// maxLastWords is how much of what a program wrote to its standard error is told of its end, in bytes.
+// maxLastWords is how much of a program's standard error is told at its end, in bytes.
 const maxLastWords = 500
 
-// Ending is the end of a live program in one line, with its last words. err is why it could not be waited for.
+// Ending says in one line how a live program ended, with its last words. err says why it could not be waited for.
 func Ending(name string, exit process.Exit, words []byte, err error) string {
 	how := name + " " + exit.String()
 	if err != nil {

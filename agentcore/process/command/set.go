@@ -18,16 +18,16 @@ import (
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
-// maxKept is how many files are named that a command left in its sandbox.
+// maxKept is how many of the files that a command left in its sandbox are named.
 const maxKept = 20
 
-// Set is what a run has running outside: its box, opened by the first command, and the commands in the background. Its
-// methods may be called from any goroutine; Close ends all of it.
+// Set is what a run has running outside of this process: its box, which the first command opens, and the commands in
+// the background. Its methods may be called from any goroutine. Close ends all of it.
 type Set struct {
 	Sandbox
-	// editable returns why the run may not change a file without a question, or nil, by the judge of a batch.
+	// editable returns why the run may not change a file without a question, or nil. judge is that of the batch.
 	editable func(judge *workspace.Judge, path string) error
-	// ignored is what version control ignores, as the command that runs sees it.
+	// ignored is what version control ignores, as seen by the command that runs.
 	ignored atomic.Pointer[workspace.Ignored]
 
 	mu         sync.Mutex
@@ -38,13 +38,13 @@ type Set struct {
 	background map[string]*background
 	// outputs are the files that hold outputs, which the run may read.
 	outputs map[string]bool
-	// preparing tells that Ahead is at work; aheads are its goroutines, which Close waits for. Go is called under mu.
+	// preparing says that Ahead is at work. aheads are its goroutines, for which Close waits; Go is called under mu.
 	preparing bool
 	aheads    beside.Group
 }
 
-// New makes the commands of a run. editable returns why the run may not change a file without a question, or nil; judge
-// is that of all files which one command changed.
+// New makes the commands of a run. editable returns why the run may not change a file without a question, or nil; its
+// judge is that of all files which one command changed.
 func New(s Sandbox, editable func(judge *workspace.Judge, path string) error) *Set {
 	return &Set{Sandbox: s, editable: editable}
 }
@@ -71,8 +71,8 @@ func (s *Set) Box(ctx context.Context) (*sandbox.Box, error) {
 	return box, nil
 }
 
-// Ahead opens the box, starts what attends to the next command, and looks at the workspace if no command has yet. It is
-// called when a command is about to come, and does not wait. What fails, the command will tell.
+// Ahead opens the box, starts what attends to the next command, and reads the workspace if no command has yet. It is
+// called when a command is about to come, and does not wait. It ignores errors, since the command will report them.
 func (s *Set) Ahead() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -95,7 +95,7 @@ func (s *Set) Ahead() {
 	})
 }
 
-// Shown is a path of the box as the view has it.
+// Shown is a path of the box in terms of the view.
 func (s *Set) Shown(path string) string { return s.folders.Shown(path) }
 
 // Look takes a snapshot of what the run sees in its layer, for the next command.
@@ -118,7 +118,7 @@ func (s *Set) Run(ctx context.Context, layer *workspace.Layer, command tool.Comm
 		if err != nil {
 			return tool.CommandResult{}, err
 		}
-		<-p.Done() // soon after ctx ends at the latest
+		<-p.Done() // this comes soon after ctx ends, at the latest
 		if err := ctx.Err(); err != nil {
 			return tool.CommandResult{}, err
 		}
@@ -140,8 +140,8 @@ func (s *Set) Run(ctx context.Context, layer *workspace.Layer, command tool.Comm
 	return result, nil
 }
 
-// barred parts what a command changed into what the run may change itself and what it may not: a command is no way
-// around the rules on edits, which cannot be told from its words.
+// barred separates the changes of a command that the run may make itself from those that it may not: a command must not
+// be a way around the rules on edits, and its words do not tell what it changes.
 func (s *Set) barred(changes []sandbox.Change) (free []sandbox.Change, barred []workspace.Taken) {
 	s.Expect(changes)
 	judge := s.View.Judge(nil)
@@ -156,7 +156,7 @@ func (s *Set) barred(changes []sandbox.Change) (free []sandbox.Change, barred []
 	return free, barred
 }
 
-// Expect has each of the files that a command wrote judged with the others there.
+// Expect announces the files that a command wrote, so that each is judged as if the others existed.
 func (s *Set) Expect(changes []sandbox.Change) {
 	for _, change := range changes {
 		if !change.Deleted {
@@ -165,7 +165,7 @@ func (s *Set) Expect(changes []sandbox.Change) {
 	}
 }
 
-// Take makes what a command changed edits of the run.
+// Take makes edits of the run from the changes of a command.
 func (s *Set) Take(snapshot workspace.Snapshot, changes []sandbox.Change, author workspace.Author) []workspace.Taken {
 	written := make([]workspace.Written, 0, len(changes))
 	for _, change := range changes {
@@ -178,7 +178,7 @@ func (s *Set) Take(snapshot workspace.Snapshot, changes []sandbox.Change, author
 	return snapshot.TakeAll(written, author)
 }
 
-// result is what a model hears of a result, but for the changes.
+// result is what a model is told of a command's result, without the changes.
 func (s *Set) result(r sandbox.Result) tool.CommandResult {
 	result := tool.CommandResult{
 		Output: strings.ToValidUTF8(string(r.Output), "\uFFFD"), Size: r.OutputSize, Exit: r.Exit, Signal: r.Signal,
@@ -216,7 +216,7 @@ func (s *Set) Close() error {
 		err = box.Close()
 	}
 	for _, b := range processes {
-		<-b.process.Done() // it was killed
+		<-b.process.Done() // the process was killed
 	}
 	if direct {
 		err = errors.Join(err, process.EndStrays(Mark(s.ID)))
@@ -225,7 +225,7 @@ func (s *Set) Close() error {
 	return err
 }
 
-// maxBackground is how many commands of one run may be in the background at once.
+// maxBackground is how many commands of one run may be in the background at the same time.
 const maxBackground = 16
 
 // background is a command in the background.
@@ -234,23 +234,23 @@ type background struct {
 	process watched
 
 	mu   sync.Mutex
-	read int64 // of its output, in bytes
+	read int64 // how much of its output was read, in bytes
 }
 
-// watched is a command that somebody may look at while it runs.
+// watched is a command that can be looked at while it runs.
 type watched interface {
-	// Output returns what came after the first bytes, and how many there are by now.
+	// Output returns the output behind the first bytes, and how many bytes there are by now.
 	Output(since int64) (output []byte, size int64)
-	// Kill ends it and does not wait.
+	// Kill ends the command. It does not wait.
 	Kill()
-	// Done is closed when nothing of it is left.
+	// Done is closed when none of the command's processes is left.
 	Done() <-chan struct{}
-	// Wait waits for that, or for ctx.
+	// Wait waits until Done is closed or ctx ends.
 	Wait(ctx context.Context) (sandbox.Result, error)
 }
 
-// Start starts a command in the background, on what the run sees in its layer. ctx bounds the start; without a sandbox
-// the command ends with life.
+// Start starts a command in the background, on the files as the run sees them in its layer. ctx bounds the start.
+// Without a sandbox, the command ends with life.
 func (s *Set) Start(ctx, life context.Context, layer *workspace.Layer, command tool.Command) (id string, err error) {
 	s.mu.Lock()
 	alive := 0
