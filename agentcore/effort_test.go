@@ -32,7 +32,10 @@ func TestEffortOfARun(t *testing.T) {
 	}{
 		{name: "nobody says anything", agent: "plain", use: model.EffortTaken},
 		{name: "the request", agent: "deep", asked: "low", use: model.EffortTaken, want: "low"},
-		{name: "the request of a model that may take it", agent: "plain", asked: "low", use: model.EffortUnknown, want: "low"},
+		{
+			name: "the request of a model that may take it", agent: "plain", asked: "low",
+			use: model.EffortUnknown, want: "low",
+		},
 		{name: "the request of a model that takes none", agent: "plain", asked: "low", refused: true},
 		{name: "no such effort", agent: "plain", asked: "huge", use: model.EffortTaken, refused: true},
 		{name: "the definition", agent: "deep", preset: "low", use: model.EffortTaken, want: "high"},
@@ -44,8 +47,14 @@ func TestEffortOfARun(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t, nil)
 			s := script.New("test",
-				script.Turn{Expect: []script.Expect{script.Effort(tt.want)}, Answer: []script.Step{call("read", `{"path":"x"}`)}},
-				script.Turn{Expect: []script.Expect{script.Effort(tt.want)}, Answer: []script.Step{script.Text("Done.")}},
+				script.Turn{
+					Expect: []script.Expect{script.Effort(tt.want)},
+					Answer: []script.Step{call("read", `{"path":"x"}`)},
+				},
+				script.Turn{
+					Expect: []script.Expect{script.Effort(tt.want)},
+					Answer: []script.Step{script.Text("Done.")},
+				},
 			)
 			if tt.refused {
 				s = script.New("test")
@@ -53,8 +62,8 @@ func TestEffortOfARun(t *testing.T) {
 			s.Use = tt.use
 			w.with(s, func(o *agentcore.Options) {
 				if tt.preset != "" {
-					o.Config = configtest.User(t, "default_model = \"p\"\n[presets.p]\nmodel = \"openai/gpt-5\"\neffort = \""+
-						tt.preset+"\"\n")
+					o.Config = configtest.User(t,
+						"default_model = \"p\"\n[presets.p]\nmodel = \"openai/gpt-5\"\neffort = \""+tt.preset+"\"\n")
 				}
 			}, thinker("deep", "high"), thinker("plain", ""))
 			id, err := w.session.Start(w.ctx, agentcore.RunRequest{Agent: tt.agent, Prompt: "Go.", Effort: tt.asked})
@@ -89,9 +98,18 @@ func TestEffortOfChildren(t *testing.T) {
 			Match: "Go.", Expect: []script.Expect{script.Effort("low")},
 			Answer: []script.Step{task("plain", "One.", ""), task("deep", "Two.", "")},
 		},
-		script.Turn{Match: "One.", Expect: []script.Expect{script.Effort("low")}, Answer: []script.Step{script.Text("1")}},
-		script.Turn{Match: "Two.", Expect: []script.Expect{script.Effort("high")}, Answer: []script.Step{script.Text("2")}},
-		script.Turn{Match: "Go.", Expect: []script.Expect{script.Effort("low")}, Answer: []script.Step{script.Text("3")}},
+		script.Turn{
+			Match: "One.", Expect: []script.Expect{script.Effort("low")},
+			Answer: []script.Step{script.Text("1")},
+		},
+		script.Turn{
+			Match: "Two.", Expect: []script.Expect{script.Effort("high")},
+			Answer: []script.Step{script.Text("2")},
+		},
+		script.Turn{
+			Match: "Go.", Expect: []script.Expect{script.Effort("low")},
+			Answer: []script.Step{script.Text("3")},
+		},
 		script.Turn{
 			Match: "Each.", Times: 2, Expect: []script.Expect{script.Effort("low")},
 			Answer: []script.Step{script.Text("4")},

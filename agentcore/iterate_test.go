@@ -301,7 +301,8 @@ func TestGoal(t *testing.T) {
 		t, nil,
 		script.Turn{
 			Expect: []script.Expect{
-				script.First("This is pass 1 of at most 10"), script.First("which is run after you: grep -q done a.txt"),
+				script.First("This is pass 1 of at most 10"),
+				script.First("which is run after you: grep -q done a.txt"),
 			},
 			Answer: []script.Step{call("write", `{"path":"a.txt","content":"done\n"}`)},
 		},

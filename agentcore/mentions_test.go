@@ -139,12 +139,14 @@ func TestMentionsOfImages(t *testing.T) {
 	}
 	shown := fmt.Sprintf("[image/png, 40 × 30, %d bytes]", picture.Len())
 	w := newWorld(t, map[string]string{
-		"a.png": picture.String(), "bad.png": "\x89PNG\r\n\x1a\n\x00", "large.png": picture.String() + strings.Repeat("\x00", 4_000_000),
+		"a.png": picture.String(), "bad.png": "\x89PNG\r\n\x1a\n\x00",
+		"large.png": picture.String() + strings.Repeat("\x00", 4_000_000),
 	},
 		script.Turn{
 			Expect: []script.Expect{
-				script.Last("Look at @a.png.\n\n<attachments>"), script.Last("<attached name=\"a.png\">\nThis is an image: image/png, " +
-					"40 × 30 pixels"), script.Last("</attachments>\n" + shown),
+				script.Last("Look at @a.png.\n\n<attachments>"),
+				script.Last("<attached name=\"a.png\">\nThis is an image: image/png, 40 × 30 pixels"),
+				script.Last("</attachments>\n" + shown),
 			},
 			Answer: []script.Step{script.Text("seen")},
 		},
@@ -163,7 +165,8 @@ func TestMentionsOfImages(t *testing.T) {
 		})
 	first := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Look at @a.png."})
 	w.wait(first)
-	w.refused(agentcore.RunRequest{Agent: "coder", Prompt: "See @bad.png"}, "@bad.png: bad.png cannot be sent as an image: it is no image")
+	w.refused(agentcore.RunRequest{Agent: "coder", Prompt: "See @bad.png"},
+		"@bad.png: bad.png cannot be sent as an image: it is no image")
 	w.refused(agentcore.RunRequest{Agent: "coder", Prompt: "See @large.png"}, "and models take 3750000 at most")
 	w.closeEngine()
 	w.open()
@@ -174,11 +177,12 @@ func TestMentionsOfImages(t *testing.T) {
 	w.wait(id)
 	w.model.Blind = true
 	x, err := agentcore.Expand(w.ctx, w.session, agentcore.RunRequest{Agent: "coder", Prompt: "Look at @a.png."})
-	if err != nil || len(x.Refused) != 1 || x.Refused[0].Mention != "@a.png" || len(x.Parts) != 2 || x.Parts[1].Kind != "image" {
+	if err != nil || len(x.Refused) != 1 || x.Refused[0].Mention != "@a.png" ||
+		len(x.Parts) != 2 || x.Parts[1].Kind != "image" {
 		t.Errorf("it would be %+v: %v", x, err)
 	}
-	w.refused(agentcore.RunRequest{Agent: "coder", Prompt: "Look at @a.png."}, "script/test takes no images, and the prompt brings "+
-		"a.png; choose another model, or leave the image out")
+	w.refused(agentcore.RunRequest{Agent: "coder", Prompt: "Look at @a.png."},
+		"script/test takes no images, and the prompt brings a.png; choose another model, or leave the image out")
 }
 
 // TestMentionsInSteering: what the user tells a run brings along what it names, too.

@@ -43,7 +43,8 @@ func TestPromptFiles(t *testing.T) {
 			Answer: []script.Step{script.Text("done")},
 		},
 		script.Turn{
-			Expect: []script.Expect{script.Last("Mind the style.\n\nagain")}, Answer: []script.Step{script.Text("done")},
+			Expect: []script.Expect{script.Last("Mind the style.\n\nagain")},
+			Answer: []script.Step{script.Text("done")},
 		},
 		script.Turn{
 			Expect: []script.Expect{script.Last("/usr/bin/true is what?")}, Answer: []script.Step{script.Text("it is")},
@@ -54,7 +55,8 @@ func TestPromptFiles(t *testing.T) {
 	if err := w.engine.Steer(id, "/web:style now"); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.engine.Steer(id, "/web:stile now"); err == nil || !strings.Contains(err.Error(), "did you mean /web:style?") {
+	err := w.engine.Steer(id, "/web:stile now")
+	if err == nil || !strings.Contains(err.Error(), "did you mean /web:style?") {
 		t.Errorf("steering by a prompt that there is not: %v", err)
 	}
 	w.model.Release("held")
@@ -75,11 +77,13 @@ func TestPromptFiles(t *testing.T) {
 // TestPromptFilesOfUntrustedFolders: nothing of a folder counts that the user does not trust as it is.
 func TestPromptFilesOfUntrustedFolders(t *testing.T) {
 	w := newWorld(t, map[string]string{
-		".agentls/prompts/look.md": "Look: !`touch $1`\n", ".claude/commands/\u202eseen.md": "x", ".github/prompts/b.prompt.md": "x",
+		".agentls/prompts/look.md":       "Look: !`touch $1`\n",
+		".claude/commands/\u202eseen.md": "x", ".github/prompts/b.prompt.md": "x",
 	})
-	w.refused(agentcore.RunRequest{Agent: "coder", Prompt: "/look a"}, "there is no prompt /look; there are none at all; "+
-		"see those that there are with `agentls prompts`, or begin the prompt with another word; "+
-		"prompts of a folder count once it is trusted")
+	w.refused(agentcore.RunRequest{Agent: "coder", Prompt: "/look a"},
+		"there is no prompt /look; there are none at all; "+
+			"see those that there are with `agentls prompts`, or begin the prompt with another word; "+
+			"prompts of a folder count once it is trusted")
 	shown, err := w.engine.Decisions().FolderTrust(w.ctx, w.dir)
 	if err != nil {
 		t.Fatal(err)
@@ -117,7 +121,8 @@ func TestPromptFilesOfUntrustedFolders(t *testing.T) {
 	if err := os.WriteFile(w.path(".agentls/prompts/look.md"), []byte("Look: !`rm $1`\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w.refused(agentcore.RunRequest{Agent: "coder", Prompt: "/look a"}, "look.md has changed since you trusted the folder")
+	w.refused(agentcore.RunRequest{Agent: "coder", Prompt: "/look a"},
+		"look.md has changed since you trusted the folder")
 	trusted()
 	w.refused(agentcore.RunRequest{Agent: "coder", Prompt: "/look a"}, "there is no prompt /look")
 }
@@ -125,7 +130,8 @@ func TestPromptFilesOfUntrustedFolders(t *testing.T) {
 // TestPromptCommands: a command of a prompt is a call of bash that nobody is asked about. Its output is data.
 func TestPromptCommands(t *testing.T) {
 	w := newWorld(t, map[string]string{
-		".agentls/prompts/state.md": "In: !`echo \"one $1\"`\nAgain: !`echo \"one $1\"`\n", ".agentls/prompts/bad.md": "!`rm -rf x`",
+		".agentls/prompts/state.md": "In: !`echo \"one $1\"`\nAgain: !`echo \"one $1\"`\n",
+		".agentls/prompts/bad.md":   "!`rm -rf x`",
 		".agentls/prompts/asked.md": "!`curl example.org`",
 	},
 		script.Turn{
@@ -168,13 +174,16 @@ func TestPromptKeepsTools(t *testing.T) {
 		".claude/commands/all.md":   "---\nallowed-tools: Bash(rm:*), Edit\n---\nDo.\n",
 	},
 		script.Turn{
-			Expect: []script.Expect{script.Tools("bash", "read", "write"), script.NoTools("edit", "grep", "task", "webfetch")},
+			Expect: []script.Expect{
+				script.Tools("bash", "read", "write"), script.NoTools("edit", "grep", "task", "webfetch"),
+			},
 			Answer: []script.Step{bash("echo 1"), bash("pwd"), call("edit", `{"path":"a","old_string":"b","new_string":"c"}`)},
 		},
 		script.Turn{
 			Expect: []script.Expect{
-				script.Result("bash", "1"), script.Result("bash", "denied: the prompt that started this run keeps this tool for "+
-					"other calls alone"), script.Result("edit", "error: there is no tool"),
+				script.Result("bash", "1"),
+				script.Result("bash", "denied: the prompt that started this run keeps this tool for other calls alone"),
+				script.Result("edit", "error: there is no tool"),
 			},
 			Answer: []script.Step{script.Text("done")},
 		},

@@ -32,7 +32,8 @@ func (w *world) remembered() map[string]string {
 // TestRemember: what the user wants remembered is proposed for the nearest AGENTS.md, without a model, and once.
 func TestRemember(t *testing.T) {
 	w := newWorld(t, map[string]string{
-		"AGENTS.md": "Be brief.\n", "api/AGENTS.md": "## Remembered\n\n- One.\n", "api/v1/a.go": "package v1\n", "b.go": "",
+		"AGENTS.md": "Be brief.\n", "api/AGENTS.md": "## Remembered\n\n- One.\n",
+		"api/v1/a.go": "package v1\n", "b.go": "",
 	})
 	for _, tt := range []struct{ thing, path, want string }{
 		{"Use tabs. @b.go", w.path("b.go"), "Proposed for AGENTS.md"},
@@ -80,12 +81,15 @@ func TestRememberIsReviewed(t *testing.T) {
 				},
 			},
 			script.Turn{
-				Expect: []script.Expect{script.Result("remember", "Proposed for sub/AGENTS.md; it counts once the user accepts it")},
+				Expect: []script.Expect{
+					script.Result("remember", "Proposed for sub/AGENTS.md; it counts once the user accepts it"),
+				},
 				Answer: []script.Step{script.Text("Done.")},
 			},
 			script.Turn{Expect: []script.Expect{script.NoTools("remember")}, Answer: []script.Step{script.Text("No.")}},
 		), nil, keeper)
-		if result := w.wait(w.start(agentcore.RunRequest{Agent: "keeper", Prompt: "Go.", PermissionMode: mode})); len(result.ToolCalls) != 2 || result.Status != event.StatusCompleted {
+		result := w.wait(w.start(agentcore.RunRequest{Agent: "keeper", Prompt: "Go.", PermissionMode: mode}))
+		if len(result.ToolCalls) != 2 || result.Status != event.StatusCompleted {
 			t.Errorf("%s: %+v", mode, result)
 		}
 		if got := w.remembered(); got["sub/AGENTS.md"] != "## Remembered\n\n- Use tabs.\n" ||

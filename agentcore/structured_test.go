@@ -38,7 +38,9 @@ func TestStructuredAnswer(t *testing.T) {
 			for i, answer := range tt.answers {
 				turn := script.Turn{Answer: []script.Step{script.Text(answer)}}
 				if i > 0 {
-					turn.Expect = []script.Expect{script.Last("Your answer does not fit the output schema: "), script.Calls()}
+					turn.Expect = []script.Expect{
+						script.Last("Your answer does not fit the output schema: "), script.Calls(),
+					}
 				}
 				turns = append(turns, turn)
 			}
@@ -77,12 +79,15 @@ func TestStructuredAtTheLimit(t *testing.T) {
 		w := newWorld(t, map[string]string{"a.txt": "one\n"},
 			script.Turn{Answer: []script.Step{call("read", `{"path":"a.txt"}`)}},
 			script.Turn{
-				Expect: []script.Expect{script.NoCalls(), script.Last("Answer now with what you have, by the output schema.")},
+				Expect: []script.Expect{
+					script.NoCalls(), script.Last("Answer now with what you have, by the output schema."),
+				},
 				Answer: []script.Step{script.Text(answer)},
 			},
 		)
 		result := w.wait(w.start(agentcore.RunRequest{
-			Agent: "coder", Prompt: "Count.", OutputSchema: json.RawMessage(orderSchema), Limits: agent.Limits{MaxTurns: 2},
+			Agent: "coder", Prompt: "Count.",
+			OutputSchema: json.RawMessage(orderSchema), Limits: agent.Limits{MaxTurns: 2},
 		}))
 		if result.Status != want || (len(result.Structured) > 0) != (want == event.StatusCompleted) {
 			t.Errorf("%s: %+v", answer, result)

@@ -149,6 +149,28 @@ func TestLongSessionsAreTrimmed(t *testing.T) {
 	}
 }
 
+// A reader of all sessions that is closed holds nothing back, whatever it has not read, and no other reader with it.
+func TestClosedReaderHoldsNothingBack(t *testing.T) {
+	f := open(t)
+	closed, reads := f.Subscribe("", 0, nil), f.Subscribe("", 0, nil)
+	f.notices(t, 3)
+	for range 2 {
+		if _, err := reads.Next(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		closed.Close()
+		if read := f.read(session); read != 2 {
+			t.Errorf("the events up to %d are let go, not 2", read)
+		}
+	}
+	reads.Close()
+	if read := f.read(session); read != math.MaxUint64 {
+		t.Errorf("without a reader the events up to %d are let go", read)
+	}
+}
+
 // What the log keeps in memory is bounded by its size, too.
 func TestLogIsBoundedByItsSize(t *testing.T) {
 	l := New()

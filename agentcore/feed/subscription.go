@@ -58,7 +58,7 @@ func (l *Log) Subscribe(session event.SessionID, since uint64, deserted func(con
 // ([ErrClosed]). It may read the disk when the reader is far behind. Where a reader of one session is so slow that the
 // store has trimmed what it wants, it gets an [event.EventsTrimmed] in the place of that. The error is of the kind
 // not_found once the session is not stored any more, where another process had it open. A reader of all sessions has to
-// go on until it gets an error.
+// go on until it gets an error, or to be closed.
 func (s *Subscription) Next(ctx context.Context) (event.Event, error) {
 	next, err := s.next(ctx)
 	if s.session == "" {
@@ -66,12 +66,24 @@ func (s *Subscription) Next(ctx context.Context) (event.Event, error) {
 		defer s.log.mu.Unlock()
 		switch {
 		case err != nil:
-			s.log.all = slices.DeleteFunc(s.log.all, func(other *Subscription) bool { return other == s })
+			s.leave()
 		case !event.Transient(next.Body):
 			s.read[next.Session] = max(s.read[next.Session], next.Seq)
 		}
 	}
 	return next, err
+}
+
+// Close says that nothing more is read, so that no events are kept for that. Any goroutine may call it, also twice.
+func (s *Subscription) Close() {
+	s.log.mu.Lock()
+	defer s.log.mu.Unlock()
+	s.leave()
+}
+
+// leave takes the reader from those of all sessions. The log's lock is held.
+func (s *Subscription) leave() {
+	s.log.all = slices.DeleteFunc(s.log.all, func(other *Subscription) bool { return other == s })
 }
 
 func (s *Subscription) next(ctx context.Context) (event.Event, error) {

@@ -15,7 +15,8 @@ func TestProtected(t *testing.T) {
 		".g\u200cit/x": true, ".vscode/tasks.json": true, ".VSCODE . ": true, ".ıdea/x": true, ".huſky/x": true,
 		".mcp.json": true, ".cursor/rules": true, ".agentls": true, "x/.envrc": true, "my.code-workspace": true,
 		"venv/bin/python": true, "node_modules/.bin/x": true,
-		".gitignore": false, ".github/workflows/x.yml": false, ".GitHub/prompts/x.prompt.md": true, ".github/prompts": true,
+		".GitHub/prompts/x.prompt.md": true, ".github/prompts": true,
+		".gitignore": false, ".github/workflows/x.yml": false,
 		"prompts/x.prompt.md": false, "a.git": false, "venv/lib/x": false,
 		"node_modules/x": false, "git": false,
 	} {

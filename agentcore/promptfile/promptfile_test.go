@@ -56,7 +56,8 @@ func TestLoad(t *testing.T) {
 		".claude/commands/frontend/component.md": "---\ndescription: Makes one.\n---\nDo.",
 		".opencode/command/team/check.md":        "Check.", ".opencode/commands/lint.md": "Lint.",
 		".github/prompts/form.prompt.md": "---\nname: new form\n---\n# Form\n", ".github/prompts/readme.md": "none",
-		".github/prompts/below/x.prompt.md": "none", ".claude/commands/se\u202een.md": "none", ".claude/commands/binary.md": "a\x00b",
+		".github/prompts/below/x.prompt.md": "none",
+		".claude/commands/se\u202een.md":    "none", ".claude/commands/binary.md": "a\x00b",
 		".claude/commands/large.md": strings.Repeat("x", 256<<10+1), ".claude/commands/bad.md": "---\na: [\n---\nBad.",
 	})
 	style := promptfile.OfSkill(&skill.Skill{Name: "style", Description: "How.", Layer: agent.LayerUser, Text: "S"})
@@ -127,7 +128,9 @@ func TestParse(t *testing.T) {
 		},
 		"opencode": {
 			promptfile.OpenCode, "---\nagent: plan\nmodel: anthropic/claude-sonnet-4-5\nsubtask: true\n---\nPlan $1.",
-			promptfile.Prompt{Description: "Plan $1.", Agent: "plan", Model: "anthropic/claude-sonnet-4-5", Text: "Plan $1."},
+			promptfile.Prompt{
+				Description: "Plan $1.", Agent: "plan", Model: "anthropic/claude-sonnet-4-5", Text: "Plan $1.",
+			},
 		},
 		"vscode": {
 			promptfile.GitHub,
@@ -143,7 +146,11 @@ func TestParse(t *testing.T) {
 			promptfile.Prompt{Description: "Talk.", Tools: []string{}, Text: "Talk."},
 		},
 	} {
-		got := promptfile.Parse(c.source, "x"+map[bool]string{true: ".prompt", false: ""}[c.source == promptfile.GitHub]+".md", c.text)
+		file := "x.md"
+		if c.source == promptfile.GitHub {
+			file = "x.prompt.md"
+		}
+		got := promptfile.Parse(c.source, file, c.text)
 		c.want.Name, c.want.Source = "x", c.source
 		if diff := cmp.Diff(c.want, *got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
@@ -183,7 +190,8 @@ func TestExpand(t *testing.T) {
 	}
 	named := promptfile.Parse(promptfile.GitHub, "x.prompt.md", "Make ${input:form:Its name} on ${input:page} ($form).")
 	for arguments, want := range map[string]string{
-		"a b c": "Make a on b c (a).", "page=p form=f": "Make f on p (f).", "page=p f g": "Make f g on p (f g).", "": "Make  on  ().",
+		"a b c": "Make a on b c (a).", "page=p form=f": "Make f on p (f).",
+		"page=p f g": "Make f g on p (f g).", "": "Make  on  ().",
 	} {
 		if got := named.Expand(arguments)[0].Text; got != want {
 			t.Errorf("%q: %q, not %q", arguments, got, want)
@@ -223,7 +231,8 @@ func TestCallIn(t *testing.T) {
 	for text, want := range map[string]string{
 		"/review": "review||true", " /review  a.go\nb ": "review|a.go\nb|true", "/a:b x": "a:b|x|true",
 		"/usr/bin is full": "usr/bin|is full|false", "/etc/hosts": "etc/hosts||false", "/v1.2": "v1.2||false",
-		"review /x": "", "/": "", "// a": "", "/5 of them": "5|of them|false", "/* a */": "", "": "", "/.env": "", "/größe": "größe||true",
+		"/5 of them": "5|of them|false", "/größe": "größe||true",
+		"review /x": "", "/": "", "// a": "", "/* a */": "", "": "", "/.env": "",
 	} {
 		c, plain, ok := promptfile.CallIn(text)
 		got := ""

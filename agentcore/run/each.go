@@ -21,8 +21,7 @@ func (r fan) carry() error {
 		child, err := r.child(Request{
 			at:    at,
 			Agent: r.definition.Slug, Prompt: r.request.words(), Commands: r.request.Commands, Only: r.request.Only,
-			Model: r.request.Model, Limits: r.request.Limits,
-			Effort: r.request.Effort,
+			Model: r.request.Model, Limits: r.request.Limits, Effort: r.request.Effort,
 			PermissionMode: r.request.PermissionMode, // they are this run, in parts
 			Iterations:     r.request.Iterations, Until: r.request.Until, Goal: r.request.Goal,
 			Title:       fmt.Sprintf("%s %s", r.request.Title, filepath.Base(path)),

@@ -41,20 +41,21 @@ func TestOutputSchemaReads(t *testing.T) {
 	if told := s.Told(); !strings.Contains(told, `{"type":"object","required":["name"]`) {
 		t.Errorf("told %s", told)
 	}
+	const large = "{\"name\": \"a\",\n \"size\": 12345678901234567890}" // no float64 has this size
 	for answer, want := range map[string]string{
 		`{"name":"a"}`: `{"name":"a"}`,
-		"Here it is:\n```json\n{\"name\": \"a\",\n \"size\": 12345678901234567890}\n```\nDone.": "{\"name\": \"a\",\n \"size\": 12345678901234567890}",
-		"{not JSON}\n  {\"name\":\"b\"} and more":                                               `{"name":"b"}`,
-		"{\"other\":1}\n{\"name\":\"second\"}":                                                  `{"name":"second"}`,
-		"":                                                                                      "it holds no JSON object",
-		"Nothing.":                                                                              "it holds no JSON object",
-		`["name"]`:                                                                              "it holds no JSON object",
-		`{"name":"a"`:                                                                           "it holds no JSON object",
-		`{"size":1}`:                                                                            "name",
-		`{"name":"a","size":0}`:                                                                 "minimum",
-		`{"name":"a","more":0}`:                                                                 "more",
-		`{"name":"a","size":"x"}`:                                                               "size",
-		strings.Repeat(" ", 1<<20) + `{"name":"a"}`:                                             "at most",
+		"Here it is:\n```json\n" + large + "\n```\nDone.": large,
+		"{not JSON}\n  {\"name\":\"b\"} and more":         `{"name":"b"}`,
+		"{\"other\":1}\n{\"name\":\"second\"}":            `{"name":"second"}`,
+		"":                                                "it holds no JSON object",
+		"Nothing.":                                        "it holds no JSON object",
+		`["name"]`:                                        "it holds no JSON object",
+		`{"name":"a"`:                                     "it holds no JSON object",
+		`{"size":1}`:                                      "name",
+		`{"name":"a","size":0}`:                           "minimum",
+		`{"name":"a","more":0}`:                           "more",
+		`{"name":"a","size":"x"}`:                         "size",
+		strings.Repeat(" ", 1<<20) + `{"name":"a"}`: "at most",
 	} {
 		got, err := s.Read(answer)
 		if strings.HasPrefix(want, "{") {

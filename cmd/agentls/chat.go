@@ -293,6 +293,7 @@ func (c *chat) enter(ctx context.Context, text string) (ends bool, err error) {
 func (c *chat) prompt(ctx context.Context, text string) (ends bool, err error) {
 	request := job{agent: c.agent, prompt: text, iterations: 1}.request(c.f, nil)
 	events := c.engine.Subscribe("", 0)
+	defer events.Close() // each prompt has its own, and a reader that is left holds back the trimming of long sessions
 	start := context.WithoutCancel(ctx)
 	var run event.RunID
 	if c.last == "" {

@@ -55,8 +55,8 @@ func TestTypedLine(t *testing.T) {
 	} {
 		l := typedLine{past: []string{"first\nlines", "last"}}
 		for key := range strings.SplitSeq(keys, " ") {
-			if text := strings.ReplaceAll(key, "␣", " "); !l.press(key) && !strings.HasPrefix(key, "f5") && key != "ctrl+x" {
-				l.insert(text)
+			if !l.press(key) && !strings.HasPrefix(key, "f5") && key != "ctrl+x" {
+				l.insert(strings.ReplaceAll(key, "␣", " "))
 			}
 		}
 		got := strings.Join(l.chars[:l.at], "") + "|" + strings.Join(l.chars[l.at:], "")
@@ -158,7 +158,9 @@ func TestScreenKeys(t *testing.T) {
 // TestScreenFits draws no more rows than the terminal has, and none wider, with the cursor among them.
 func TestScreenFits(t *testing.T) {
 	m := newScreenModel(nil)
-	m.Update(showing{live: strings.Split(strings.Repeat("live\n", 30), "\n"), sign: "> ", hint: strings.Repeat("hint ", 30)})
+	m.Update(showing{
+		live: strings.Split(strings.Repeat("live\n", 30), "\n"), sign: "> ", hint: strings.Repeat("hint ", 30),
+	})
 	for _, text := range []string{"", strings.Repeat("日本語 ", 200), strings.Repeat("line\n", 50)} {
 		m.line.set(text)
 		m.menu, m.chosen = make([]completion, 30), 20
@@ -258,10 +260,12 @@ func TestTypedLines(t *testing.T) {
 		must(kept.add(fmt.Sprintf("line %d %s", i, strings.Repeat("x", 1000))))
 	}
 	lines := read()
-	if last := fmt.Sprintf("line %d ", maxTyped+19); len(lines) > maxTypedBytes/1000 || !strings.HasPrefix(lines[len(lines)-1], last) {
+	last := fmt.Sprintf("line %d ", maxTyped+19)
+	if len(lines) > maxTypedBytes/1000 || !strings.HasPrefix(lines[len(lines)-1], last) {
 		t.Errorf("%d lines are kept, up to %.20q", len(lines), lines[len(lines)-1])
 	}
-	if info, err := os.Stat(kept.path); err != nil || info.Size() > maxTypedBytes+10_000 || info.Mode().Perm() != 0o600 {
+	info, err = os.Stat(kept.path)
+	if err != nil || info.Size() > maxTypedBytes+10_000 || info.Mode().Perm() != 0o600 {
 		t.Errorf("the file is %v, %v", info.Size(), err)
 	}
 	if again := read(); !slices.Equal(again, lines) {

@@ -154,7 +154,8 @@ expect messages 10
 expect last /tmp/x is a path
 text Third.
 `, "--agent", "explore", "First?")
-	c.sees("You talk with explore (offline). /help says", "> First?\n", "The first answer.\n\nIt has two paragraphs.\n", "explore, ")
+	c.sees("You talk with explore (offline). /help says",
+		"> First?\n", "The first answer.\n\nIt has two paragraphs.\n", "explore, ")
 	c.types("Second?")
 	c.sees("> Second?\n", "I look.\n", "✓ read a.go  1 line\n")
 	if err := c.model.Reached(t.Context(), "steered", 1); err != nil {
@@ -329,7 +330,8 @@ call edit {"path": "a.txt", "old_string": "new", "new_string": "newer"}
 turn
 text Again.
 `, "Edit.")
-	c.sees("✓ write b.txt", "2 proposed edits: /diff shows, /accept writes, /reject drops them\n", "changes a.txt  +1 -1\n")
+	c.sees("✓ write b.txt", "2 proposed edits: /diff shows, /accept writes, /reject drops them\n",
+		"changes a.txt  +1 -1\n")
 	c.types("/diff")
 	c.sees("-old\n+new\n", "+one\n+two\n")
 	if read(c, "a.txt") != "old\n" || read(c, "b.txt") != "" {
@@ -423,7 +425,10 @@ func TestChatRefuses(t *testing.T) {
 		{func() {}, "chat needs a terminal, and standard input is none; run `agentls run \"PROMPT\"` instead"},
 		{func() { c.stdinTerminal = true }, "chat needs a terminal, and standard output is none; run `agentls run"},
 		{func() { c.stdout.terminal, c.stdout.dumb = true, true }, "TERM is dumb; run `agentls run"},
-		{func() { c.stdout.dumb = false; c.args = []string{"chat", "two", "words"} }, "put it in quotes: `agentls chat \"two words\"`"},
+		{
+			func() { c.stdout.dumb = false; c.args = []string{"chat", "two", "words"} },
+			"put it in quotes: `agentls chat \"two words\"`",
+		},
 		{func() { c.args = []string{"chat", "-c", "--agent", "explore"} }, "leave out --agent, or --continue"},
 		{func() { c.args = []string{"chat", "--resume", "x", "--permission-mode", "plan"} }, "or --resume"},
 		{func() { c.args = []string{"chat", "--resume", "x"} }, "\"x\""},

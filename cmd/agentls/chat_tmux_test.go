@@ -166,7 +166,8 @@ text "The third answer."
 	p.tmux("paste-buffer", "-p", "-r")
 	p.sees("", "> one line\n  and the last of three lines")
 	p.keys("", "Enter")
-	p.sees("", "> one line\n  and the last of three lines", "The first answer, with 日本語 in it.\n\nAnd more.\n", "coder, ", "\n>")
+	p.sees("", "> one line\n  and the last of three lines",
+		"The first answer, with 日本語 in it.\n\nAnd more.\n", "coder, ", "\n>")
 
 	p.keys("Change it, 日本", "BSpace", "Left", "x", "Enter")
 	p.sees("And more.", "> Change it, x日\n", "coder asks: Which one?\n", "  2) Blue\n", "? your answer")
@@ -186,7 +187,8 @@ text "The third answer."
 	rest := p.sees("The third answer.", "`agentls chat --resume ", "the code is 0\n")
 	_, id, _ := strings.Cut(p.sees("The third answer."), "--resume ")
 	id, _, _ = strings.Cut(id, "`")
-	if text, err := os.ReadFile(filepath.Join(d.dir, "main.go")); err != nil || !strings.Contains(string(text), "{ println() }") {
+	text, err := os.ReadFile(filepath.Join(d.dir, "main.go"))
+	if err != nil || !strings.Contains(string(text), "{ println() }") {
 		t.Errorf("what was accepted is not written: %q, %v; %s", text, err, rest)
 	}
 

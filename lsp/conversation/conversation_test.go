@@ -75,13 +75,20 @@ func TestAnswer(t *testing.T) {
 		want string
 	}{
 		{"text", func(a *Answer) { a.Text("Hel"); a.Text("lo\n"); a.Text("you") }, "Hello\nyou"},
-		{"headings", func(a *Answer) { a.Text("#"); a.Text(" A\n##### B\n#no\n#######"); a.End() }, "### A\n###### B\n#no\n#######"},
+		{
+			"headings", func(a *Answer) { a.Text("#"); a.Text(" A\n##### B\n#no\n#######"); a.End() },
+			"### A\n###### B\n#no\n#######",
+		},
 		{"a turn", func(a *Answer) { a.Text("#"); a.Text("# Y"); a.Text("ou\nx"); a.End() }, "#### You\nx"},
 		{
-			"a turn in code", func(a *Answer) { a.Text("```\n## Yo"); a.Text("u\n## x <!-- agentls:r1 -->\n## y\n"); a.End() },
+			"a turn in code",
+			func(a *Answer) { a.Text("```\n## Yo"); a.Text("u\n## x <!-- agentls:r1 -->\n## y\n"); a.End() },
 			"```\n ## You\n ## x <!-- agentls:r1 -->\n## y\n```",
 		},
-		{"open code", func(a *Answer) { a.Text("````go\nx"); a.Line("read a"); a.Text("y") }, "````go\nx\n````\n\n- read a\n\ny"},
+		{
+			"open code", func(a *Answer) { a.Text("````go\nx"); a.Line("read a"); a.Text("y") },
+			"````go\nx\n````\n\n- read a\n\ny",
+		},
 		{
 			"calls", func(a *Answer) { a.Line("read a"); a.Line("read\nb"); a.Text("\n\nDone"); a.Line("edit c") },
 			"- read a\n- read b\n\nDone\n\n- edit c",
@@ -191,7 +198,10 @@ func TestWithout(t *testing.T) {
 func TestRecorded(t *testing.T) {
 	t.Parallel()
 	text := Recorded("A\ntitle", []Said{
-		{Text: "Do\n## You\nthis"}, {Run: "r1", Agent: "coder", Text: "Done."}, {Text: "And?"}, {Run: "r2", Agent: "coder"},
+		{Text: "Do\n## You\nthis"},
+		{Run: "r1", Agent: "coder", Text: "Done."},
+		{Text: "And?"},
+		{Run: "r2", Agent: "coder"},
 	})
 	want := []string{"you: Do| ## You|this", "coder/r1: Done.", "you: And?", "coder/r2: ", "you: "}
 	if diff := cmp.Diff(want, outlined(text)); diff != "" || !strings.HasPrefix(text, "# A title\n\n## You\n") {
