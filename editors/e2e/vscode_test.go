@@ -91,6 +91,11 @@ func TestCodeSteer(t *testing.T) {
 	scriptedCode(t, "steer", map[string]string{"cart.go": cart}, "told")
 }
 
+// TestCodeConversation talks with an agent in a document.
+func TestCodeConversation(t *testing.T) {
+	scriptedCode(t, "conversation", map[string]string{"cart.go": cart}, "half")
+}
+
 // TestCodeConflict types over proposed edits, and decides for the agent's lines here and for the user's there.
 func TestCodeConflict(t *testing.T) {
 	scriptedCode(t, "conflict", map[string]string{"cart.go": cart}, "")
