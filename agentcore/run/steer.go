@@ -17,8 +17,8 @@ const FromUser = "the user"
 // wrapped is what somebody has told a run while it worked, as the model reads it: from whom it is, and the text.
 const wrapped = "<message from=%q>\n%s\n</message>"
 
-// Unwrapped is the text of a stored message in the words of the user who has told it to a run while it worked. Any other
-// text stays as it is.
+// Unwrapped is the text of a stored message in the words of the user who has told it to a run while it worked. Any
+// other text stays as it is.
 func Unwrapped(text string) string {
 	begin, end, _ := strings.Cut(fmt.Sprintf(wrapped, FromUser, "\x00"), "\x00")
 	body, begun := strings.CutPrefix(text, begin)
