@@ -96,6 +96,9 @@ func TestCodeConversation(t *testing.T) {
 	scriptedCode(t, "conversation", map[string]string{"cart.go": cart}, "half")
 }
 
+// TestCodeRewind goes back to before prompts in the tree.
+func TestCodeRewind(t *testing.T) { scriptedCode(t, "rewind", map[string]string{"cart.go": cart}, "") }
+
 // TestCodeConflict types over proposed edits, and decides for the agent's lines here and for the user's there.
 func TestCodeConflict(t *testing.T) {
 	scriptedCode(t, "conflict", map[string]string{"cart.go": cart}, "")
