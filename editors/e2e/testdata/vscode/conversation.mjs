@@ -134,11 +134,8 @@ await story(process.cwd(), {}, async (editor, page) => {
 
   say('go on from the tree');
   await editor.showSessions();
-  await editor.repeatedly('the menu of a run', async (timeout) => {
-    await editor.row('A sentence, then a number.').click({ button: 'right', timeout });
-    await page.locator('.monaco-menu').getByText('Continue as Conversation').click({ timeout });
-  });
-  await page.locator('.tab.active', { hasText: /r\w+\.agentls\.md/ }).waitFor();
+  const tab = page.locator('.tab.active', { hasText: /r\w+\.agentls\.md/ });
+  await editor.chooseInRow('A sentence, then a number.', 'Continue as Conversation', tab);
   await editor.hasText('A sentence, then a number.');
   await editor.picture('conversation-8-again');
 });

@@ -8,11 +8,7 @@ await story(process.cwd(), {}, async (editor, page) => {
   const onDisk = readFileSync('cart.go', 'utf8');
   const goBack = async (line, title) => {
     const question = page.locator('.monaco-dialog-box', { hasText: `Go back to before “${title}”?` });
-    await editor.repeatedly(`the menu of ${title}`, async (timeout) => {
-      await editor.row(line).first().click({ button: 'right', timeout });
-      await page.locator('.monaco-menu').getByText('Go Back to Before This Prompt…').click({ timeout });
-      await question.waitFor({ timeout });
-    });
+    await editor.chooseInRow(line, 'Go Back to Before This Prompt…', question);
     await question.getByRole('button', { name: 'Go Back', exact: true }).click();
   };
 
