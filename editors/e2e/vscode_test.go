@@ -102,7 +102,8 @@ func TestCodeRewind(t *testing.T) { scriptedCode(t, "rewind", map[string]string{
 // TestCodeChanges has changes of a repository reviewed, which has no commit yet.
 func TestCodeChanges(t *testing.T) {
 	scriptedCode(t, "changes", map[string]string{
-		"cart.go": cart, ".git/HEAD": "ref: refs/heads/main\n", ".git/objects/info/packs": "", ".git/refs/heads/none": "",
+		"cart.go":   cart,
+		".git/HEAD": "ref: refs/heads/main\n", ".git/objects/info/packs": "", ".git/refs/heads/none": "",
 	}, "")
 }
 
