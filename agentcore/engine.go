@@ -613,7 +613,7 @@ func (e *Engine) Steer(id event.RunID, text string) error {
 			mentioned[i].Text = "(an image: look at it by `read`)\n"
 		}
 	}
-	return r.Steer("the user", strings.TrimSpace(text)+prompt.Attached(mentioned))
+	return r.Steer(run.FromUser, strings.TrimSpace(text)+prompt.Attached(mentioned))
 }
 
 // SaidPlan is the file of the plan that a run of this process gave as its last word without asking the user about it;

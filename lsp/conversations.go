@@ -326,7 +326,7 @@ func turnsOf(messages []history.Message, agentOf func(event.RunID) string) []con
 		switch {
 		case m.Role == model.RoleUser && !m.Summary && strings.TrimSpace(m.Text) != "":
 			end()
-			turns = append(turns, conversation.Said{Text: m.Text})
+			turns = append(turns, conversation.Said{Text: run.Unwrapped(m.Text)})
 		case m.Role == model.RoleAssistant:
 			if n := len(turns); n == 0 || turns[n-1].Run != m.Run {
 				end()

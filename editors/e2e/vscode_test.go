@@ -91,6 +91,22 @@ func TestCodeSteer(t *testing.T) {
 	scriptedCode(t, "steer", map[string]string{"cart.go": cart}, "told")
 }
 
+// TestCodeConversation talks with an agent in a document.
+func TestCodeConversation(t *testing.T) {
+	scriptedCode(t, "conversation", map[string]string{"cart.go": cart}, "half")
+}
+
+// TestCodeRewind goes back to before prompts in the tree.
+func TestCodeRewind(t *testing.T) { scriptedCode(t, "rewind", map[string]string{"cart.go": cart}, "") }
+
+// TestCodeChanges has changes of a repository reviewed, which has no commit yet.
+func TestCodeChanges(t *testing.T) {
+	scriptedCode(t, "changes", map[string]string{
+		"cart.go":   cart,
+		".git/HEAD": "ref: refs/heads/main\n", ".git/objects/info/packs": "", ".git/refs/heads/none": "",
+	}, "")
+}
+
 // TestCodeConflict types over proposed edits, and decides for the agent's lines here and for the user's there.
 func TestCodeConflict(t *testing.T) {
 	scriptedCode(t, "conflict", map[string]string{"cart.go": cart}, "")

@@ -7,7 +7,7 @@ import { here, lastFile, ours, sourceOf, subject } from './place';
 import type { Proposals } from './proposals';
 import type {
   AcceptResult, AskAnswer, FixParams, Proposal, ProposalDiff, ProposalFile, RunContext, RunFinished, RunID, RunInfo,
-  RunStarted,
+  RunStarted, SentPrompt,
 } from './protocol';
 import { attempt, explained, readable, tellError, tellFailure, type Server } from './server';
 import { ended, type KnownSession, type OpenAsk, type Sessions } from './sessions';
@@ -198,6 +198,19 @@ export function registerCommands(
       );
     }
   });
+  register('openConversation', async () => server.request('agent/conversation', {}));
+  register('continueConversation', async (target) => {
+    const chosen = target?.run ?? (await pickRun(
+      resumable(await sessions.latestRuns()), 'Continue as Conversation', 'There is no run to go on with.',
+    ));
+    if (chosen) {
+      await server.request('agent/conversation', { run: chosen.id });
+    }
+  });
+  register('sendPrompt', async (target) => {
+    const uri = target instanceof vscode.Uri ? target : vscode.window.activeTextEditor?.document.uri;
+    await server.command(sendPrompt, { uri: uri?.toString() ?? '' });
+  });
   register('showTranscript', async (target) => {
     const chosen = target?.run ?? (await pickRun(
       await sessions.latestRuns(), 'Show a Transcript', 'No agent has worked here yet.',
@@ -332,6 +345,7 @@ export function registerCommands(
       ...(server.running
         ? [
           item('$(search) Review this file', 'reviewFile'), item('$(robot) Run an agent…', 'runAgent'),
+          item('$(comment-discussion) Talk with an agent', 'openConversation'),
           item('$(list-tree) Show the sessions', 'showSessions'),
         ]
         : []),
@@ -355,10 +369,15 @@ export function registerCommands(
         await showDiffOf(
           proposals, args[0] as { files?: string[]; hunks?: string[] } | undefined, result as ProposalDiff,
         );
+      } else if (command === sendPrompt) {
+        await sessions.follow((result as SentPrompt).session); // the conversation itself says how the run ends
       } else if (started(result)) {
         await launched(result, launchers.get(command) ?? false);
-      } else if (command === 'agentls.proposal.accept' || command === 'agentls.undo') {
-        tellOfFailures(result as AcceptResult, command === 'agentls.undo' ? 'undone' : 'applied');
+      } else {
+        const done = deciders.get(command);
+        if (done !== undefined) {
+          tellOfFailures(result as AcceptResult, done);
+        }
       }
       return result;
     } catch (error) {
@@ -387,6 +406,19 @@ const launchers = new Map([
   ['agentls.fix', false],
   ['agentls.run', true],
   ['agentls.resume', true],
+]);
+
+/**
+ * The server's command that sends the last prompt of a conversation. Nothing is awaited before it is sent: what the user
+ * types meanwhile would become part of the prompt.
+ */
+const sendPrompt = 'agentls.conversation.send';
+
+/** The server's commands that do something with many edits, and what an edit that fails is said not to be. */
+const deciders = new Map([
+  ['agentls.proposal.accept', 'applied'],
+  ['agentls.undo', 'undone'],
+  ['agentls.conversation.rewind', 'taken back'],
 ]);
 
 function started(result: unknown): result is RunStarted {

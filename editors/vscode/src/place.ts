@@ -74,3 +74,8 @@ export function followPlace(): vscode.Disposable {
 export function ours(uri: vscode.Uri): boolean {
   return ['file', 'untitled'].includes(uri.scheme);
 }
+
+/** Whether a document is one in which the user talks with an agent. */
+export function isConversation(uri: vscode.Uri): boolean {
+  return uri.path.endsWith('.agentls.md');
+}

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { dotted, plural, shortened } from './format';
-import { proposedScheme, sourceOf } from './place';
+import { isConversation, proposedScheme, sourceOf } from './place';
 import type { Hunk, Proposal, ProposalFile } from './protocol';
 import { readable, type Server } from './server';
 import type { Sessions } from './sessions';
@@ -74,8 +74,9 @@ export class Proposals implements vscode.CodeLensProvider, vscode.Disposable {
     const before = server.middleware.provideCodeLenses;
     server.middleware.provideCodeLenses = async (document, token, next) => {
       const lenses = (await (before ? before(document, token, next) : next(document, token))) ?? [];
-      // Our own stand there already.
-      return lenses.filter((lens) => !lens.command?.command.startsWith('agentls.proposal.'));
+      // At edits our own stand already. Those of a conversation are about what an answer proposes elsewhere.
+      const theirs = (lens: vscode.CodeLens) => !lens.command?.command.startsWith('agentls.proposal.');
+      return isConversation(document.uri) ? lenses : lenses.filter(theirs);
     };
   }
 

@@ -327,6 +327,21 @@ export class Editor {
     });
   }
 
+  // Takes an entry of the menu of a line of the tree, and waits for what it shows.
+  async chooseInRow(text, entry, shown) {
+    const item = this.page.locator('.monaco-menu').getByText(entry);
+    await this.repeatedly(`${entry} at ${text}`, async (timeout) => {
+      await this.row(text).first().click({ button: 'right', timeout });
+      await item.waitFor({ timeout });
+      // A menu swallows clicks that come within 100 ms of its opening.
+      await this.until(`the end of the menu with ${entry}`, async () => {
+        await item.click({ timeout: 1000 }).catch(() => {}); // it may have gone by the click before
+        return !(await item.isVisible());
+      });
+      await shown.waitFor({ timeout });
+    });
+  }
+
   // Kills the process of this story whose command line ends in some words, and waits until it has gone.
   async kill(words) {
     const [pid] = await this.until(`a process ${words}`, () => {
