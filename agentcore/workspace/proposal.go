@@ -399,7 +399,7 @@ func (s *Proposal) Reject(ids []event.HunkID) []HunkFailure {
 				v.renamed(rename{from: h.moveTo, to: a.path, session: s})
 			}
 			h.gone = false
-			h.settle(event.StateRejected, "")
+			h.settle(event.StateRejected, h.why(""))
 			piles[a] = p
 		}
 	}

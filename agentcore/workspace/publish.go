@@ -133,15 +133,16 @@ func (s *Proposal) publishUndos(a *anchor, p *pile) []Hunk {
 		}
 		u.moved = false
 		if back || u.pending {
-			u.accepted.State, u.accepted.Detail = event.StateRejected, undone
+			u.accepted.State, u.accepted.Detail = event.StateRejected, u.why(undone)
 		} else if u.accepted.State == event.StateRejected {
-			u.accepted.State, u.accepted.Detail = event.StateAccepted, u.detail
+			u.accepted.State, u.accepted.Detail, u.rewinding = event.StateAccepted, u.detail, false
 		} else {
 			return false
 		}
 		u.accepted.Stamp = ""
 		u.accepted.Place = Place{StartLine: u.start, EndLine: u.end}
-		if told := s.keep(u.accepted); told {
+		if told := s.keep(u.accepted); told || back && u.rewinding {
+			// What was rewound is told of again once the text lacks it, so that its place is stored as it is there.
 			changed = append(changed, u.accepted)
 		}
 		if back {
