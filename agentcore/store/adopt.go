@@ -222,11 +222,16 @@ func belowRuns(runs []event.RunID) (string, []any) {
 		UNION SELECT run.id FROM run JOIN below ON run.parent_run = below.id) SELECT id FROM below)`, args
 }
 
-// Waiting returns the sessions in which edits of these runs, or of those below them, wait for the user.
-func (r *runReader) Waiting(ctx context.Context, runs []event.RunID) ([]event.SessionID, error) {
+// Waiting returns the sessions in which edits of these runs, or of those below them, wait for the user; with accepted,
+// also those in which accepted ones are.
+func (r *runReader) Waiting(ctx context.Context, runs []event.RunID, accepted bool) ([]event.SessionID, error) {
 	condition, args := belowRuns(runs)
-	rows, err := r.readers.QueryContext(ctx, `SELECT DISTINCT p.session FROM hunk AS h JOIN proposal AS p ON p.id = h.proposal
-		WHERE h.state IN ('open', 'conflict') AND h.`+condition, args...)
+	states := "h.state IN ('open', 'conflict')"
+	if accepted {
+		states = unsettled
+	}
+	rows, err := r.readers.QueryContext(ctx, `SELECT DISTINCT p.session FROM hunk AS h JOIN proposal AS p
+		ON p.id = h.proposal WHERE `+states+" AND h."+condition, args...)
 	if err != nil {
 		return nil, r.explain("find the edits that wait", err)
 	}

@@ -65,11 +65,11 @@ func (d *Desk) rewind(ctx context.Context, session *agentcore.Session, result *m
 			Hunk: h.ID, Reason: "a run before the prompt wrote a part of it; decide about it by itself",
 		})
 	}
-	defer workspace.Rewinding(session.Board().Proposal(), idsOf(slices.Concat(accepted, open)))()
+	defer workspace.Rewinding(session.Board().Proposal(), workspace.IDs(slices.Concat(accepted, open)))()
 	// Accepted hunks are taken back first: open hunks follow the text, and would be in conflict with what is taken
 	// back.
 	if len(accepted) > 0 {
-		a := &acceptance{decision: undoing{session.Board().Proposal()}, session: session, left: idsOf(accepted)}
+		a := &acceptance{decision: undoing{session.Board().Proposal()}, session: session, left: workspace.IDs(accepted)}
 		undone, err := d.carryOut(ctx, a)
 		if err != nil {
 			return err
@@ -79,7 +79,7 @@ func (d *Desk) rewind(ctx context.Context, session *agentcore.Session, result *m
 	if len(open) == 0 {
 		return nil
 	}
-	ids := idsOf(open)
+	ids := workspace.IDs(open)
 	failures, err := session.Board().Reject(ctx, ids)
 	if err != nil {
 		return err
@@ -143,12 +143,4 @@ func nothingToRestore(run event.RunID) error {
 		Hint: "only what agent/rewind has rejected or taken back can be; where another window did that, bring it back " +
 			"there, or close that one",
 	}
-}
-
-func idsOf(hunks []workspace.Hunk) []event.HunkID {
-	ids := make([]event.HunkID, len(hunks))
-	for i := range hunks {
-		ids[i] = hunks[i].ID
-	}
-	return ids
 }
