@@ -621,7 +621,8 @@ func (g *game) restore(ctx context.Context, rng *rand.Rand, session *agentcore.S
 	g.logf("  restore %+v", params)
 	raw, err := g.editor.Call(ctx, "agent/restore", params)
 	if err != nil && len(gone) > 0 {
-		return fmt.Errorf("what was gone back behind cannot be brought back: %w", err)
+		h, _ := session.Board().Proposal().Hunk(gone[0])
+		return fmt.Errorf("what was gone back behind cannot be brought back: %w: %+v", err, h)
 	} else if err != nil {
 		return nil
 	}

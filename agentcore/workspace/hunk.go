@@ -91,8 +91,6 @@ type hunk struct {
 	homeAt int
 	// gone is set while the file does not exist; the lines are then those of its last text.
 	gone bool
-	// rewinding is true while the hunk is rejected, or undone, because the user goes back to before its prompt.
-	rewinding bool
 	// notify is set where people should be told of the hunk.
 	notify bool
 	// reverse is the undo of an accepted hunk.

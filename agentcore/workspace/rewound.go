@@ -11,30 +11,23 @@ import (
 const Rewound = "the user went back to before its prompt"
 
 // Rewinding marks hunks, open and accepted ones, so that they are [Rewound] if they are rejected or undone before done
-// is called. It may be called from any goroutine.
+// is called; what the editor says it undid is, though its text may come later. It may be called from any goroutine.
 func Rewinding(s *Proposal, ids []event.HunkID) (done func()) {
-	mark := func(on bool) {
+	s.view.mu.Lock()
+	defer s.view.mu.Unlock()
+	if s.rewinding == nil {
+		s.rewinding = make(map[event.HunkID]bool)
+	}
+	for _, id := range ids {
+		s.rewinding[id] = true
+	}
+	return func() {
 		s.view.mu.Lock()
 		defer s.view.mu.Unlock()
-		for _, at := range s.find(ids...) {
-			at.hunk.rewinding = on
-		}
-		for _, at := range s.findUndos(ids...) {
-			if on || !at.undo.pending { // the text that lacks it may still be on its way
-				at.undo.rewinding = on
-			}
+		for _, id := range ids {
+			delete(s.rewinding, id)
 		}
 	}
-	mark(true)
-	return func() { mark(false) }
-}
-
-// why is the detail of a hunk that is rejected or undone.
-func (h *hunk) why(otherwise string) string {
-	if h.rewinding {
-		return Rewound
-	}
-	return otherwise
 }
 
 // Reopen proposes hunks again that were rejected or undone, of this process or of a former one, as [Proposal.Restore]
