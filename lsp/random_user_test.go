@@ -612,17 +612,16 @@ func (g *game) restore(ctx context.Context, rng *rand.Rand, session *agentcore.S
 	if err := g.typing(rng, rng.IntN(3)); err != nil {
 		return err
 	}
-	// An edit that was taken back while the editor changed something else may have come again, or be there still.
-	gone = slices.DeleteFunc(gone, func(id event.HunkID) bool {
-		h, _ := session.Board().Proposal().Hunk(id)
-		return h.State != event.StateRejected
-	})
 	params := methods.RestoreParams{Run: rewound.Runs[0]}
 	g.logf("  restore %+v", params)
 	raw, err := g.editor.Call(ctx, "agent/restore", params)
+	// Where the editor's text belies that it has undone an edit, late perhaps, the edit is accepted still.
+	gone = slices.DeleteFunc(gone, func(id event.HunkID) bool {
+		h, _ := session.Board().Proposal().Hunk(id)
+		return h.State == event.StateAccepted
+	})
 	if err != nil && len(gone) > 0 {
-		h, _ := session.Board().Proposal().Hunk(gone[0])
-		return fmt.Errorf("what was gone back behind cannot be brought back: %w: %+v", err, h)
+		return fmt.Errorf("what was gone back behind cannot be brought back: %w", err)
 	} else if err != nil {
 		return nil
 	}
