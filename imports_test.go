@@ -195,6 +195,7 @@ var imports = map[string]because{
 	},
 	"lsp/delivery": {
 		"agentcore":           "sessions, and what they propose",
+		"agentcore/board":     "proposes again what was gone back behind",
 		"agentcore/crash":     "moments at which tests end the process",
 		"agentcore/event":     "ids and states of hunks",
 		"agentcore/fault":     "refuses",

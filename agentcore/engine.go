@@ -415,16 +415,7 @@ func (e *Engine) OpenSession(ctx context.Context, view *workspace.View, title st
 // roots proposed: the hunks that wait for the user and those that can be undone, under their old ids, and what
 // interrupted runs had written. It reads the disk, and returns when the session is durable.
 func (e *Engine) ContinueSession(ctx context.Context, view *workspace.View, title string) (*Session, error) {
-	return e.openSession(ctx, view, title, func(s *Session) error {
-		s.continued = true
-		if err := s.shared.Board.AdoptProposals(ctx, board.AdoptedUndos); err != nil {
-			return err
-		}
-		if err := s.shared.Board.AdoptFindings(ctx); err != nil {
-			return err
-		}
-		return s.Flush(ctx)
-	})
+	return adopting(ctx, e, view, title, board.AdoptedUndos)
 }
 
 // ResumeSession makes a session on a view as OpenSession does, for [Session.Resume] of a run. It takes over the
@@ -438,7 +429,7 @@ func (e *Engine) ResumeSession(ctx context.Context, view *workspace.View, title 
 	if err != nil {
 		return nil, err
 	}
-	sessions, err := e.store.Waiting(ctx, runs)
+	sessions, err := e.store.Waiting(ctx, runs, false)
 	if err != nil {
 		return nil, err
 	}
@@ -449,16 +440,7 @@ func (e *Engine) ResumeSession(ctx context.Context, view *workspace.View, title 
 			return nil, err
 		}
 	}
-	return e.openSession(ctx, view, title, func(s *Session) error {
-		s.continued = true
-		if err := s.shared.Board.AdoptProposals(ctx, 0, runs...); err != nil {
-			return err
-		}
-		if err := s.shared.Board.AdoptFindings(ctx); err != nil {
-			return err
-		}
-		return s.Flush(ctx)
-	})
+	return adopting(ctx, e, view, title, 0, runs...)
 }
 
 // Left reports whether former sessions left something on these folders for ContinueSession. It reads the disk.

@@ -116,8 +116,8 @@ func (c *connected) surfaces() *delivery.Desk {
 	})
 	desk := delivery.NewDesk(delivery.Means{
 		Client: c.client, Documents: c.documents, View: c.view, Form: c.form, Logger: c.logger,
-		AnswerTime: c.options.AnswerTime, Crash: c.options.Crash, Open: c.open, Kept: c.kept, Inquire: c.inquire,
-		Present: c.pages.present, Moved: c.diagnostics.Clear,
+		AnswerTime: c.options.AnswerTime, Crash: c.options.Crash, Open: c.open, Kept: c.kept, Current: c.current,
+		Inquire: c.inquire, Present: c.pages.present, Moved: c.diagnostics.Clear,
 	})
 	c.unreviewed = delivery.NewUnreviewed(desk, c.opened, c.guarded, func(ctx context.Context, warning string) {
 		c.tell(ctx, protocol.MessageTypeWarning, warning)

@@ -598,6 +598,57 @@ func (g *game) rewind(ctx context.Context, rng *rand.Rand, session *agentcore.Se
 			g.count("a hunk was gone back behind")
 		}
 	}
+	return g.restore(ctx, rng, session, result)
+}
+
+// restore brings back what was gone back behind, at times, perhaps after the user has typed.
+func (g *game) restore(ctx context.Context, rng *rand.Rand, session *agentcore.Session,
+	rewound methods.RewindResult,
+) error {
+	gone := slices.Concat(rewound.Undone, rewound.Rejected)
+	if len(gone) == 0 || rng.IntN(3) == 0 {
+		return nil
+	}
+	if err := g.typing(rng, rng.IntN(3)); err != nil {
+		return err
+	}
+	params := methods.RestoreParams{Run: rewound.Runs[0]}
+	g.logf("  restore %+v", params)
+	raw, err := g.editor.Call(ctx, "agent/restore", params)
+	// Where the editor's text belies that it has undone an edit, late perhaps, the edit is accepted still.
+	gone = slices.DeleteFunc(gone, func(id event.HunkID) bool {
+		h, _ := session.Board().Proposal().Hunk(id)
+		return h.State == event.StateAccepted
+	})
+	if err != nil && len(gone) > 0 {
+		return fmt.Errorf("what was gone back behind cannot be brought back: %w", err)
+	} else if err != nil {
+		return nil
+	}
+	g.logf("  brought back: %s", raw)
+	var result methods.RestoreResult
+	if err := json.Unmarshal(raw, &result); err != nil {
+		return err
+	}
+	g.mu.Lock()
+	for _, id := range slices.Concat(gone, result.Proposed) {
+		delete(g.states, id) // it may be open again
+	}
+	g.mu.Unlock()
+	for _, id := range gone {
+		open := slices.Contains(result.Proposed, id)
+		if failed := slices.ContainsFunc(result.Failed,
+			func(f methods.HunkFailure) bool { return f.Hunk == id && f.Reason != "" }); open == failed {
+			return fmt.Errorf("bringing back got no clear answer: open %t, failed %t: %s", open, failed, id)
+		}
+	}
+	for _, id := range result.Proposed {
+		listed := slices.DeleteFunc(g.hunks(event.StateOpen), func(h workspace.Hunk) bool { return h.ID != id })
+		if len(listed) != 1 {
+			return fmt.Errorf("a hunk that was brought back is there %d times: %s", len(listed), id)
+		}
+		g.count("a hunk was brought back")
+	}
 	return nil
 }
 

@@ -121,6 +121,9 @@ func (b *Board) told() {
 	<-done
 }
 
+// unstored is why the stored text of a hunk cannot be proposed.
+const unstored = "it held a secret, which agentls does not store; run the agent again"
+
 // interruptedDetail is the detail of a hunk that was in the layer of a run when its process ended.
 const interruptedDetail = "an interrupted run proposed this"
 
@@ -212,10 +215,7 @@ func savedFile(row store.LayerFile) (workspace.LayerFile, error) {
 // on, so that it is neither lost nor taken twice if this process is killed. At most keep hunks that can be undone are
 // taken; with runs, only what these and the runs below them left.
 func (b *Board) AdoptProposals(ctx context.Context, keep int, runs ...event.RunID) error {
-	now := time.Now().UTC()
-	left, err := b.events.Store.Adopt(ctx, store.Proposal{
-		ID: b.id, Session: b.events.Session, Title: b.title(), State: event.StateOpen, Created: now, Updated: now,
-	}, b.view.Folders(), keep, runs...)
+	left, err := b.events.Store.Adopt(ctx, b.row(), b.view.Folders(), keep, runs...)
 	if err != nil {
 		return fmt.Errorf("take over what former sessions proposed: %w", err)
 	}
@@ -235,8 +235,7 @@ func (b *Board) AdoptProposals(ctx context.Context, keep int, runs ...event.RunI
 		hunks[i].Fixes = fixes[row.ID]
 		if hunks[i].Waits() && secret.Holds(row.After) {
 			// If the hunk were accepted, it would put the placeholder into the user's file.
-			hunks[i].State, hunks[i].Detail = event.StateSuperseded,
-				"it held a secret, which agentls does not store; run the agent again"
+			hunks[i].State, hunks[i].Detail = event.StateSuperseded, unstored
 		}
 	}
 	b.hunksStored(hunks)

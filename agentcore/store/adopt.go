@@ -87,14 +87,7 @@ func (w *writer) leftBehind(but event.SessionID, roots []string, keep int, runs 
 		return left, nil
 	}
 	ctx := context.Background() // as in every statement of the writer
-	var places []string
-	var args []any
-	for _, root := range roots {
-		condition, values := belowPath(root)
-		places = append(places, condition)
-		args = append(args, values...)
-	}
-	below := "(" + strings.Join(places, " OR ") + ")"
+	below, args := belowRoots(roots)
 	if len(runs) > 0 {
 		condition, values := belowRuns(runs)
 		below += " AND " + condition
@@ -137,9 +130,15 @@ func (w *writer) leftBehind(but event.SessionID, roots []string, keep int, runs 
 // deadSessions lists the sessions with something to take over whose process has ended.
 func (w *writer) deadSessions(but event.SessionID, below string, args []any) ([]any, error) {
 	twice := append(args[:len(args):len(args)], args...)
-	rows, err := w.conn.QueryContext(context.Background(), `SELECT id, ifnull(owner, '') FROM session WHERE id IN (
+	return w.dead(`id IN (
 		SELECT session FROM proposal WHERE id IN (SELECT h.proposal FROM hunk AS h WHERE `+unsettled+` AND `+below+`)
 		UNION SELECT session FROM layer_file WHERE run IS NOT NULL AND `+below+`) AND id <> ?`, append(twice, but)...)
+}
+
+// dead lists the sessions, of those that a condition holds for, whose process has ended.
+func (w *writer) dead(condition string, args ...any) ([]any, error) {
+	rows, err := w.conn.QueryContext(context.Background(),
+		"SELECT id, ifnull(owner, '') FROM session WHERE "+condition, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read which sessions left something: %w", err)
 	}
@@ -189,6 +188,18 @@ func (w *writer) lineage(files []LayerFile) ([]Run, error) {
 	return runs, nil
 }
 
+// belowRoots is [belowPath] for any of several folders.
+func belowRoots(roots []string) (string, []any) {
+	var places []string
+	var args []any
+	for _, root := range roots {
+		condition, values := belowPath(root)
+		places = append(places, condition)
+		args = append(args, values...)
+	}
+	return "(" + strings.Join(places, " OR ") + ")", args
+}
+
 // belowPath is the SQL condition that a path is that of a folder or lies in it.
 func belowPath(root string) (string, []any) {
 	root = strings.TrimSuffix(root, string(filepath.Separator))
@@ -211,11 +222,16 @@ func belowRuns(runs []event.RunID) (string, []any) {
 		UNION SELECT run.id FROM run JOIN below ON run.parent_run = below.id) SELECT id FROM below)`, args
 }
 
-// Waiting returns the sessions in which edits of these runs, or of those below them, wait for the user.
-func (r *runReader) Waiting(ctx context.Context, runs []event.RunID) ([]event.SessionID, error) {
+// Waiting returns the sessions in which edits of these runs, or of those below them, wait for the user; with accepted,
+// also those in which accepted ones are.
+func (r *runReader) Waiting(ctx context.Context, runs []event.RunID, accepted bool) ([]event.SessionID, error) {
 	condition, args := belowRuns(runs)
-	rows, err := r.readers.QueryContext(ctx, `SELECT DISTINCT p.session FROM hunk AS h JOIN proposal AS p ON p.id = h.proposal
-		WHERE h.state IN ('open', 'conflict') AND h.`+condition, args...)
+	states := "h.state IN ('open', 'conflict')"
+	if accepted {
+		states = unsettled
+	}
+	rows, err := r.readers.QueryContext(ctx, `SELECT DISTINCT p.session FROM hunk AS h JOIN proposal AS p
+		ON p.id = h.proposal WHERE `+states+" AND h."+condition, args...)
 	if err != nil {
 		return nil, r.explain("find the edits that wait", err)
 	}

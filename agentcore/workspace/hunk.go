@@ -44,6 +44,15 @@ type Hunk struct {
 // Waits reports whether the hunk waits for the user's decision.
 func (h Hunk) Waits() bool { return h.State == event.StateOpen || h.State == event.StateConflict }
 
+// IDs are the ids of hunks, in their order.
+func IDs(hunks []Hunk) []event.HunkID {
+	ids := make([]event.HunkID, len(hunks))
+	for i := range hunks {
+		ids[i] = hunks[i].ID
+	}
+	return ids
+}
+
 // Place tells where a hunk stands in the text of its Stamp: Before, or After once it is accepted.
 type Place struct {
 	// StartLine and EndLine are 0-based, the end exclusive.

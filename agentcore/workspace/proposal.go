@@ -399,7 +399,11 @@ func (s *Proposal) Reject(ids []event.HunkID) []HunkFailure {
 				v.renamed(rename{from: h.moveTo, to: a.path, session: s})
 			}
 			h.gone = false
-			h.settle(event.StateRejected, "")
+			detail := ""
+			if s.rewinding[id] {
+				detail = Rewound
+			}
+			h.settle(event.StateRejected, detail)
 			piles[a] = p
 		}
 	}

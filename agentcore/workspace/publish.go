@@ -134,6 +134,9 @@ func (s *Proposal) publishUndos(a *anchor, p *pile) []Hunk {
 		u.moved = false
 		if back || u.pending {
 			u.accepted.State, u.accepted.Detail = event.StateRejected, undone
+			if u.rewound = u.rewound || s.rewinding[u.id]; u.rewound {
+				u.accepted.Detail = Rewound
+			}
 		} else if u.accepted.State == event.StateRejected {
 			u.accepted.State, u.accepted.Detail = event.StateAccepted, u.detail
 		} else {
@@ -141,7 +144,8 @@ func (s *Proposal) publishUndos(a *anchor, p *pile) []Hunk {
 		}
 		u.accepted.Stamp = ""
 		u.accepted.Place = Place{StartLine: u.start, EndLine: u.end}
-		if told := s.keep(u.accepted); told {
+		if told := s.keep(u.accepted); told || back && u.rewound {
+			// What was rewound is told of again once the text lacks it, so that its place is stored as it is there.
 			changed = append(changed, u.accepted)
 		}
 		if back {

@@ -125,7 +125,13 @@ func (s *Proposal) restore(path string, c content, hunks []Hunk, targets map[str
 
 // authors are the authors of a hunk of a former process, as far as they are known.
 func (h *Hunk) authors() []Author {
-	authors := []Author{h.Author}
+	var authors []Author
+	for _, run := range h.Runs {
+		if run != h.Author.Run {
+			authors = append(authors, Author{Run: run})
+		}
+	}
+	authors = append(authors, h.Author)
 	for _, finding := range h.Fixes {
 		fix := h.Author
 		fix.Finding = finding

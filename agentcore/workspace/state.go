@@ -114,6 +114,9 @@ type undo struct {
 	covers []cover
 	// saved is the undo as it was when its document was opened or saved, nil where the hunk was accepted after that.
 	saved *savedUndo
+	// rewound is true once the hunk was undone because the user goes back to before its prompt. It stays where a text
+	// has the hunk again, since the one that lacks it may come late.
+	rewound bool
 	// vanished are lines, closed up, that the text lacked altogether once the hunk was accepted.
 	vanished []string
 }
@@ -195,6 +198,8 @@ type Proposal struct {
 	kept []Hunk
 	// undoable are the accepted hunks that can be undone, oldest first.
 	undoable []event.HunkID
+	// rewinding are the hunks that are taken back now because the user goes back to before their prompt.
+	rewinding map[event.HunkID]bool
 	// visited counts the hunks that were looked at for their ids. Tests read it to see how the work grows.
 	visited int
 	untold  untold

@@ -23,14 +23,6 @@ func made(e FileEdit) string {
 	return b.String() + e.Before[at:]
 }
 
-func idsOf(hunks []Hunk) []event.HunkID {
-	var ids []event.HunkID
-	for _, h := range hunks {
-		ids = append(ids, h.ID)
-	}
-	return ids
-}
-
 // accept takes every open hunk.
 func (p *proposal) accept() []event.HunkID {
 	p.t.Helper()
@@ -332,7 +324,7 @@ func TestUndoAfterRestart(t *testing.T) {
 			q.undos(test.undos...)
 			q.is(test.hunks...)
 			if test.want != "" {
-				q.undoes(idsOf(left), test.want)
+				q.undoes(IDs(left), test.want)
 			}
 		})
 	}
@@ -392,7 +384,7 @@ func TestUndoAtRandom(t *testing.T) {
 			show(strings.Join(slices.Insert(lines, at, line), ""))
 			mine = append(mine, line)
 		}
-		ids := idsOf(s.Accepted())
+		ids := IDs(s.Accepted())
 		edits, failed := s.UndoEdits(ids)
 		if len(mine) == 0 && len(failed) > 0 {
 			t.Fatalf("nothing was typed, but %+v", failed)
@@ -477,7 +469,7 @@ func TestMoveAfterRestart(t *testing.T) {
 		left := m.session.Left()
 		for name, left := range map[string][]Hunk{"left": left, "told": told} {
 			again(m, left)
-			edits, failed := m.session.UndoEdits(idsOf(hunks))
+			edits, failed := m.session.UndoEdits(IDs(hunks))
 			if len(failed) > 0 || len(edits) != 1 || edits[0].Path != m.at("b") ||
 				edits[0].MoveTo != m.at("a") || made(edits[0]) != five {
 				t.Errorf("%s: undo by %+v, %+v", name, edits, failed)

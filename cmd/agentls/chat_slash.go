@@ -185,10 +185,7 @@ func (c *chat) reject(ctx context.Context, _ string) error {
 	if len(r.hunks) == 0 {
 		return errNothingProposed
 	}
-	var ids []event.HunkID
-	for _, h := range r.hunks {
-		ids = append(ids, h.ID)
-	}
+	ids := workspace.IDs(r.hunks)
 	failures, err := c.session.Load().Board().Reject(ctx, ids)
 	if err != nil {
 		return err

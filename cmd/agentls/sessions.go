@@ -96,9 +96,10 @@ type callReport struct {
 }
 
 func sessionsCommand(p *process, s *settings) *cobra.Command {
-	return group("sessions", "List, show, export, import, resume or delete what agents have done",
+	return group("sessions", "List, show, export, import, resume, rewind or delete what agents have done",
 		sessionsListCommand(p, s), sessionsShowCommand(p, s), sessionsExportCommand(p, s),
-		sessionsImportCommand(p, s), sessionsResumeCommand(p, s), sessionsDeleteCommand(p, s))
+		sessionsImportCommand(p, s), sessionsResumeCommand(p, s), sessionsRewindCommand(p, s),
+		sessionsDeleteCommand(p, s))
 }
 
 func reportOf(i history.Session) sessionReport {

@@ -34,6 +34,10 @@ func TestSessionsOfAServer(t *testing.T) {
 		"is open in rich (process ") {
 		t.Errorf("got %s", said)
 	}
+	if _, said := d.must(exitUsage, "sessions", "rewind", string(started.Run)); !strings.Contains(said,
+		"is open in rich (process ") {
+		t.Errorf("got %s", said)
+	}
 	second := d.serve("rich")
 	id := `{"session": "` + string(started.Session) + `"}`
 	detail := decode[methods.SessionDetail](t, second.execute("agentls.session", id))

@@ -30,13 +30,38 @@ func (r *result) accept(ctx context.Context, session *agentcore.Session) (refuse
 			"nothing was written, because not every run completed; run it again, or apply what there is with " +
 				"--format diff"), nil
 	}
+	paths, refused := r.write()
+	var accepted []event.HunkID
+	for _, h := range r.hunks {
+		if h.State == event.StateOpen && r.written[h.Path] {
+			accepted = append(accepted, h.ID)
+		}
+	}
+	session.Board().Proposal().Confirm(accepted, true, "")
+	if err := settle(ctx, session, paths); err != nil {
+		return refused, fmt.Errorf("the edits were written, but not stored as accepted: %w", err)
+	}
+	return refused, nil
+}
+
+// settle has a session look at files that were written, and waits until what came of it is stored.
+func settle(ctx context.Context, session *agentcore.Session, paths []string) error {
+	session.View().DiskChanged(paths)
+	ctx = context.WithoutCancel(ctx) // the files are written: that has to be stored
+	settling, cancel := context.WithTimeout(ctx, closeTime)
+	defer cancel()
+	return errors.Join(session.View().Settle(settling), session.Flush(settling))
+}
+
+// write writes the edits to the files, and returns the paths that have changed. refused says which files were left as
+// they are and why.
+func (r *result) write() (paths []string, refused error) {
 	folder, err := os.OpenRoot(r.root.Path)
 	if err != nil {
-		return fmt.Errorf("open the workspace folder for writing: %w; nothing was written", err), nil
+		return nil, fmt.Errorf("open the workspace folder for writing: %w; nothing was written", err)
 	}
 	defer folder.Close()
 	var faults []error
-	var paths []string
 	ordered, cyclic := workspace.Ordered(r.edits)
 	for _, e := range cyclic {
 		r.refused[e.Path] = true
@@ -57,21 +82,7 @@ func (r *result) accept(ctx context.Context, session *agentcore.Session) (refuse
 			paths = append(paths, e.MoveTo)
 		}
 	}
-	var accepted []event.HunkID
-	for _, h := range r.hunks {
-		if h.State == event.StateOpen && r.written[h.Path] {
-			accepted = append(accepted, h.ID)
-		}
-	}
-	session.Board().Proposal().Confirm(accepted, true, "")
-	session.View().DiskChanged(paths)
-	ctx = context.WithoutCancel(ctx) // the files are written: that has to be stored
-	settling, cancel := context.WithTimeout(ctx, closeTime)
-	defer cancel()
-	if err := errors.Join(session.View().Settle(settling), session.Flush(settling)); err != nil {
-		return errors.Join(faults...), fmt.Errorf("the edits were written, but not stored as accepted: %w", err)
-	}
-	return errors.Join(faults...), nil
+	return paths, errors.Join(faults...)
 }
 
 // errChanged refuses to write over what the agent has not seen.

@@ -65,6 +65,8 @@ type Means struct {
 	// Kept returns the window's session with everything that former ones left, nil for none. It waits until that is
 	// known.
 	Kept func(context.Context) (*agentcore.Session, error)
+	// Current is Kept, but makes a session where there is none.
+	Current func(context.Context) (*agentcore.Session, error)
 	// Inquire puts a question to the user, with choices; the answer is empty where there is none.
 	Inquire func(ctx context.Context, session *agentcore.Session, text string, choices []methods.Choice) (string, error)
 	// Present shows the result of a request to the user.

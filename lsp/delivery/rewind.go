@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/board"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/history"
@@ -64,10 +65,11 @@ func (d *Desk) rewind(ctx context.Context, session *agentcore.Session, result *m
 			Hunk: h.ID, Reason: "a run before the prompt wrote a part of it; decide about it by itself",
 		})
 	}
+	defer workspace.Rewinding(session.Board().Proposal(), workspace.IDs(slices.Concat(accepted, open)))()
 	// Accepted hunks are taken back first: open hunks follow the text, and would be in conflict with what is taken
 	// back.
 	if len(accepted) > 0 {
-		a := &acceptance{decision: undoing{session.Board().Proposal()}, session: session, left: idsOf(accepted)}
+		a := &acceptance{decision: undoing{session.Board().Proposal()}, session: session, left: workspace.IDs(accepted)}
 		undone, err := d.carryOut(ctx, a)
 		if err != nil {
 			return err
@@ -77,7 +79,7 @@ func (d *Desk) rewind(ctx context.Context, session *agentcore.Session, result *m
 	if len(open) == 0 {
 		return nil
 	}
-	ids := idsOf(open)
+	ids := workspace.IDs(open)
 	failures, err := session.Board().Reject(ctx, ids)
 	if err != nil {
 		return err
@@ -91,10 +93,54 @@ func (d *Desk) rewind(ctx context.Context, session *agentcore.Session, result *m
 	return nil
 }
 
-func idsOf(hunks []workspace.Hunk) []event.HunkID {
-	ids := make([]event.HunkID, len(hunks))
-	for i := range hunks {
-		ids[i] = hunks[i].ID
+// Restore answers `agent/restore`: it proposes again what was gone back behind of the runs after a prompt.
+func (d *Desk) Restore(ctx context.Context, p *methods.RestoreParams) (*methods.RestoreResult, error) {
+	if _, err := d.Kept(ctx); err != nil {
+		return nil, err
 	}
-	return ids
+	engine, err := d.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	line, _, err := engine.History().Line(ctx, p.Run)
+	if err != nil {
+		return nil, err
+	}
+	result := &methods.RestoreResult{}
+	for _, r := range line {
+		result.Runs = append(result.Runs, r.ID)
+	}
+	session, err := d.Current(ctx) // a former session may have left nothing else
+	if err != nil {
+		return nil, err
+	}
+	hunks, failures, err := board.BringBack(ctx, session.Board(), result.Runs...)
+	if err != nil {
+		return nil, err
+	}
+	if len(hunks)+len(failures) == 0 {
+		return nil, nothingToRestore(p.Run)
+	}
+	for _, h := range hunks {
+		if h.State == event.StateOpen {
+			result.Proposed = append(result.Proposed, h.ID)
+			continue
+		}
+		failures = append(failures, workspace.HunkFailure{
+			ID: h.ID, Reason: fmt.Sprintf("it is in the state %s: %s", h.State, h.Detail),
+		})
+	}
+	for _, f := range failures {
+		result.Failed = append(result.Failed, methods.HunkFailure{Hunk: f.ID, Reason: f.Reason})
+	}
+	return result, nil
+}
+
+func nothingToRestore(run event.RunID) error {
+	return &fault.Error{
+		Kind:   fault.NotFound,
+		Detail: fmt.Sprintf("no edit of the run %q was gone back behind that could be brought back", run),
+		Hint: "only what agent/rewind has rejected or taken back can be; where another window did that, bring it back " +
+			"there, or close that one",
+	}
 }

@@ -38,6 +38,7 @@ const (
 	MethodDiffProposal       = "agent/proposal/diff"
 	MethodUndo               = "agent/undo"
 	MethodRewind             = "agent/rewind"
+	MethodRestore            = "agent/restore"
 	MethodConversation       = "agent/conversation"
 	MethodSendPrompt         = "agent/conversation/send"
 	MethodRewindConversation = "agent/conversation/rewind"
@@ -89,6 +90,7 @@ const (
 	CommandDiffProposal       = "agentls.proposal.diff"
 	CommandUndo               = "agentls.undo"
 	CommandRewind             = "agentls.rewind"
+	CommandRestore            = "agentls.restore"
 	CommandConversation       = "agentls.conversation"
 	CommandSendPrompt         = "agentls.conversation.send"
 	CommandRewindConversation = "agentls.conversation.rewind"
@@ -199,6 +201,11 @@ type Server interface {
 	// the edit is not taken back, and the result says so. Nothing is deleted: the runs stay, and can be
 	// followed as before.
 	Rewind(ctx context.Context, params *RewindParams) (*RewindResult, error)
+	// Restore answers `agent/restore`. Brings back what `agent/rewind` rejected and took back, also after
+	// a restart: the edits of the run, of what went on with it and of all their subagents are proposed
+	// again, under their ids. What the user did since stays; where the user changed the same lines, the
+	// edit is in conflict.
+	Restore(ctx context.Context, params *RestoreParams) (*RestoreResult, error)
 	// Conversation answers `agent/conversation`. Opens a conversation in the editor: a Markdown document
 	// `*.agentls.md` in the state folder, in which the user writes a prompt below the last heading and
 	// sends it by `agent/conversation/send`. A new one is empty, or has what was said in a run and before
@@ -307,6 +314,8 @@ func Dispatch(ctx context.Context, s Server, method string, params []byte) (resu
 		result, err = call(ctx, params, s.Undo)
 	case MethodRewind:
 		result, err = call(ctx, params, s.Rewind)
+	case MethodRestore:
+		result, err = call(ctx, params, s.Restore)
 	case MethodConversation:
 		result, err = call(ctx, params, s.Conversation)
 	case MethodSendPrompt:
@@ -431,6 +440,7 @@ func Commands() []string {
 		CommandDiffProposal,
 		CommandUndo,
 		CommandRewind,
+		CommandRestore,
 		CommandConversation,
 		CommandSendPrompt,
 		CommandRewindConversation,
@@ -502,6 +512,8 @@ func CommandMethod(command string) string {
 		return MethodUndo
 	case CommandRewind:
 		return MethodRewind
+	case CommandRestore:
+		return MethodRestore
 	case CommandConversation:
 		return MethodConversation
 	case CommandSendPrompt:

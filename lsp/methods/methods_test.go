@@ -139,6 +139,10 @@ func (d *documented) RewindConversation(_ context.Context, p *RewindConversation
 	return answer[RewindResult](d, MethodRewindConversation, p)
 }
 
+func (d *documented) Restore(_ context.Context, p *RestoreParams) (*RestoreResult, error) {
+	return answer[RestoreResult](d, MethodRestore, p)
+}
+
 func (d *documented) Rewind(_ context.Context, p *RewindParams) (*RewindResult, error) {
 	return answer[RewindResult](d, MethodRewind, p)
 }

@@ -1279,6 +1279,37 @@ func (v RewindResult) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(v))
 }
 
+// RestoreParams are the params of `agent/restore`.
+type RestoreParams struct {
+	// The run of the prompt that was gone back behind.
+	Run event.RunID `json:"run"`
+}
+
+// RestoreResult is the result of `agent/restore`.
+type RestoreResult struct {
+	// The run and the runs of the user that went on with it, oldest first.
+	Runs []event.RunID `json:"runs"`
+	// The edits that are open again.
+	Proposed []event.HunkID `json:"proposed"`
+	// The other edits, such as those in conflict, and why they are not open.
+	Failed []HunkFailure `json:"failed"`
+}
+
+// MarshalJSON writes a list that is nil as an empty one.
+func (v RestoreResult) MarshalJSON() ([]byte, error) {
+	type plain RestoreResult
+	if v.Runs == nil {
+		v.Runs = []event.RunID{}
+	}
+	if v.Proposed == nil {
+		v.Proposed = []event.HunkID{}
+	}
+	if v.Failed == nil {
+		v.Failed = []HunkFailure{}
+	}
+	return json.Marshal(plain(v))
+}
+
 // ConversationParams are the params of `agent/conversation`.
 type ConversationParams struct {
 	// The run that the next prompt is to follow; absent for a conversation that begins.

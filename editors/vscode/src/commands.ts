@@ -245,8 +245,12 @@ export function registerCommands(
     tellOfFailures(result, 'taken back');
     const count = result.undone.length + result.rejected.length;
     const next = await vscode.window.showInformationMessage(
-      `agentls: ${plural(count, 'edit')} taken back.`, 'Prompt Again…',
+      `agentls: ${plural(count, 'edit')} taken back.`, 'Prompt Again…', ...(count > 0 ? ['Bring Back'] : []),
     );
+    if (next === 'Bring Back') {
+      tellOfFailures(await server.request('agent/restore', { run: gone.id }), 'proposed again');
+      return;
+    }
     const prompt = next && (await asked('What shall be done instead?', gone.title));
     if (prompt) {
       const follows = result.after === undefined ? { agent: gone.agent } : { after: result.after };

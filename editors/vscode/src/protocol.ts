@@ -1700,6 +1700,22 @@ export interface RewindResult {
   failed: HunkFailure[];
 }
 
+/** Params of `agent/restore`. */
+export interface RestoreParams {
+  /** The run of the prompt that was gone back behind. */
+  run: RunID;
+}
+
+/** Result of `agent/restore`. */
+export interface RestoreResult {
+  /** The run and the runs of the user that went on with it, oldest first. */
+  runs: RunID[];
+  /** The edits that are open again. */
+  proposed: HunkID[];
+  /** The other edits, such as those in conflict, and why they are not open. */
+  failed: HunkFailure[];
+}
+
 /** Params of `agent/conversation`. */
 export interface ConversationParams {
   /** The run that the next prompt is to follow; absent for a conversation that begins. */
@@ -2585,6 +2601,12 @@ export interface Requests {
    * runs stay, and can be followed as before.
    */
   'agent/rewind': { params: RewindParams; result: RewindResult };
+  /**
+   * Brings back what `agent/rewind` rejected and took back, also after a restart: the edits of the run, of what went on
+   * with it and of all their subagents are proposed again, under their ids. What the user did since stays; where the
+   * user changed the same lines, the edit is in conflict.
+   */
+  'agent/restore': { params: RestoreParams; result: RestoreResult };
   /**
    * Opens a conversation in the editor: a Markdown document `*.agentls.md` in the state folder, in which the user
    * writes a prompt below the last heading and sends it by `agent/conversation/send`. A new one is empty, or has what

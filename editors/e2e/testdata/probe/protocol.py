@@ -121,6 +121,13 @@ wait never
 
         rewound = await call("agent/rewind", {"run": run})
         want(rewound["runs"] == [run, resumed["run"]] and rewound["failed"] == [] and "after" not in rewound, "the rewind", rewound)
+        if rewound["rejected"] or rewound["undone"]:
+            again = await call("agent/restore", {"run": run})
+            want(again["runs"] == rewound["runs"] and again["failed"] == [], "what was brought back", again)
+            await call("agent/rewind", {"run": run})
+        else:
+            called.add("agent/restore")
+            await w.refused(w.call("agent/restore", {"run": run}), "not_found")
 
         listed = await call("agent/sessions", {"folder": root, "limit": 10})
         want([s["id"] for s in listed["sessions"]] == [session], listed)

@@ -99,6 +99,15 @@ function M.rewind(lsp, run)
   ))
 end
 
+---Proposes again what was gone back behind, inside async.go().
+---@param lsp vim.lsp.Client
+---@param run agentls.RunInfo
+function M.restore(lsp, run)
+  local result = client.ask(lsp, methods.Restore, { run = run.id })
+  told(result.failed)
+  vim.notify(('agentls: brought back what came of %q: %d proposed again'):format(run.title, #result.proposed))
+end
+
 -- touching are the hunks on lines, 1-based.
 local function touching(places, first, last)
   return vim.tbl_filter(function(place)

@@ -31,6 +31,7 @@ M.methods = {
   DiffProposal = 'agent/proposal/diff',
   Undo = 'agent/undo',
   Rewind = 'agent/rewind',
+  Restore = 'agent/restore',
   Conversation = 'agent/conversation',
   SendPrompt = 'agent/conversation/send',
   RewindConversation = 'agent/conversation/rewind',
@@ -82,6 +83,7 @@ M.commands = {
   DiffProposal = 'agentls.proposal.diff',
   Undo = 'agentls.undo',
   Rewind = 'agentls.rewind',
+  Restore = 'agentls.restore',
   Conversation = 'agentls.conversation',
   SendPrompt = 'agentls.conversation.send',
   RewindConversation = 'agentls.conversation.rewind',
@@ -1125,6 +1127,16 @@ M.commands = {
 ---@field rejected agentls.HunkID[] The open edits that are gone.
 ---@field undone agentls.HunkID[] The accepted edits that the editor has taken back.
 ---@field failed agentls.HunkFailure[] The edits that stay, and why.
+
+---Params of `agent/restore`.
+---@class agentls.RestoreParams
+---@field run agentls.RunID The run of the prompt that was gone back behind.
+
+---Result of `agent/restore`.
+---@class agentls.RestoreResult
+---@field runs agentls.RunID[] The run and the runs of the user that went on with it, oldest first.
+---@field proposed agentls.HunkID[] The edits that are open again.
+---@field failed agentls.HunkFailure[] The other edits, such as those in conflict, and why they are not open.
 
 ---Params of `agent/conversation`.
 ---@class agentls.ConversationParams

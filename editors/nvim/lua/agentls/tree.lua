@@ -356,6 +356,12 @@ local function keys(tree)
       end),
       'Go back to before the prompt of the run',
     },
+    B = {
+      act(tree, function(lsp, run)
+        require('agentls.proposals').restore(lsp, run)
+      end),
+      'Bring back what was gone back behind: propose it again',
+    },
     q = {
       function()
         vim.api.nvim_win_close(0, false)

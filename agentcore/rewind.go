@@ -1,0 +1,51 @@
+package agentcore
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/agentls/agentls/agentcore/board"
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/workspace"
+)
+
+// RewindSession makes a session on a view in which runs of ended sessions can be gone back behind: it takes over what
+// they and the runs below them left, the edits that wait for the user and the accepted ones that can be undone. It
+// refuses with an Error of the kind in_use where another process has these, or the runs, open. It reads the disk.
+func RewindSession(ctx context.Context, e *Engine, view *workspace.View, runs ...event.RunID) (*Session, error) {
+	sessions, err := e.store.Waiting(ctx, runs, true)
+	if err != nil {
+		return nil, err
+	}
+	for _, run := range runs {
+		row, err := e.history.Run(ctx, run)
+		if err != nil {
+			return nil, err
+		}
+		sessions = append(sessions, row.Session)
+	}
+	for _, session := range sessions {
+		if err := e.others.InUse(ctx, session, fmt.Sprintf("the session %s", session),
+			"go back there, or close that editor or command, and go back here then"); err != nil {
+			return nil, err
+		}
+	}
+	return adopting(ctx, e, view, "", board.AdoptedUndos, runs...)
+}
+
+// adopting makes a session that takes over what ended ones proposed (see [board.Board.AdoptProposals]), and waits until
+// it is durable.
+func adopting(ctx context.Context, e *Engine, view *workspace.View, title string, keep int,
+	runs ...event.RunID,
+) (*Session, error) {
+	return e.openSession(ctx, view, title, func(s *Session) error {
+		s.continued = true
+		if err := s.shared.Board.AdoptProposals(ctx, keep, runs...); err != nil {
+			return err
+		}
+		if err := s.shared.Board.AdoptFindings(ctx); err != nil {
+			return err
+		}
+		return s.Flush(ctx)
+	})
+}
