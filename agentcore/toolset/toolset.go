@@ -1,6 +1,7 @@
-// Package toolset holds what a run may call and whom it may start: which tools a model is offered, which are kept back
-// since no call of them would be made, and which agents are open to delegation. It is fixed when the run begins, so
-// that the requests of a run keep their prefix; the tools of MCP servers alone come later.
+// Package toolset determines what a run may call and which agents it may start: the tools that a model is offered, the
+// tools that are withheld since no call of them would be made, and the agents to which the run may delegate. All this
+// is fixed when the run begins, so that the beginning of its requests stays the same; only the tools of MCP servers
+// come later.
 package toolset
 
 import (
@@ -23,12 +24,12 @@ import (
 	"github.com/agentls/agentls/agentcore/tool"
 )
 
-// Submit is the tool by which a child hands over.
+// Submit is the tool by which a child returns its result.
 const Submit = "submit_result"
 
-// Options are what a Set is chosen by.
+// Options are the values from which a Set is made.
 type Options struct {
-	// Builtin are all built-in tools by name, and Order the same in the order in which models see them.
+	// Builtin are all built-in tools by name, and Order are their names in the order in which models see them.
 	Builtin map[string]tool.Tool
 	Order   []tool.Tool
 	Agents  *agent.Registry
@@ -43,38 +44,39 @@ type Options struct {
 	Parent *Set
 	Depth  int
 
-	// Granted are tools that the user gave the run beside those of its definition.
+	// Granted are tools that the user gave the run in addition to those of its definition.
 	Granted []string
 	// Background says that the run that started it does not wait for it.
 	Background bool
-	// Reports says that the run hands over to another one.
+	// Reports says that the run returns its result to another run.
 	Reports bool
-	// OnlyTurn says that the run has one turn: it would not see what a call answers.
+	// OnlyTurn says that the run has one turn, so that it would not see the results of calls.
 	OnlyTurn bool
-	// Pass says that the run is a pass of an iterated one, for which it asks the user.
+	// Pass says that the run is one pass of an iterated run, which asks the user for it.
 	Pass bool
-	// Former are the tools that the run had which this one goes on with, where that was a child; Bound says that it
-	// was.
+	// Former are the tools of the run that this one resumes, if that was a child; Bound says that it was.
 	Former []string
 	Bound  bool
 }
 
-// Withheld is a tool that the run is not offered, since no call of it would be made.
+// Withheld is a tool that is not offered to the run, since no call of it would be made.
 type Withheld struct{ Name, Why string }
 
-// Set is what a run is offered. But for Add and Spare, which the run's own goroutine calls, any goroutine may use it.
+// Set is what a run is offered. Any goroutine may use it, except Add and Spare, which only the run's own goroutine may
+// call.
 type Set struct {
 	Options
-	subagents []*agent.Definition // to which the run may delegate, as it is told
-	unlisted  []*agent.Definition // to which it may delegate, too
+	subagents []*agent.Definition // the agents for delegation that the run is told
+	unlisted  []*agent.Definition // further agents for delegation
 	withheld  []Withheld
-	lacks     map[string][]string // by the names of its subagents, the tools that they would have to do without
+	lacks     map[string][]string // by the names of its subagents: the tools that they would lack
 
 	mu    sync.Mutex
 	tools []tool.Tool // in the order in which models see them
-	// shelved are tools of MCP servers that no request lists: one of the tools finds them.
+	// shelved are tools of MCP servers that requests do not list: one of the offered tools finds them.
 	shelved []tool.Tool
-	// spared are what it might use but for its one turn, the background or lack of trust; patterns, too.
+	// spared are tools, and patterns of tools, that it lacks only because of its one turn, the background or missing
+	// trust.
 	spared []string
 }
 
