@@ -333,9 +333,10 @@ func (s *Set) WhyNoTasks(name string) string {
 	return ""
 }
 
-// findsUnnamed reports whether the run may delegate to an agent that its definition does not name. Where it names none,
-// these are all; one that plans has use for those alone that only read. A built-in definition names the built-in agents
-// that it needs, and cannot know the user's own: these are open to it wherever it delegates at all.
+// findsUnnamed reports whether the run may delegate to an agent that its definition does not name. If the definition
+// names none, it may delegate to all, but a planning run only to agents that just read. A built-in definition names the
+// built-in agents that it needs, and cannot know the user's own: if it may delegate at all, it may also delegate to
+// these.
 func (s *Set) findsUnnamed(d *agent.Definition, named []string) bool {
 	switch {
 	case named == nil && s.Definition.Mode == agent.Planning:
@@ -346,7 +347,7 @@ func (s *Set) findsUnnamed(d *agent.Definition, named []string) bool {
 	return len(named) > 0 && s.Definition.Source.Layer == agent.LayerBuiltin && d.Source.Layer != agent.LayerBuiltin
 }
 
-// onlyReads reports whether an agent changes nothing: each tool that would is kept from it by its definition.
+// onlyReads reports whether an agent changes nothing, since its definition withholds each tool that could.
 func (s *Set) onlyReads(d *agent.Definition) bool {
 	if d.Mode == agent.Planning {
 		return true
@@ -358,7 +359,7 @@ func (s *Set) onlyReads(d *agent.Definition) bool {
 		}
 		return spec.Effect >= tool.Proposes && d.Allows(spec.Name) && own.Reach(spec) != permission.Deny
 	}
-	// Tools of servers may do anything. A list of tools has none that it does not name.
+	// Tools of servers may do anything. An agent whose definition lists its tools has only those that are listed.
 	external := tool.Spec{Name: mcpname.Prefix, Effect: tool.Acts}
 	if slices.ContainsFunc(d.Tools, mcpname.Is) ||
 		len(s.Config.MCP)+len(d.MCPServers) > 0 && acts(external) {
@@ -367,9 +368,9 @@ func (s *Set) onlyReads(d *agent.Definition) bool {
 	return !slices.ContainsFunc(s.Order, func(t tool.Tool) bool { return acts(tool.Brief(t)) })
 }
 
-// idles reports whether an agent, started by the run, would have none of the tools that it is there for. One whose mode
-// has none is there for its answer. The run notes which of them it would not have, for those that choose an agent by
-// its description.
+// idles reports whether an agent, started by the run, would have none of the tools for which it is there. An agent
+// whose mode has no tools is there for its answer. The run notes the tools that the agent would lack, since agents are
+// chosen by descriptions that may count on them.
 func (s *Set) idles(d *agent.Definition) bool {
 	if d.Mode.Toolless() || len(d.Tools) == 0 || slices.Contains(d.Tools, "*") {
 		return false
@@ -383,7 +384,7 @@ func (s *Set) idles(d *agent.Definition) bool {
 		t := s.Builtin[name]
 		switch {
 		case mcpname.Is(name), t != nil && tool.Brief(t).Needs == tool.Subagents:
-			idle = false // that is known once it runs
+			idle = false // only the running agent can tell
 		case t != nil && child.allows(tool.Brief(t)) && !child.KeepsBack(tool.Brief(t)):
 			idle = false
 		}
@@ -396,7 +397,7 @@ func (s *Set) idles(d *agent.Definition) bool {
 	return idle
 }
 
-// FindChild returns the agent that runs as a child where one of that name is asked for.
+// FindChild returns the agent that runs as a child when an agent with this name is asked for.
 func FindChild(agents *agent.Registry, name string) (*agent.Definition, error) {
 	d, err := agents.Find(name)
 	if err == nil && d.AsChild.Agent != "" {
@@ -405,7 +406,7 @@ func FindChild(agents *agent.Registry, name string) (*agent.Definition, error) {
 	return d, err
 }
 
-// reaches reports whether the run may start an agent at all: its parent could have done so itself.
+// reaches reports whether the run may start an agent at all: only if its parent could have started it.
 func (s *Set) reaches(d *agent.Definition) bool {
 	if !d.Is(agent.Subagent) || d.Is(agent.Hidden) {
 		return false
@@ -414,16 +415,16 @@ func (s *Set) reaches(d *agent.Definition) bool {
 }
 
 const (
-	// maxDescription is how much of an agent's description a delegating agent sees, which chooses by it, in characters.
+	// maxDescription is how much of an agent's description a delegating agent sees, in characters. It chooses by that.
 	maxDescription = 1024
-	// maxDescribed is of how many agents it sees the whole. Of more it sees the first sentences, of up to maxPurpose
-	// characters, and asks for the whole of those that may fit.
+	// maxDescribed is the number of agents up to which it sees whole descriptions. If there are more agents, it sees
+	// the first sentences, of up to maxPurpose characters, and can ask for whole descriptions.
 	maxDescribed = 30
 	maxPurpose   = 120
 )
 
 // DescribeSubagents is the part of the task tool's description that differs from run to run. record is what is known of
-// former delegations, empty for nothing.
+// earlier delegations, empty for nothing.
 func (s *Set) DescribeSubagents(record string) string {
 	var b strings.Builder
 	many := len(s.subagents) > maxDescribed
@@ -445,12 +446,12 @@ func (s *Set) DescribeSubagents(record string) string {
 	return b.String()
 }
 
-// Describe tells all that the run may know of an agent that it can start.
+// Describe says everything that the run may know about an agent that it can start.
 func (s *Set) Describe(d *agent.Definition) string {
 	return fmt.Sprintf("%s: %s%s", d.Slug, describe(d, maxDescription), s.without(d))
 }
 
-// without says which tools an agent would have to do without, where its definition counts on them.
+// without says which tools on which its definition counts an agent would lack.
 func (s *Set) without(d *agent.Definition) string {
 	if len(s.lacks[d.Slug]) == 0 {
 		return ""
@@ -458,12 +459,12 @@ func (s *Set) without(d *agent.Definition) string {
 	return " (here without " + strings.Join(s.lacks[d.Slug], ", ") + ")"
 }
 
-// describe is an agent's description in one line of at most so many characters.
+// describe is an agent's description in one line of at most this many characters.
 func describe(d *agent.Definition, most int) string {
 	return clip.Text(strings.Join(strings.Fields(d.Description), " "), most)
 }
 
-// Subagents are the names of those that the run may delegate to.
+// Subagents are the names of the agents to which the run may delegate.
 func (s *Set) Subagents() []string {
 	var slugs []string
 	if !s.Offers("task") {
@@ -479,7 +480,7 @@ func (s *Set) Subagents() []string {
 // in "__*".
 func (s *Set) MayUse(name string) bool { return s.mightUseNamed(name) && !s.OnlySubmits() }
 
-// mightUseNamed is mayUse for a run with turns enough.
+// mightUseNamed is MayUse for a run with enough turns.
 func (s *Set) mightUseNamed(name string) bool {
 	d := s.Definition
 	among := func(entries []string) bool {
@@ -497,14 +498,14 @@ func (s *Set) mightUseNamed(name string) bool {
 	case d.Tools != nil && !among(d.Tools) && !among(s.Granted):
 		return false
 	case s.Bound && !among(s.Former) && !among(s.Granted):
-		return false // what was a child has no other tools than it had
+		return false // a resumed child has only the tools that it had
 	}
 	return true
 }
 
 func (s *Set) WantsServer(name string) bool { return s.MayUse(mcpname.All(name)) }
 
-// Spare notes which tools of a server that is not started the run may use otherwise.
+// Spare notes the tools of a server that is not started which the run could otherwise use.
 func (s *Set) Spare(name string) {
 	prefix := mcpname.Begins(name)
 	if !s.mightUseNamed(prefix + "*") {
@@ -529,13 +530,13 @@ func (s *Set) Spare(name string) {
 	}
 }
 
-// WhyNotStarted says why an agent of a name cannot be started by the run: it was not found, since err, or it is not
-// open to the run.
+// WhyNotStarted says why the run cannot start an agent with a name: the agent was not found, because of err, or the run
+// may not start it.
 func (s *Set) WhyNotStarted(name string, d *agent.Definition, err error) string {
 	broken, isBroken := errors.AsType[*agent.BrokenError](err)
 	idle := false
 	if d != nil {
-		_, idle = s.lacks[d.Slug] // its tools were looked at, behind all other reasons
+		_, idle = s.lacks[d.Slug] // its tools were checked after all other reasons
 	}
 	switch {
 	case isBroken:
@@ -557,8 +558,8 @@ func (s *Set) WhyNotStarted(name string, d *agent.Definition, err error) string 
 	return "That one is not among the subagents that the definition of " + s.Definition.Slug + " names"
 }
 
-// More are those of the tools that a task names which the child's definition does not have: the user is asked for
-// them, and they come on top of its own.
+// More are the tools that a task names and that the child's definition does not have. The user is asked about them, and
+// the child gets them in addition to its own.
 func (s *Set) More(definition *agent.Definition, names []string) (more []string, err error) {
 	for _, name := range names {
 		canonical, ok := tool.Resolve(name)
@@ -573,12 +574,12 @@ func (s *Set) More(definition *agent.Definition, names []string) (more []string,
 	return more, nil
 }
 
-// Asks reports whether the user is asked about calls of a tool. For a child that is so where the configuration says
-// it, where the user gave it this very tool, and for the pages of one that is there to read the web, which could do
+// Asks reports whether the user is asked about calls of a tool. For a child, this is so if the configuration says it,
+// if the user gave it exactly this tool, and for the pages of a child that is there to read the web and could do
 // nothing else.
 func (s *Set) Asks(spec tool.Spec) bool {
 	switch {
-	case s.Parent == nil, s.Pass, s.Config.SubagentAsk == config.AskBubble: // a pass stands for its starter
+	case s.Parent == nil, s.Pass, s.Config.SubagentAsk == config.AskBubble: // a pass acts for the run that started it
 		return true
 	case slices.Contains(s.Granted, spec.Name):
 		return true
@@ -586,7 +587,7 @@ func (s *Set) Asks(spec tool.Spec) bool {
 	return spec.Effect == tool.Fetches && s.Definition.Permissions == permission.Researcher
 }
 
-// Loadable are the skills that are not in the prompt already.
+// Loadable are the skills that the prompt does not contain already.
 func (s *Set) Loadable() []*skill.Skill {
 	return slices.DeleteFunc(s.Skills.List(), func(one *skill.Skill) bool {
 		return slices.Contains(s.Definition.Skills, one.Name)
