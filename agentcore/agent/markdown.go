@@ -93,7 +93,7 @@ func (f *File) headless(h head, body string) bool {
 	return true
 }
 
-// placePrompt notes where the prompt of a definition stands: in the body, which begins at at, or in a key.
+// placePrompt notes where the prompt of a definition stands: in the body, which begins at that offset, or in a key.
 func (p *decoder) placePrompt(at int, body string) {
 	f := p.file
 	if p.def.Prompt != "" {
