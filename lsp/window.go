@@ -21,25 +21,26 @@ import (
 type window struct {
 	*editor
 	opening opening
-	// engine is set before opening.ready is closed, and is not to be used before.
+	// engine is set before opening.ready is closed, and must not be used before.
 	engine *agentcore.Engine
-	// restored is closed when what former sessions left is back, or could not be brought back.
+	// restored is closed when what former sessions left was brought back, or could not be.
 	restored chan struct{}
 
 	joining sync.Mutex                        // held while the window's session is made
 	session atomic.Pointer[agentcore.Session] // the window's session, made by its first run
 
-	// make opens the engine. tried is called after each try; news says that it failed for another reason than before.
+	// make opens the engine. tried is called after each try; news says that the try failed for another reason than the
+	// last.
 	make  func(context.Context) error
 	tried func(ctx context.Context, err error, news bool)
-	// joins is called with the session before anybody else has it, and joined when everybody has.
+	// joins is called with the session before anybody else has it, and joined when others can have it.
 	joins  func(*agentcore.Session)
 	joined func()
 }
 
-// opening is how far the engine is opened. That happens on a goroutine of its own, so that no message waits for the
-// disk. What made a try fail may be gone later, such as a lock of the database: so each request that needs the engine
-// begins another try, and a ticker does. It has its own lock.
+// opening is the state of opening the engine. The engine is opened by a goroutine of its own, so that no message waits
+// for the disk. The cause of a failed try, such as a lock of the database, may disappear. So each request that needs
+// the engine starts another try, and so does a ticker. opening has its own lock.
 type opening struct {
 	// ready is closed when the engine is there.
 	ready chan struct{}
@@ -47,7 +48,7 @@ type opening struct {
 
 	mu     sync.Mutex
 	latest *try
-	failed error // why the newest try that has ended did; nil before it and once the engine is there
+	failed error // why the newest finished try failed; nil before that, and once the engine is there
 }
 
 // try is one attempt to open the engine. err is set when done is closed, which it always is.
@@ -56,7 +57,7 @@ type try struct {
 	err  error
 }
 
-// newWindow makes a window of an editor, of which the funcs are to be set.
+// newWindow makes a window of an editor; the caller must set its functions.
 func newWindow(e *editor) *window {
 	first := &try{done: make(chan struct{})}
 	return &window{
@@ -65,10 +66,11 @@ func newWindow(e *editor) *window {
 	}
 }
 
-// retryInterval is how often the engine is tried again where nobody asks for it.
+// retryInterval is how often another try is made if no request needs the engine.
 const retryInterval = 15 * time.Second
 
-// trying returns the try that is under way or has opened the engine; where the newest one failed, it begins another.
+// trying returns the try that is running or that has opened the engine. If the newest try failed, it starts another
+// one.
 func (w *window) trying() *try {
 	o := &w.opening
 	o.mu.Lock()
@@ -110,14 +112,14 @@ func (w *window) ready() bool {
 	}
 }
 
-// failing returns why the engine is not there although it was tried; nil where it is there, or nobody knows yet.
+// failing returns why the last try to open the engine failed; nil if the engine is there, or no try has ended yet.
 func (w *window) failing() error {
 	w.opening.mu.Lock()
 	defer w.opening.mu.Unlock()
 	return w.opening.failed
 }
 
-// cannotWork says what is in the way of the engine, and what to do.
+// cannotWork says what prevents the engine from being opened, and what to do.
 func (w *window) cannotWork(err error) error {
 	var own *fault.Error
 	if errors.As(err, &own) {
@@ -138,7 +140,7 @@ func (w *window) cannotWork(err error) error {
 	}
 }
 
-// open returns the engine. It waits for the try that is under way, or for another one where the newest failed.
+// open returns the engine. It waits for the running try, or starts another one if the newest failed.
 func (w *window) open(ctx context.Context) (*agentcore.Engine, error) {
 	t := w.trying()
 	if err := w.awaits(ctx, t.done); err != nil {
@@ -171,8 +173,8 @@ func (w *window) current(ctx context.Context) (*agentcore.Session, error) {
 	return session, nil
 }
 
-// kept returns the window's session with what former ones left, or nil where there is nothing. It waits until that is
-// known, so that a request right after the start does not miss it.
+// kept returns the window's session with what former sessions left, or nil if there is nothing. It waits until that is
+// known, so that a request right after the start finds it.
 func (w *window) kept(ctx context.Context) (*agentcore.Session, error) {
 	if _, err := w.open(ctx); err != nil {
 		return nil, err
@@ -183,7 +185,7 @@ func (w *window) kept(ctx context.Context) (*agentcore.Session, error) {
 	return w.opened(), nil
 }
 
-// opened returns the window's session, or nil where nothing was started yet. It never waits.
+// opened returns the window's session, or nil if nothing was started yet. It never waits.
 func (w *window) opened() *agentcore.Session { return w.session.Load() }
 
 // runInfo finds a run of this process.
@@ -195,7 +197,7 @@ func (w *window) runInfo(id event.RunID) (history.Run, bool) {
 	return info, err == nil
 }
 
-// statusFacts are those of the server and its session.
+// statusFacts are the facts about the server and its session for the status line.
 func (w *window) statusFacts() statusline.Facts {
 	f := statusline.Facts{Version: w.options.Version}
 	if roots := w.view.Roots(); len(roots) > 0 {
@@ -214,7 +216,7 @@ func (w *window) statusFacts() statusline.Facts {
 	return f
 }
 
-// bringBack opens the window's session where former ones have left something on its folders.
+// bringBack opens the window's session if former sessions have left something on its folders.
 func (w *window) bringBack(ctx context.Context, roots []string) error {
 	left, err := w.engine.Left(ctx, roots)
 	if err == nil && left {

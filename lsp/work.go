@@ -45,7 +45,7 @@ func (w *work) guarded(do func()) {
 	}
 }
 
-// warn logs an error. It logs nothing where err is nil, or where ctx has ended, since that explains the error.
+// warn logs an error. It logs nothing if err is nil, or if ctx has ended, since that explains the error.
 func (w *work) warn(ctx context.Context, text string, err error, about ...any) {
 	if err != nil && ctx.Err() == nil {
 		w.logger.Warn(text, append(about, "error", err)...)
@@ -70,7 +70,7 @@ func (w *work) caught(do func() error) (err error) {
 func wake(news chan<- struct{}) {
 	select {
 	case news <- struct{}{}:
-	default: // whoever reads has not seen the last news yet, and will see these with it
+	default: // the receiver has not seen the last token yet, and will see this news with it
 	}
 }
 

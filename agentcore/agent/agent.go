@@ -22,18 +22,18 @@ const (
 	Hidden Category = "hidden"
 )
 
-// Mode says how a run of the agent goes.
+// Mode says how a run of the agent works.
 type Mode string
 
 // The modes of execution.
 const (
-	// Agentic is the tool loop.
+	// Agentic is the loop of answers and tool calls.
 	Agentic Mode = "agentic"
 	// SingleShot is one answer without tools.
 	SingleShot Mode = "single_shot"
 	// Streaming is chat: answers without tools, one for each prompt.
 	Streaming Mode = "streaming"
-	// Planning is the tool loop with read-only tools; its product is a plan.
+	// Planning is the same loop with read-only tools; its result is a plan.
 	Planning Mode = "planning"
 )
 
@@ -42,8 +42,8 @@ func (m Mode) Toolless() bool { return m == SingleShot || m == Streaming }
 
 // Limits bound a run. Zero means the configuration's default for turns and time, and none for the rest.
 type Limits struct {
-	// MaxTurns is how many answers of the model a run may have. One that says nothing in its last turn, or calls what
-	// is not called any more, is asked once more in that turn.
+	// MaxTurns is how many answers of the model a run may have. If the last answer has no text, or calls a tool whose
+	// call is no longer made, the model is asked once more in that turn.
 	MaxTurns int
 	Timeout  time.Duration
 	// Tokens counts input and output together.
@@ -58,7 +58,7 @@ type AsChild struct {
 	Limits
 	// Subagents replace the agents that it may delegate to; nil changes nothing, empty means none, "*" all.
 	Subagents []string
-	// Agent is the slug of the agent that runs instead of this one; empty for this one itself.
+	// Agent is the slug of an agent that runs in place of this one; empty for this one.
 	Agent string
 }
 
@@ -68,15 +68,15 @@ type ToolOptions struct {
 	OutputLimit int
 	// Timeout is the longest time of a call; 0 for the tool's own.
 	Timeout time.Duration
-	// Arguments is a JSON object of arguments that a call gets where it does not set them; nil for none.
+	// Arguments is a JSON object of default arguments for calls; nil for none.
 	Arguments json.RawMessage
 }
 
-// MCPServer is an MCP server that a definition names or brings.
+// MCPServer is an MCP server that a definition names or describes.
 type MCPServer struct {
 	Name string
-	// Command is the argument vector of a server on stdio; URL that of one over HTTP. Neither is set for a
-	// server that the configuration describes.
+	// Command is the argument vector of a server on stdio; URL is the address of a server over HTTP. Neither is set for
+	// a server that the configuration describes.
 	Command []string
 	Env     map[string]string
 	URL     string
@@ -87,18 +87,18 @@ type MCPServer struct {
 type Hook struct {
 	// Event is a name such as "PreToolUse" or "SubagentStop".
 	Event string
-	// Matcher says what it is for (see hook.ParseMatcher), empty for all.
+	// Matcher says for which tools or agents the hook runs (see hook.ParseMatcher), empty for all.
 	Matcher string
-	// Command is an argument vector; a command line is one for `sh -c`.
+	// Command is an argument vector; a command line becomes an argument vector for `sh -c`.
 	Command []string
 	// Timeout is 0 for the default.
 	Timeout time.Duration
 }
 
-// Definition is everything that is known of an agent. It is immutable once it is in a Registry; a run
-// keeps the definition that it started with.
+// Definition is everything that is known of an agent. It is immutable once it is in a Registry; a run keeps the
+// definition with which it started.
 type Definition struct {
-	// ID is a stable name besides the slug that lookups accept; empty for none.
+	// ID is a stable name that lookups accept beside the slug; empty for none.
 	ID string
 	// Slug is the agent's name: lower-case letters, digits and hyphens.
 	Slug string
@@ -121,34 +121,35 @@ type Definition struct {
 	AsChild AsChild
 	// Tools are the allowed tools by canonical name; nil or "*" means all, empty means none.
 	Tools []string
-	// DisallowedTools are taken away from Tools. As in rules, edit speaks for all tools that change files; "*" for all.
+	// DisallowedTools are removed from Tools. As in rules, edit stands for all tools that change files, and "*" for all
+	// tools.
 	DisallowedTools []string
-	// ToolOptions are by canonical name.
+	// ToolOptions are options of tools, by canonical name.
 	ToolOptions map[string]ToolOptions
-	// Subagents are the agents it may delegate to; nil means all for a run of the user's and none for a child, empty
-	// means none, "*" all.
+	// Subagents are the agents to which it may delegate. nil means all agents for a run of the user's, and none for a
+	// child; empty means none, "*" all.
 	Subagents []string
 	// Permissions names a set of rules: "primary", "planner", "explorer" or "researcher".
 	Permissions string
-	// Rules are the agent's own permission rules, after the rules of the set. The rules of a project's definition only
-	// narrow.
+	// Rules are the agent's own permission rules, which follow the rules of the set. Rules of a project's definition
+	// can only restrict.
 	Rules []permission.Rule
-	// PermissionMode is "default", "plan", "accept_edits", "bypass", or empty for the session's. A project's
-	// definition has only the first two.
+	// PermissionMode is "default", "plan", "accept_edits", "bypass", or empty for the session's. A project's definition
+	// can only have the first two.
 	PermissionMode string
 	// ContextMode says what a child sees of its parent: "none", "full", "summary" or "selective". Empty means "none".
 	ContextMode string
-	// Instructions is "none" for an agent that does without the instructions of the user and the project; "all" or
-	// empty for one that has them.
+	// Instructions is "none" for an agent that gets no instructions of the user and the project; "all" or empty for an
+	// agent that gets them.
 	Instructions string
-	// Reminder is repeated in front of the task.
+	// Reminder is repeated before the task.
 	Reminder string
 	// Skills are loaded into the prompt at the start of a run, by name.
 	Skills []string
 	// MCPServers are added to the servers of the configuration or, for a child, to the servers of its parent.
 	MCPServers []MCPServer
-	// Hooks are added to the hooks of the configuration. Stop is SubagentStop in a child; PreToolUse is for the calls
-	// of its children, too.
+	// Hooks are added to the hooks of the configuration. In a child, Stop means SubagentStop. PreToolUse also counts
+	// for the calls of the agent's children.
 	Hooks   []Hook
 	Aliases []string
 	// Icon is one character for lists, Color a colour's name or "#rrggbb".
@@ -159,12 +160,13 @@ type Definition struct {
 	Unlisted bool
 	// Prompt is the system prompt, a template (see ParseTemplate).
 	Prompt string
-	// PromptFile is the file that Prompt is read from, relative to the definition's file; empty where the prompt
-	// is in the definition. Loader reads it.
+	// PromptFile is the file from which Prompt is read, relative to the definition's file; empty if the prompt is in
+	// the definition. Loader reads it.
 	PromptFile string
-	// Variables are values for the prompt's template, which win over the configuration's and the built-in ones.
+	// Variables are values for the prompt's template. They take precedence over the configuration's and the built-in
+	// ones.
 	Variables map[string]string
-	// NoDefaultPrefix leaves out what the engine says before every prompt.
+	// NoDefaultPrefix leaves out the text that the engine puts before every prompt.
 	NoDefaultPrefix bool
 	// Source is where the definition comes from.
 	Source Source
@@ -182,8 +184,8 @@ func (d *Definition) Allows(tool string) bool {
 	return d.Tools == nil || slices.Contains(d.Tools, tool) || slices.Contains(d.Tools, "*")
 }
 
-// LimitsAt returns the limits of a run of the agent at the depth, 0 for a user's own run. One answer is one turn,
-// whatever the definition says.
+// LimitsAt returns the limits of a run of the agent at the depth, 0 for a user's own run. The mode SingleShot has one
+// turn, whatever the definition says.
 func (d *Definition) LimitsAt(depth int) Limits {
 	limits := d.Limits
 	if depth > 0 {
@@ -198,8 +200,8 @@ func (d *Definition) LimitsAt(depth int) Limits {
 	return limits
 }
 
-// SubagentsAt returns the agents that a run of the agent at the depth may delegate to; nil means all, empty none. A
-// child delegates only where the definition says so: by a list, as_child, can_delegate, or the tool task by its name.
+// SubagentsAt returns the agents to which a run of the agent at the depth may delegate; nil means all, empty none. A
+// child delegates only if the definition allows it: by a list, as_child, can_delegate, or the tool task by its name.
 func (d *Definition) SubagentsAt(depth int) []string {
 	list := d.Subagents
 	if depth > 0 && d.AsChild.Subagents != nil {

@@ -11,15 +11,16 @@ import (
 	"github.com/agentls/agentls/agentcore/spelling"
 )
 
-// bounding are the keys without which an agent may do more, in the spellings of all formats: that one of them is lost
-// is an error, since nobody who wrote it wants an agent that may do everything.
+// bounding are the keys that restrict an agent, in the spellings of all formats. Losing one of them is an error, since
+// its author does not want an agent that may do everything.
 var bounding = []string{
 	"tools", "disallowed_tools", "disallowedTools", "permissions", "permission", "permission_mode",
 	"permissionMode", "rules",
 }
 
-// meant finds the bounding key of the definition's format that a word, which is no key of it, is another spelling of,
-// or is misspelt for; "" for none, and where the definition has that key. same says that it is another spelling.
+// meant finds the restricting key of the definition's format for a word that is not a key of it: a key that the word
+// spells in another way, or misspells. It is "" if there is none, or if the definition has that key. same says that the
+// word is only another spelling.
 func (p *decoder) meant(word string, special map[string]foreignKey) (key string, same bool) {
 	var candidates []string
 	add := func(key, native string) {
@@ -37,7 +38,7 @@ func (p *decoder) meant(word string, special map[string]foreignKey) (key string,
 	}
 	for _, key := range candidates {
 		native := cmp.Or(special[key].native, key)
-		// Lists of tools are called allowed-tools in skills and commands, and AllowedTools in other shapes.
+		// Skills and commands call lists of tools allowed-tools, and other shapes call them AllowedTools.
 		if foldKey(key) == foldKey(word) || native == "tools" && foldKey(word) == "allowedtools" {
 			return key, true
 		}
@@ -45,11 +46,10 @@ func (p *decoder) meant(word string, special map[string]foreignKey) (key string,
 	return spelling.Nearest(word, candidates), false
 }
 
-// example is a part of a description that shows a conversation.
+// example matches a part of a description that shows a conversation.
 var example = lazyregexp.New(`(?s)<example>.*?</example>`)
 
-// swallowed reports keys that bound the agent and have become part of another key's value, since their line is
-// indented.
+// swallowed reports restricting keys that have become part of another key's value because their line is indented.
 func (p *decoder) swallowed() {
 	for _, pair := range p.root.pairs {
 		key, value := pair.key, pair.value
@@ -84,7 +84,7 @@ func (p *decoder) swallowed() {
 	}
 }
 
-// swallow reports one key in the value of another, where the definition does not have it besides.
+// swallow reports a key that stands in the value of another key, unless the definition also has the key itself.
 func (p *decoder) swallow(key, word string, start, end int, fix *edit) {
 	if !slices.Contains(bounding, word) || p.root.get(word) != nil {
 		return

@@ -10,7 +10,7 @@ import (
 //go:embed builtin/*.md
 var builtinFiles embed.FS
 
-// Builtin returns the built-in agents. It fails only where one of them has a problem, be it a warning.
+// Builtin returns the built-in agents. It fails if one of them has any problem, even a warning.
 var Builtin = sync.OnceValues(func() ([]*Definition, error) {
 	entries, err := builtinFiles.ReadDir("builtin")
 	if err != nil {

@@ -8,10 +8,10 @@ import (
 	"slices"
 )
 
-// Including returns a registry in which the definitions of files take the place of the definitions from the same paths.
-// A definition with an error counts, too, since its author means it to be there, but not one whose name an earlier
-// definition of the same file has. A file whose path r does not know lies above all layers: the files of one project
-// form one layer, and the files of no project another. The registry has the problems of r.
+// Including returns a registry in which the definitions of files replace the definitions from the same paths. A
+// definition with an error counts, too, since its author wants it to exist; a definition whose name an earlier one in
+// its file has does not count. A file whose path r does not know is above all layers: the files of one project form one
+// layer, and the files outside of projects form another. The registry keeps the problems of r.
 func (r *Registry) Including(files ...*File) *Registry {
 	files = slices.Clone(files)
 	slices.SortStableFunc(files, func(a, b *File) int { return cmp.Compare(a.rank(), b.rank()) })
@@ -27,7 +27,7 @@ func (r *Registry) Including(files ...*File) *Registry {
 	add := func(f *File) {
 		for _, d := range f.Definitions {
 			if f.doubled[d] {
-				continue // the first one of the file counts, wherever it is read
+				continue // only the first one of the file counts, in any layer
 			}
 			d.Source.Layer = layers[f.Path]
 			definitions, owner[d] = append(definitions, d), f
@@ -63,7 +63,7 @@ func (r *Registry) Including(files ...*File) *Registry {
 	return with
 }
 
-// around returns a registry that has the definitions of a file.
+// around returns a registry that contains the definitions of a file.
 func (r *Registry) around(f *File) *Registry {
 	for _, d := range f.Definitions {
 		if r.owner[d] == f {
@@ -73,7 +73,7 @@ func (r *Registry) around(f *File) *Registry {
 	return r.Including(f)
 }
 
-// projectOf is the folder that a tool's folder of definitions lies in, "" where the path names none.
+// projectOf is the folder that contains a tool's folder of definitions, "" if the path names no such folder.
 func projectOf(path string) string {
 	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
 		switch filepath.Base(dir) {
@@ -86,13 +86,13 @@ func projectOf(path string) string {
 	}
 }
 
-// collisions finds what is wrong with the definitions of a file beside other definitions: several with one slug in one
+// collisions finds problems that the definitions of a file have with other definitions: several with one slug in one
 // layer, and aliases that do not count.
 func (r *Registry) collisions(f *File) []fault {
 	var faults []fault
 	for _, d := range f.Usable() {
 		if r.owner[d] != f {
-			continue // it was left out
+			continue // the registry does not contain it
 		}
 		at := f.slugs[d]
 		add := func(of severity, key, hint, format string, args ...any) {
@@ -120,7 +120,7 @@ func (r *Registry) collisions(f *File) []fault {
 				d.Slug, r.place(hidden))
 		}
 		if r.byName[d.Slug] != d {
-			continue // its aliases do not count either
+			continue // its aliases do not count, just as it does not
 		}
 		for _, alias := range d.Aliases {
 			if other := r.byName[alias]; other != nil && other != d {
@@ -133,7 +133,7 @@ func (r *Registry) collisions(f *File) []fault {
 	return faults
 }
 
-// place is where a definition's name stands, for people.
+// place says to people where a definition's name stands.
 func (r *Registry) place(d *Definition) string {
 	f := r.owner[d]
 	if f == nil {
@@ -143,7 +143,7 @@ func (r *Registry) place(d *Definition) string {
 	return fmt.Sprintf("%s:%d:%d", d.Source, line+1, column+1)
 }
 
-// rank orders files as their folders are read: a later folder counts more.
+// rank orders files as their folders are read: files of a later folder take precedence.
 func (f *File) rank() int {
 	format := f.Format
 	if home, ok := folderFormat(f.Path); ok {

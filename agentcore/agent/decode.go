@@ -18,22 +18,22 @@ import (
 type reader struct {
 	file  *File
 	def   *Definition
-	index int // of the definition in the text
+	index int // the number of the definition in the text
 	root  *node
-	// shape is that of another tool which a table of TOML or JSON has, nil for our own.
+	// shape is the form of another tool in which a table of TOML or JSON is written, nil for our own.
 	shape *shape
 	// wrongs are the keys with an error.
 	wrongs map[string]bool
-	// delegates is what can_delegate says; disabled the key that switches the agent off.
+	// delegates is the value of can_delegate; disabled is the key that switches the agent off.
 	delegates *bool
 	disabled  *node
-	provider  string // of a shape that names it apart from the model
+	provider  string // for a shape that names the provider apart from the model
 }
 
-// decoder makes one definition of a table: it finds what each key means, and has its value read.
+// decoder makes one definition from a table: it finds the meaning of each key, and has its value read.
 type decoder struct {
 	reader
-	// at is where problems of the definition as a whole are shown.
+	// at is the place at which problems of the definition as a whole are shown.
 	at *node
 }
 
@@ -41,7 +41,7 @@ func (p *reader) names(what, key, name string, place *node) {
 	p.file.named = append(p.file.named, named{def: p.def, what: what, name: name, key: key, place: place})
 }
 
-// report adds a problem at a place. One of severity failure marks the definition as unusable.
+// report adds a problem at a place. A problem of severity failure makes the definition unusable.
 func (p *reader) report(f fault) {
 	if f.severity == failure {
 		p.wrongs[f.key] = true
@@ -100,8 +100,7 @@ func reportName(p *reader, key, s string, n *node) {
 	p.report(f)
 }
 
-// Slug makes a name that is valid of one that may not be: "Code Reviewer" is code-reviewer. It is "" where nothing is
-// left.
+// Slug makes a valid name from any text: "Code Reviewer" becomes code-reviewer. It is "" if no character is valid.
 func Slug(name string) string {
 	var b strings.Builder
 	for _, c := range strings.ToLower(name) {
@@ -162,7 +161,7 @@ func readMaxTokens(p *reader, n *node) {
 	}
 }
 
-// colors are the names that every editor's plugin shows.
+// colors are the names that all plugins of editors can show.
 var colors = []string{
 	"red", "orange", "yellow", "green", "cyan", "blue", "purple", "magenta", "pink", "gray", "grey",
 	"white", "black",
@@ -170,8 +169,8 @@ var colors = []string{
 
 var hexColor = lazyregexp.New(`^#[0-9a-fA-F]{6}$`)
 
-// readColor reads what is only shown, and is left out where no editor can. Other tools have names for the colours of a
-// theme, too.
+// readColor reads a colour. It leaves a colour out that no editor can show, since colours are only for show; other
+// tools also use names from themes.
 func readColor(p *reader, n *node) {
 	s, ok := p.string("color", n)
 	if s = strings.TrimSpace(s); !ok || s == "" {
@@ -200,7 +199,7 @@ func readOrder(p *reader, n *node) {
 	}
 }
 
-// readPermissionMode reads a mode of permissions. Other tools call "bypass" by a longer name.
+// readPermissionMode reads a permission mode. Other tools have a longer name for "bypass".
 func readPermissionMode(p *reader, n *node) {
 	if n.kind == scalar && p.file.loose(p.def) && foldKey(strings.TrimSpace(n.value)) == "bypasspermissions" {
 		p.def.PermissionMode = "bypass"
@@ -209,8 +208,8 @@ func readPermissionMode(p *reader, n *node) {
 	}
 }
 
-// readModel reads a name, or a table of inline settings. A definition of another tool may name the variant of a type
-// around them: {"Specific": {…}} or "Inherit".
+// readModel reads a name, or a table of inline settings. Definitions of other tools may put the name of a type's
+// variant around them: {"Specific": {…}} or "Inherit".
 func readModel(p *reader, n *node) {
 	if p.file.loose(p.def) && n.kind == table && len(n.pairs) == 1 && foldKey(n.pairs[0].key) == "specific" {
 		n = n.pairs[0].value
@@ -238,7 +237,7 @@ func readModel(p *reader, n *node) {
 	}
 }
 
-// table reads the keys of a table that has a fixed set of them.
+// table reads the keys of a table whose keys are fixed.
 func (p *reader) table(key string, n *node, set map[string]func(*node)) {
 	if n.kind != table {
 		if n.kind == null {
@@ -319,7 +318,7 @@ func readSubagents(p *reader, n *node) {
 	}
 }
 
-// allIn returns a list of agents, or "*" alone where it is among them, since it stands for all agents.
+// allIn returns a list of agents, or only "*" if the list contains it, since "*" stands for all agents.
 func allIn(list []string) []string {
 	if slices.Contains(list, "*") {
 		return []string{"*"}
@@ -408,7 +407,7 @@ func readArguments(p *reader, key, tool string, n *node) json.RawMessage {
 	return n.json()
 }
 
-// json writes a value as JSON. Scalars that look like numbers and booleans are such.
+// json writes a value as JSON. Scalars that look like numbers or booleans become numbers or booleans.
 func (n *node) json() json.RawMessage {
 	var b []byte
 	switch n.kind {
@@ -424,7 +423,7 @@ func (n *node) json() json.RawMessage {
 		for i, item := range n.items {
 			parts[i] = item.json()
 		}
-		b, _ = json.Marshal(parts) // so can JSON
+		b, _ = json.Marshal(parts) // JSON can be marshalled
 	case table:
 		parts := map[string]json.RawMessage{}
 		for _, pair := range n.pairs {
@@ -440,13 +439,13 @@ func isNumber(s string) bool {
 	return s != "" && (s[0] == '-' || s[0] >= '0' && s[0] <= '9') && json.Valid([]byte(s))
 }
 
-// stem is a path's last part without its ending.
+// stem is a path's last part without its extension.
 func stem(name string) string {
 	base := path.Base(slashed(name))
 	return strings.TrimSuffix(base, path.Ext(base))
 }
 
-// finish fills in what was not said, and checks what must have been.
+// finish sets what the definition leaves open, and checks what it must have.
 func (p *decoder) finish() {
 	d := p.def
 	switch {
@@ -454,7 +453,7 @@ func (p *decoder) finish() {
 	case !*p.delegates:
 		d.Subagents = []string{}
 	case d.Subagents == nil:
-		d.Subagents = []string{"*"} // said so, and not left open
+		d.Subagents = []string{"*"} // the definition says all, so that this holds for children, too
 	}
 	d.Mode = cmp.Or(d.Mode, Agentic)
 	if d.Slug == "" && !p.wrongs["name"] && !p.wrongs["Slug"] && !p.wrongs["Name"] {
@@ -493,7 +492,7 @@ func (p *decoder) finish() {
 	d.Title = cmp.Or(d.Title, d.Slug)
 }
 
-// keyFor is the key of the definition's shape that means the native one.
+// keyFor is the key of the definition's shape that means the same as the native key.
 func (p *reader) keyFor(native string) string {
 	special := p.shape.keysOf()
 	if _, ours := special[native]; ours || special == nil {
@@ -518,7 +517,7 @@ func (p *decoder) promptHint() string {
 	return "write it below the frontmatter"
 }
 
-// decode reads the keys of the definition: first the keys of the format, then native keys.
+// decode reads the keys of the definition: first the keys of the format, then the native keys.
 func (p *decoder) decode(special map[string]foreignKey) {
 	written := map[string]*node{}
 	for _, pair := range p.root.pairs {
@@ -550,8 +549,8 @@ func (p *decoder) decode(special map[string]foreignKey) {
 	}
 }
 
-// unknownKey reports a key that the format does not have. One that is only written in another way is read all the same;
-// one that is misspelt for what bounds the agent is an error.
+// unknownKey reports a key that the format does not have. A key that is only another spelling is read in spite of that.
+// Misspelling a key that restricts the agent is an error.
 func (p *decoder) unknownKey(unknown pair, special map[string]foreignKey, written map[string]*node) {
 	name := unknown.key
 	at := unknown.name()
@@ -583,7 +582,7 @@ func (p *decoder) unknownKey(unknown pair, special map[string]foreignKey, writte
 		}
 		f.hint, f.fix = "did you mean "+near+"?", at.replace(name, near)
 		if foldKey(near) == foldKey(name) && written[near] == nil {
-			defer setters[near](&p.reader, unknown.value) // only written in another way
+			defer setters[near](&p.reader, unknown.value) // only another spelling
 		}
 	}
 	p.report(f)
@@ -592,7 +591,7 @@ func (p *decoder) unknownKey(unknown pair, special map[string]foreignKey, writte
 // foreignValue reads a key of another tool's format.
 func (p *decoder) foreignValue(pair pair, own foreignKey) {
 	switch {
-	case p.shape != nil && pair.value.kind == null: // programs write so what is not there
+	case p.shape != nil && pair.value.kind == null: // programs write null for an absent value
 	case own.set != nil:
 		own.set(&p.reader, pair.value)
 	case own.native == "":
@@ -605,8 +604,8 @@ func (p *decoder) foreignValue(pair pair, own foreignKey) {
 	}
 }
 
-// mayBeNative tells whether a key of a foreign file is one of ours, which people may add. Words that others use
-// in a sense of their own are not taken.
+// mayBeNative reports whether a key of a foreign file is one of our keys, which people may add. A word that other tools
+// use in a sense of their own is not.
 func (p *decoder) mayBeNative(pair pair) bool {
 	switch pair.key {
 	case "category", "mode", "context", "prompt", "prompt_file", "permissions", "rules", "id", "order", "icon",
@@ -628,7 +627,7 @@ func (p *decoder) keyHint(word string, special map[string]foreignKey) string {
 	return "it changes nothing here"
 }
 
-// separators are what the spellings of a key differ by.
+// separators are the characters in which spellings of a key differ.
 var separators = strings.NewReplacer("_", "", "-", "", ".", "")
 
 func foldKey(s string) string { return separators.Replace(strings.ToLower(s)) }

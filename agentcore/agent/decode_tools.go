@@ -11,7 +11,7 @@ import (
 	"github.com/agentls/agentls/agentcore/tool"
 )
 
-// toolWord is a tool as definitions write it: a name, and in parentheses what it is allowed for.
+// toolWord splits a tool as definitions write it: a name, and in parentheses the calls that are allowed.
 func toolWord(s string) (name, inside string) {
 	name, inside, ok := strings.Cut(s, "(")
 	if !ok {
@@ -44,7 +44,7 @@ func readTools(p *reader, n *node) {
 	}
 }
 
-// part is the node of the beginning of a literal scalar.
+// part is the node for the beginning of a literal scalar.
 func (n *node) part(name string) *node {
 	at := *n
 	if at.literal && strings.HasPrefix(at.value, name) {
@@ -53,7 +53,8 @@ func (n *node) part(name string) *node {
 	return &at
 }
 
-// nameTool reads one word of a list of tools: what is in parentheses becomes a rule, or the agents of the task tool.
+// nameTool reads one word of a list of tools. Text in parentheses becomes a rule or, for the tool task, a list of
+// agents.
 func nameTool(p *reader, key string, w word) string {
 	name, inside := toolWord(w.text)
 	switch {
@@ -77,17 +78,17 @@ func nameTool(p *reader, key string, w word) string {
 	return name
 }
 
-// canonical is the name of a tool as agentls knows it, and any other name as it is.
+// canonical is agentls's name of a tool; an unknown name stays as it is.
 func canonical(name string) string {
 	name, _ = tool.Resolve(name)
 	return name
 }
 
-// addRule adds a rule that is written as in a format.
+// addRule adds a rule that is written in the way of a format.
 func addRule(p *reader, format Format, key string, r permission.Rule, at *node) {
 	name := canonical(r.Tool)
 	if strings.EqualFold(name, r.Tool) {
-		name = r.Tool // as it is written, for messages
+		name = r.Tool // the name as it is written, for messages
 	}
 	rules := []permission.Rule{{Tool: r.Tool, Pattern: rulePattern(r.Pattern), Action: r.Action}}
 	var warnings []string
@@ -112,8 +113,8 @@ func rulePattern(s string) string {
 	return s
 }
 
-// readToolTable reads tools written as a table of booleans. Where the format is OpenCode's all are allowed but those
-// that are false; elsewhere those that are true, or all others where none is.
+// readToolTable reads tools written as a table of booleans. In OpenCode's format, all tools are allowed except those
+// with false. In other formats, only the tools with true are allowed or, if none is true, all except those with false.
 func readToolTable(p *reader, key string, n *node) {
 	var allowed, denied []string
 	all := true
@@ -210,8 +211,8 @@ func readAction(p *reader, key string, n *node) permission.Action {
 	return ""
 }
 
-// readPermission reads the name of a set of rules, an action for every tool, or rules: a table of tools, or a list. All
-// but a name is meant as opencode means it.
+// readPermission reads the name of a set of rules, an action for every tool, or rules: a table of tools, or a list.
+// Everything except a name has the meaning that it has in opencode.
 func readPermission(p *reader, n *node) {
 	key := p.keyOf(n)
 	switch n.kind {
@@ -238,8 +239,8 @@ func readPermission(p *reader, n *node) {
 	}
 }
 
-// readPermissionList reads rules with tool, pattern and action, in any case of letters. Where no tool is named it
-// stands before the pattern: bash:git *.
+// readPermissionList reads rules with tool, pattern and action, in any case of letters. A rule without a tool has the
+// tool before its pattern: bash:git *.
 func readPermissionList(p *reader, key string, n *node) {
 	for i, item := range n.items {
 		key := fmt.Sprintf("%s.%d", key, i)
@@ -266,7 +267,7 @@ func readPermissionList(p *reader, key string, n *node) {
 	}
 }
 
-// folded is a table whose keys are in lower case.
+// folded is a table with its keys in lower case.
 func folded(n *node) *node {
 	low := *n
 	low.pairs = slices.Clone(n.pairs)
@@ -283,8 +284,9 @@ func lower(n *node) *node {
 	return &low
 }
 
-// readPermissionTable reads rules written as a table of a tool to an action, or to a table of patterns to actions; or
-// of an action to a list of rules as Claude Code's settings have it; or with a list of rules below the key rules.
+// readPermissionTable reads rules in one of three forms: a table from tools to actions, or to tables from patterns to
+// actions; a table from actions to lists of rules, as in Claude Code's settings; or a list of rules below the key
+// rules.
 func readPermissionTable(p *reader, format Format, n *node) {
 	key := p.keyOf(n)
 	for _, pair := range n.pairs {
@@ -375,7 +377,7 @@ func readMcpServer(p *reader, server pair) MCPServer {
 	key := "mcp_servers." + name
 	p.names("server", key, name, &node{kind: scalar, start: server.start, end: server.end, value: name})
 	if n.kind == null {
-		return s // only named
+		return s // the hook is only a name
 	}
 	var args []string
 	p.table(key, n, map[string]func(*node){
@@ -395,7 +397,7 @@ func readMcpServer(p *reader, server pair) MCPServer {
 	return s
 }
 
-// whole is a scalar as a list of it alone, so that commas do not part it.
+// whole is a list whose only element is the scalar, so that commas do not split it.
 func (n *node) whole() *node {
 	if n.kind != scalar {
 		return n
@@ -427,7 +429,7 @@ func readHooks(p *reader, n *node) {
 	}
 }
 
-// readHook reads one hook, or one matcher with several as Claude Code writes them.
+// readHook reads one hook, or a matcher with several hooks as Claude Code writes them.
 func readHook(p *reader, key, event, matcher string, n *node) {
 	h := Hook{Event: event, Matcher: matcher}
 	var below []*node
@@ -438,7 +440,7 @@ func readHook(p *reader, key, event, matcher string, n *node) {
 		},
 		"type": func(*node) {},
 		"timeout": func(v *node) {
-			// Claude Code's is a number of seconds.
+			// Claude Code writes timeouts as numbers of seconds.
 			if v.kind == scalar && !v.quoted && isNumber(v.value) {
 				seconds := *v
 				seconds.value += "s"
@@ -469,7 +471,7 @@ func readHook(p *reader, key, event, matcher string, n *node) {
 	}
 }
 
-// checkMatcher checks what a hook is for.
+// checkMatcher checks the matcher of a hook.
 func checkMatcher(p *reader, key, event, text string, n *node) {
 	m, err := hook.ParseMatcher(text)
 	if err != nil {

@@ -20,7 +20,7 @@ func (p *reader) expect(n *node, key, want string) {
 	p.wrong(n, failure, key, fmt.Sprintf("%s is %s", key, got), "write "+want)
 }
 
-// short cuts a text for a message.
+// short shortens a text for a message.
 func short(s string) string {
 	if r := []rune(s); len(r) > 40 {
 		return string(r[:40]) + "…"
@@ -28,7 +28,7 @@ func short(s string) string {
 	return s
 }
 
-// string reads a scalar. Nothing at all counts as absent.
+// string reads a scalar. An empty value counts as absent.
 func (p *reader) string(key string, n *node) (string, bool) {
 	switch n.kind {
 	case scalar:
@@ -41,7 +41,7 @@ func (p *reader) string(key string, n *node) (string, bool) {
 	return "", false
 }
 
-// text1 sets a text.
+// text1 returns a function that sets a text.
 func text1(field func(*Definition) *string) func(*reader, *node) {
 	return func(p *reader, n *node) {
 		if s, ok := p.string(p.keyOf(n), n); ok {
@@ -50,7 +50,7 @@ func text1(field func(*Definition) *string) func(*reader, *node) {
 	}
 }
 
-// keyOf is the key of a value at the top.
+// keyOf is the key of a value at the top level.
 func (p *reader) keyOf(n *node) string {
 	for _, pair := range p.root.pairs {
 		if pair.value == n {
@@ -60,7 +60,7 @@ func (p *reader) keyOf(n *node) string {
 	return ""
 }
 
-// choice sets a text that is one of the key's values.
+// choice returns a function that sets one of the key's permitted values.
 func choice(name string, field func(*Definition) *string) func(*reader, *node) {
 	return func(p *reader, n *node) {
 		if s, ok := p.one(name, n); ok {
@@ -69,7 +69,8 @@ func choice(name string, field func(*Definition) *string) func(*reader, *node) {
 	}
 }
 
-// one reads one of the values of a native key. Other tools write variants of a type, such as AcceptEdits.
+// one reads one of the permitted values of a native key. Other tools write these as variants of a type, such as
+// AcceptEdits.
 func (p *reader) one(name string, n *node) (string, bool) {
 	s, ok := p.string(name, n)
 	if !ok {
@@ -90,7 +91,7 @@ func (p *reader) one(name string, n *node) (string, bool) {
 	return "", false
 }
 
-// unknown reports a word that is none of those known, with the nearest as the fix.
+// unknown reports a word that is not known, with the nearest known word as the fix.
 func (p *reader) unknown(n *node, severity severity, key, message, word string, known []string) {
 	f := fault{
 		start: n.start, end: n.end, severity: severity, key: key, message: message,
@@ -103,12 +104,12 @@ func (p *reader) unknown(n *node, severity severity, key, message, word string, 
 	p.report(f)
 }
 
-// replace is the edit that writes another word at a scalar.
+// replace is the edit that replaces part of a scalar by another word.
 func (n *node) replace(word, other string) *edit {
 	e := &edit{title: fmt.Sprintf("Replace %q by %q", word, other), start: n.start, end: n.end, new: other}
 	if !n.literal {
 		if n.end-n.start != len(word)+2 {
-			return nil // written in a way that is not understood here
+			return nil // the scalar is written in a way that is not understood here
 		}
 		e.start, e.end = n.start+1, n.end-1
 	}

@@ -24,19 +24,20 @@ const (
 	// TOML is [[agents]] tables with the keys of Keys, or one such table alone.
 	TOML Format = "toml"
 	// JSON is {"agents": […]} with the keys of Keys, one such object alone, or one of the shapes of other tools:
-	// {"AgentRoles": {"Roles": […]}}, {"Agents": {"Custom": […]}}, {"Agents": […]}, {"agent": {…}}, what is inside of
-	// these, and objects with systemPrompt. Comments and commas behind a last element are allowed.
+	// {"AgentRoles": {"Roles": […]}}, {"Agents": {"Custom": […]}}, {"Agents": […]}, {"agent": {…}}, the values inside
+	// of these, and objects with systemPrompt. Comments and commas behind a last element are allowed.
 	JSON Format = "json"
 )
 
-// Foreign reports whether the format is that of another tool, whose files may name what agentls does not have.
+// Foreign reports whether the format belongs to another tool. Files in such a format may name things that agentls does
+// not have.
 func (f Format) Foreign() bool { return f == Claude || f == OpenCode }
 
-// File is what was read from a text: the definitions that can be used and everything that is wrong.
+// File is what was read from a text: its definitions and their problems.
 type File struct {
 	Path   string
 	Format Format
-	// Definitions are in the order of the text, also those with an error; see Usable.
+	// Definitions are in the order of the text, with those that have an error; see Usable.
 	Definitions []*Definition
 	// Problems are in the order of the text after Parse and after Validate.
 	Problems []Problem
@@ -48,10 +49,10 @@ type File struct {
 	why       map[*Definition]Problem // the first error of each bad definition
 	prompts   map[*Definition]place   // where each prompt stands, or the name of its file
 	slugs     map[*Definition]place   // where each slug stands
-	count     int                     // of definitions in the text
+	count     int                     // the number of definitions in the text
 	named     []named                 // in the order of reading
-	shaped    map[*Definition]*shape  // are in a shape of another tool
-	doubled   map[*Definition]bool    // have the name of an earlier one in the text
+	shaped    map[*Definition]*shape  // the definitions in a shape of another tool
+	doubled   map[*Definition]bool    // the definitions whose name an earlier one in the text has
 	validated bool                    // set by Validate
 	strict    bool                    // set by Validate: see Known
 }
@@ -68,13 +69,13 @@ type Field struct {
 	KeySpan, ValueSpan event.Span
 	// Value is the decoded text of a scalar; empty for lists and maps.
 	Value string
-	// Definition counts the definitions of the text from 0, also those that cannot be used.
+	// Definition is the number of the definition in the text from 0; definitions with errors count.
 	Definition int
 }
 
-// Detect tells whether a path names a file of definitions, and the file's format: agents/*.md, agents/*.json,
+// Detect reports whether a path names a file of definitions, and the file's format: agents/*.md, agents/*.json,
 // agents/*.toml, agents.toml, agents.json, *.agents.json and appsettings.json of agentls, and .claude/agents/**/*.md,
-// .opencode/agent/**/*.md and .opencode/agents/**/*.md, also with .json. It looks at the path alone, which may have
+// .opencode/agent/**/*.md and .opencode/agents/**/*.md, also with .json. It looks only at the path, which may have
 // slashes or backslashes.
 func Detect(name string) (Format, bool) {
 	name = slashed(name)
@@ -102,19 +103,19 @@ func Detect(name string) (Format, bool) {
 	return "", false
 }
 
-// appSettings is a file of settings of .NET programs, which holds definitions among others.
+// appSettings is the name of a settings file of .NET programs, which may contain definitions.
 const appSettings = "appsettings.json"
 
-// slashed is a path with slashes, whatever it was written with.
+// slashed is a path with slashes in place of any backslashes.
 func slashed(name string) string { return strings.ReplaceAll(filepath.ToSlash(name), `\`, "/") }
 
-// isHome tells whether a folder's name is that of one of agentls's own folders.
+// isHome reports whether a folder's name is the name of one of agentls's own folders.
 func isHome(part string) bool { return part == ".agentls" || part == "agentls" || part == "plugins" }
 
-// loose tells whether the definition is in a format of another tool, whose names need not be ours.
+// loose reports whether the definition is in a format of another tool, whose names need not exist here.
 func (f *File) loose(d *Definition) bool { return f.Format.Foreign() || f.shaped[d] != nil }
 
-// leavesOut tells whether a name in the definition that nobody knows is left out of it, rather than an error.
+// leavesOut reports whether an unknown name is left out of the definition, in place of being an error.
 func (f *File) leavesOut(d *Definition) bool { return f.loose(d) && !f.strict }
 
 // Usable returns the definitions that have no error.
@@ -135,8 +136,8 @@ func promptFiles(files []*File) map[string]bool {
 	return paths
 }
 
-// isPrompt tells whether a file in a folder of definitions is only the prompt of one. With frontmatter it is an agent
-// of its own.
+// isPrompt reports whether a file in a folder of definitions is only the prompt of a definition. A file with
+// frontmatter is an agent of its own.
 func (f *File) isPrompt(prompts map[string]bool) bool { return prompts[f.Path] && f.unnamed() }
 
 // reportOf adds a problem of a definition.
@@ -147,7 +148,7 @@ func (f *File) reportOf(d *Definition, fault fault) {
 	f.report(fault)
 }
 
-// breaks keeps the first error of a definition.
+// breaks notes the first error of a definition.
 func (f *File) breaks(d *Definition, p Problem) {
 	if _, known := f.why[d]; !known {
 		f.why[d] = p
@@ -162,7 +163,8 @@ type named struct {
 	name  string
 	key   string
 	place *node
-	// tool, value and at describe an argument of a tool: the tool's name as it is written, the value, and its place.
+	// tool, value and at describe an argument of a tool: the tool's name as it is written, the value, and its place in
+	// the text.
 	tool  string
 	value json.RawMessage
 	at    *node

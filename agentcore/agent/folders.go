@@ -12,21 +12,22 @@ import (
 	"strings"
 )
 
-// Folders is a folder below which definitions lie.
+// Folders is a folder that contains folders of definitions.
 type Folders struct {
 	Layer Layer
-	// Dir is an absolute path. It may not be there. In a folder of the plugin layer, every folder in it is one.
+	// Dir is an absolute path. It need not exist. In the plugin layer, each folder in Dir is such a folder.
 	Dir string
-	// Format says what is looked for. Native: agents/**/*.md, also .json and .toml, agents.toml, agents.json,
-	// *.agents.json and appsettings.json. Claude: agents/**/*.md and .json. OpenCode: these in agent and agents.
+	// Format says which files are looked for. Native: agents/**/*.md, also .json and .toml, agents.toml, agents.json,
+	// *.agents.json and appsettings.json. Claude: agents/**/*.md and .json. OpenCode: the same files as Claude, in
+	// agent and agents.
 	Format Format
-	// Within is a folder around Dir that no link may lead out of, as a project's may not; empty for no such bound.
+	// Within is a folder around Dir out of which no link may lead, as in projects; empty for no such limit.
 	Within string
 }
 
 // StandardFolders are the folders that the documentation names: agentls's own folders below config, with its plugins,
 // the folders of other tools in the home folder, and both kinds in each project. config and home may be empty. The
-// caller leaves out projects that the user does not trust, since definitions act.
+// caller must leave out projects that the user does not trust, since definitions can act.
 func StandardFolders(config, home string, projects ...string) []Folders {
 	var list []Folders
 	if config != "" {
@@ -45,7 +46,7 @@ func StandardFolders(config, home string, projects ...string) []Folders {
 			format Format
 		}{{".claude", Claude}, {".opencode", OpenCode}, {".agentls", Native}} {
 			if project == home {
-				continue // its folders are the user's, and were named as such
+				continue // the home folder's folders are the user's, and were added above
 			}
 			list = append(list, Folders{
 				Layer: LayerProject, Dir: filepath.Join(project, below.name),
@@ -57,7 +58,7 @@ func StandardFolders(config, home string, projects ...string) []Folders {
 }
 
 const (
-	// maxFiles bounds the files that are read, maxDepth the folders below agents.
+	// maxFiles bounds how many files are read, maxDepth how deep the folders below agents are searched.
 	maxFiles = 10_000
 	maxDepth = 8
 )
@@ -66,21 +67,21 @@ const (
 type found struct {
 	path   string // absolute
 	fsys   fs.FS
-	name   string // in fsys
+	name   string // the name in fsys
 	format Format
 	layer  Layer
 	info   fs.FileInfo
 }
 
-// search lists the files of a folder in the order of their names: first files in the formats of other tools, then files
-// in agentls's own.
+// search lists the files of a folder in the order of their names: first the files in the formats of other tools, then
+// the files in agentls's own.
 type search struct {
 	files    []found
 	problems []Problem
 	roots    []*os.Root
 }
 
-// close closes what find opened; the files cannot be read behind it.
+// close closes what find opened; after that, the files cannot be read.
 func (s *search) close() error {
 	var err error
 	for _, r := range s.roots {
@@ -89,7 +90,7 @@ func (s *search) close() error {
 	return err
 }
 
-// fail reports a path that cannot be read. One that is not there is no problem.
+// fail reports a path that cannot be read. A path that does not exist is no problem.
 func (s *search) fail(name string, err error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return
@@ -178,7 +179,7 @@ func (s *search) absolute(f Folders, name string) string {
 	return filepath.Join(f.Dir, filepath.FromSlash(name))
 }
 
-// walk takes the definitions of a folder and those below. Links to folders are not followed.
+// walk adds the definitions of a folder and of the folders below it. It does not follow links to folders.
 func (s *search) walk(f Folders, fsys fs.FS, dir string, depth int) {
 	entries, err := fs.ReadDir(fsys, dir)
 	if err != nil {
@@ -211,8 +212,8 @@ func (s *search) walk(f Folders, fsys fs.FS, dir string, depth int) {
 	}
 }
 
-// Unread tells whether a path is that of a file in a folder of definitions that is not read there because of its
-// ending, and what is to be said of it. It looks at the path alone.
+// Unread reports whether a path names a file in a folder of definitions that is not read because of its extension, and
+// returns the problem to report. It looks only at the path.
 func Unread(name string) (Problem, bool) {
 	home, in := folderFormat(name)
 	if !in {
@@ -221,7 +222,7 @@ func Unread(name string) (Problem, bool) {
 	return unreadIn(home, name)
 }
 
-// unreadIn is Unread for a file in a folder of a format.
+// unreadIn is Unread for a file in a folder of a known format.
 func unreadIn(home Format, name string) (Problem, bool) {
 	base := path.Base(slashed(name))
 	ext := strings.ToLower(path.Ext(base))
@@ -231,7 +232,7 @@ func unreadIn(home Format, name string) (Problem, bool) {
 	}
 	severity := warning
 	if home == Native {
-		severity = failure // nothing but agents lies there
+		severity = failure // the folder can only contain agents
 	}
 	return Problem{
 		File: name, Key: keyUnread, Severity: severity,
@@ -249,7 +250,7 @@ func (s *search) add(f Folders, format Format, fsys fs.FS, name string, entry fs
 	switch {
 	case err != nil:
 		if entry.Type()&fs.ModeSymlink == 0 {
-			s.fail(full, err) // one that is gone by now is none
+			s.fail(full, err) // fail ignores a file that is gone by now
 			return
 		}
 		s.problems = append(s.problems, unreadable(full, err))

@@ -11,13 +11,13 @@ import (
 
 // foreignKey is a key of another tool's format.
 type foreignKey struct {
-	// native is the key of ours that means the same, or "" where there is none.
+	// native is our key with the same meaning, or "" if there is none.
 	native string
-	// doc describes a key without one.
+	// doc describes a key that has no native key.
 	doc string
-	// values are the permitted values of the key, where they are not those of the native key.
+	// values are the permitted values of the key if they differ from those of the native key.
 	values []string
-	// set reads a value whose meaning differs; nil reads it as the native key's.
+	// set reads a value whose meaning differs; nil reads it like the native key's.
 	set func(*reader, *node)
 }
 
@@ -139,7 +139,7 @@ var customKeys = map[string]foreignKey{
 }
 
 // typedKeys are the keys of an [[agents]] table, or of an object in JSON, that has agent_type or when_to_use. Other
-// tools write definitions without a prompt of their own in this shape. Native keys may stand among them.
+// tools write definitions without a prompt of their own in this shape. Native keys may be among them.
 var typedKeys = sync.OnceValue(func() map[string]foreignKey {
 	keys := map[string]foreignKey{
 		"agent_type":        {native: "name"},
@@ -160,7 +160,8 @@ var typedKeys = sync.OnceValue(func() map[string]foreignKey {
 	return keys
 })
 
-// readTypedName reads the name of a definition that may have agent_type, beside which it is the name for people.
+// readTypedName reads the name of a definition. If the definition has agent_type, the name becomes the title for
+// people.
 func readTypedName(p *reader, n *node) {
 	if p.root.get("agent_type") == nil {
 		readName(p, n)
@@ -213,10 +214,10 @@ func readClaudeMode(p *reader, n *node) {
 	}
 }
 
-// farEfforts are the efforts of other tools that some vendors have alone, and the nearest that all have.
+// farEfforts are efforts of other tools that only some vendors have, with the nearest effort that all have.
 var farEfforts = map[string]string{"none": "low", "minimal": "low", "xhigh": "high", "max": "high"}
 
-// readEffort reads how much an agent thinks in another tool.
+// readEffort reads the effort in another tool's format.
 func readEffort(key string) func(*reader, *node) {
 	return func(p *reader, n *node) {
 		s, ok := p.string(key, n)
@@ -288,8 +289,8 @@ func readSeconds(p *reader, n *node) {
 	}
 }
 
-// readTimeSpan reads hours:minutes:seconds, with days and fractions as .NET's TimeSpan writes them ("c" format); a
-// duration as in the native format is understood, too.
+// readTimeSpan reads hours:minutes:seconds, with days and fractions as .NET's TimeSpan writes them ("c" format); it
+// also reads a duration as in the native format.
 func readTimeSpan(p *reader, n *node) {
 	if n.kind == null {
 		return
@@ -329,7 +330,7 @@ func readExecutionMode(p *reader, n *node) {
 	}
 }
 
-// readAllowedTypes reads a list whose emptiness means all.
+// readAllowedTypes reads a list that means all if it is empty.
 func readAllowedTypes(p *reader, n *node) {
 	if list, ok := p.strings("AllowedSubagentTypes", "subagent", n); ok && len(list) > 0 {
 		p.def.Subagents = list
@@ -409,8 +410,8 @@ func readOverrides(p *reader, n *node) {
 	}
 }
 
-// notAgents are files that lie beside definitions and are none, where they have no frontmatter.
+// notAgents are files without frontmatter that lie beside definitions and are no definitions.
 var notAgents = []string{"readme", "changelog", "license", "contributing", "index", "claude", "agents"}
 
-// isDocument tells whether a file without frontmatter is a document rather than a prompt.
+// isDocument reports whether a file without frontmatter is a document rather than a prompt.
 func isDocument(name string) bool { return slices.Contains(notAgents, strings.ToLower(stem(name))) }

@@ -13,14 +13,14 @@ import (
 	"github.com/agentls/agentls/agentcore/spelling"
 )
 
-// jsonReader turns JSON into nodes. What stands before a fault is kept.
+// jsonReader turns JSON into nodes. It keeps what precedes a fault.
 type jsonReader struct {
 	text    string
 	decoder *json.Decoder
 	nodes   int
 }
 
-// readJSON reads one JSON value. Where the text is not valid, the node is what was read up to there, or nil.
+// readJSON reads one JSON value. If the text is not valid, the node is what was read before the fault, or nil.
 func readJSON(s string) (*node, *fault) {
 	r := &jsonReader{text: s}
 	r.decoder = json.NewDecoder(strings.NewReader(s))
@@ -51,8 +51,8 @@ func readJSON(s string) (*node, *fault) {
 	}
 }
 
-// withoutComments puts blanks in the place of comments, and of commas behind a last element, which files of settings
-// have. All places stay.
+// withoutComments replaces comments, and commas behind a last element, by blanks, since settings files may have them.
+// All offsets stay the same.
 func withoutComments(s string) string {
 	b := []byte(s)
 	blank := func(from, to int) {
@@ -62,7 +62,7 @@ func withoutComments(s string) string {
 			}
 		}
 	}
-	comma := -1 // with nothing behind it so far
+	comma := -1 // the last comma, if nothing follows it so far
 	for i := 0; i < len(b); i++ {
 		switch {
 		case b[i] == '"':
@@ -79,7 +79,7 @@ func withoutComments(s string) string {
 		case strings.HasPrefix(s[i:], "/*"):
 			inside, _, closed := strings.Cut(s[i+2:], "*/")
 			if !closed {
-				return string(b) // which is then no JSON
+				return string(b) // the comment has no end, so that the text is no JSON
 			}
 			blank(i, i+len(inside)+4)
 			i += len(inside) + 3
@@ -134,7 +134,7 @@ func (r *jsonReader) value(depth int) (*node, error) {
 	return n, err
 }
 
-// below reads what is in a list or an object, and its end.
+// below reads the contents of a list or an object, with its end.
 func (r *jsonReader) below(n *node, depth int) error {
 	for r.decoder.More() {
 		at := r.start()
@@ -170,7 +170,7 @@ func (r *jsonReader) below(n *node, depth int) error {
 	return err
 }
 
-// parseJSON reads any of the shapes of JSON.
+// parseJSON reads JSON in any of its shapes.
 func (f *File) parseJSON() {
 	root, bad := readJSON(withoutComments(withoutMark(f.text.string)))
 	if bad != nil {
@@ -215,7 +215,7 @@ func (f *File) parseJSON() {
 	}
 }
 
-// jsonKey reads the definitions below a key at the top. It reports whether there can be any.
+// jsonKey reads the definitions below a key at the top level. It reports whether the key can have any.
 func (f *File) jsonKey(pair pair) bool {
 	switch {
 	case strings.EqualFold(pair.key, "agents") && pair.value.kind == table && pair.value.like("Custom") != nil &&
@@ -237,10 +237,10 @@ func (f *File) jsonKey(pair pair) bool {
 	return true
 }
 
-// isSettings tells whether the file is one of settings, in which definitions are among others.
+// isSettings reports whether the file is a settings file, which has definitions among other things.
 func (f *File) isSettings() bool { return path.Base(slashed(f.Path)) == appSettings }
 
-// isOne tells whether a table at the top of a text is one definition.
+// isOne reports whether a table at the top of a text is one definition.
 func (f *File) isOne(root *node) bool {
 	for _, key := range []string{"name", "prompt", "agent_type", "systemPrompt", "system_prompt"} {
 		if root.get(key) != nil {
@@ -250,14 +250,14 @@ func (f *File) isOne(root *node) bool {
 	return slices.Contains([]*shape{profileShape, customShape, roleShape}, f.shapeOf(root))
 }
 
-// isNamed tells whether an object is one of agents by name.
+// isNamed reports whether an object maps names to agents.
 func isNamed(root *node) bool {
 	return len(root.pairs) > 0 && !slices.ContainsFunc(root.pairs, func(p pair) bool {
 		return p.value.kind != table || p.value.get("prompt") == nil && p.value.get("systemPrompt") == nil
 	})
 }
 
-// noAgents reports an object without any. It is no error where other files may lie, too.
+// noAgents reports an object without agents. This is no error in places where other files may lie.
 func (f *File) noAgents(root *node) {
 	known := []string{"agents", "AgentRoles", "Agents"}
 	hint := `write {"agents": […]}`
@@ -276,7 +276,7 @@ func (f *File) noAgents(root *node) {
 	})
 }
 
-// jsonAgents reads a list of definitions, or an object of them by name.
+// jsonAgents reads a list of definitions, or an object that maps names to definitions.
 func (f *File) jsonAgents(n *node, s *shape) {
 	switch n.kind {
 	case list:
@@ -301,11 +301,11 @@ func (f *File) jsonAgents(n *node, s *shape) {
 	}
 }
 
-// configuration is an object of another tool's settings that holds definitions.
+// configuration is an object of another tool's settings that contains definitions.
 type configuration struct {
-	name   string // the key of their list
+	name   string // the key of the list of definitions
 	shape  *shape
-	others []string // the keys beside it
+	others []string // the keys beside that key
 }
 
 var (
@@ -316,8 +316,8 @@ var (
 	}
 )
 
-// holds tells whether an object at the top of a text is such a configuration: other files have lists of these names,
-// too.
+// holds reports whether an object at the top of a text is such a configuration. The key alone does not tell it, since
+// other files have lists of these names, too.
 func (f *File) holds(n *node, of configuration) bool {
 	list := n.like(of.name)
 	return list != nil &&
@@ -360,7 +360,7 @@ func (f *File) shapedAgents(n *node, of configuration) {
 	}
 }
 
-// shapedAgent reads one definition, with the defaults that stand beside the list written into it.
+// shapedAgent reads one definition, after the defaults beside the list are written into it.
 func (f *File) shapedAgent(item, around *node, s *shape) {
 	own := *item
 	if item.kind == table {
@@ -392,8 +392,8 @@ func (f *File) shapedAgent(item, around *node, s *shape) {
 	f.definition(&own, s)
 }
 
-// MarshalJSON writes a definition with the keys of the native format, so that ParseAs with JSON reads it back, but
-// for Source.
+// MarshalJSON writes a definition with the keys of the native format, so that ParseAs with JSON reads back everything
+// except Source.
 func (d *Definition) MarshalJSON() ([]byte, error) {
 	w := definitionJSON{
 		identityJSON: identityJSON{d.Slug, d.ID, d.Title, d.Description, d.Categories},
@@ -451,7 +451,7 @@ func (d *Definition) MarshalJSON() ([]byte, error) {
 	return text, nil
 }
 
-// optional keeps the difference between no list and an empty one.
+// optional keeps nil and an empty list apart.
 func optional(list []string) *[]string {
 	if list == nil {
 		return nil

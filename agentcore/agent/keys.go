@@ -9,7 +9,7 @@ import (
 
 // KeyInfo describes one key of the native format, which TOML and JSON share.
 type KeyInfo struct {
-	// Name is dotted: "as_child.max_turns". A part that is "*" stands for a name of the user's.
+	// Name is dotted: "as_child.max_turns". A part that is "*" stands for a name that the user chooses.
 	Name string
 	// Type is "string", "integer", "number", "boolean", "duration", "strings" (a list of strings), "list" or "table".
 	Type string
@@ -19,8 +19,7 @@ type KeyInfo struct {
 	Values []string
 	// Names says what the value, or each element, names: "tool", "agent", "skill", "model", or nothing.
 	Names string
-	// Minimum is the smallest number and Maximum the largest; they count for "integer" and "number" where they are not
-	// nil.
+	// Minimum is the smallest and Maximum the largest number for "integer" and "number"; nil means no limit.
 	Minimum, Maximum *float64
 	// Required keys must be in every definition.
 	Required bool
@@ -31,7 +30,7 @@ func number(n float64) *float64 { return &n }
 const toolDoc = " A name that other tools use for it is understood, and those of MCP servers are kept: " +
 	"`mcp__server__tool`, `mcp__server__*` or `mcp__server`."
 
-// nativeKeys is the one table from which the reader, Keys and the JSON Schema come.
+// nativeKeys is the one table on which the reader, Keys and the JSON Schema are based.
 var nativeKeys = []KeyInfo{
 	{
 		Name: "name", Type: "string", Required: true,
@@ -188,7 +187,7 @@ var nativeKeys = []KeyInfo{
 	{Name: "default_prefix", Type: "boolean", Doc: "`false` leaves out what agentls says before every prompt."},
 }
 
-// setters are what the keys at the top do to a definition.
+// setters are the functions that read the value of a top-level key into a definition.
 var setters = map[string]func(*reader, *node){
 	"name":             readName,
 	"id":               text1(func(d *Definition) *string { return &d.ID }),
@@ -242,7 +241,7 @@ var keyIndex = sync.OnceValue(func() map[string]*KeyInfo {
 // topKeys are the names of the keys that are not below others.
 var topKeys = sync.OnceValue(func() []string { return keysBelow("") })
 
-// keysBelow are the last parts of the keys right below a dotted one.
+// keysBelow are the last parts of the keys directly below a dotted key.
 func keysBelow(prefix string) []string {
 	var names []string
 	for _, k := range nativeKeys {
@@ -260,8 +259,8 @@ func Keys() []KeyInfo {
 	return slices.Clone(nativeKeys)
 }
 
-// KeysOf returns the keys of a format. Those of other tools come with the description of the native key that means
-// the same, below their own name.
+// KeysOf returns the keys of a format. A key of another tool has its own name, with the description of the native key
+// that means the same.
 func KeysOf(format Format) []KeyInfo {
 	foreign := foreignKeys(format)
 	if foreign == nil {

@@ -18,14 +18,14 @@ import (
 	"github.com/agentls/agentls/agentcore/beside"
 )
 
-// Loader reads the folders of definitions, and only what has changed since it did last. The zero value is ready. Its
+// Loader reads the folders of definitions, and each time only files that have changed. The zero value is ready. Its
 // methods may be called from any goroutine; calls wait for each other.
 type Loader struct {
 	mu       sync.Mutex
 	files    map[string]*loaded
 	known    Known
 	registry *Registry
-	problems []Problem // of the folders
+	problems []Problem // the problems of the folders
 }
 
 // loaded is a file as it was read.
@@ -33,9 +33,9 @@ type loaded struct {
 	format Format
 	layer  Layer
 	info   fs.FileInfo
-	// unsure tells that the file changed so shortly before it was read that a later change may look the same.
+	// unsure says that the file changed so shortly before it was read that a later change may have the same time.
 	unsure  bool
-	text    string // kept where unsure
+	text    string // kept if unsure
 	file    *File
 	prompts []loadedPrompt
 }
@@ -43,16 +43,16 @@ type loaded struct {
 // loadedPrompt is a file that a prompt came from.
 type loadedPrompt struct {
 	name string
-	info fs.FileInfo // nil where it could not be read
+	info fs.FileInfo // nil if the file could not be read
 }
 
-// clockStep is longer than any file system's clock takes for a step.
+// clockStep is longer than the steps of any file system's clock.
 const clockStep = 50 * time.Millisecond
 
-// Load reads the built-in agents and those in the folders, the later folder over the earlier one in the same layer. It
-// returns the former registry where nothing has changed, and an error only where ctx ends: whatever else is wrong is in
-// the registry's Problems, and hides nothing but the definition that it is in. known.Agents and known.Registry are not
-// looked at: the agents that are found count. known's functions are taken to be the same at each call.
+// Load reads the built-in agents and those in the folders; a later folder takes precedence over an earlier one in the
+// same layer. It returns the former registry if nothing has changed, and an error only if ctx ends: everything else
+// that is wrong is in the registry's Problems, and disables only the definition in which it is. known.Agents and
+// known.Registry are ignored, since the found agents count. known's functions are assumed to be the same at each call.
 func (l *Loader) Load(ctx context.Context, folders []Folders, known Known) (registry *Registry, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -111,7 +111,7 @@ func (l *Loader) Load(ctx context.Context, folders []Folders, known Known) (regi
 	return l.registry, nil
 }
 
-// refresh returns the file as it is now, which is l where nothing has changed. l may be nil.
+// refresh returns the file as it is now, which is l if nothing has changed. l may be nil.
 func (l *loaded) refresh(f found, known Known) *loaded {
 	if l != nil && l.format == f.format && l.layer == f.layer && unchanged(l.info, f.info) && !l.promptsChanged(f) {
 		if !l.unsure {
@@ -124,7 +124,7 @@ func (l *loaded) refresh(f found, known Known) *loaded {
 	return readDefinitions(f, known)
 }
 
-// settle forgets the text of a file whose last change is long ago by now.
+// settle drops the text of a file once its last change is long ago.
 func (l *loaded) settle(info fs.FileInfo) *loaded {
 	if time.Since(info.ModTime()) < clockStep {
 		return l
@@ -138,7 +138,7 @@ func unchanged(a, b fs.FileInfo) bool {
 	return a != nil && b != nil && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && os.SameFile(a, b)
 }
 
-// promptsChanged tells whether a file that a prompt came from is another now.
+// promptsChanged reports whether a file from which a prompt was read has changed.
 func (l *loaded) promptsChanged(f found) bool {
 	return slices.ContainsFunc(l.prompts, func(p loadedPrompt) bool {
 		info, err := fs.Stat(f.fsys, p.name)
@@ -146,7 +146,7 @@ func (l *loaded) promptsChanged(f found) bool {
 	})
 }
 
-// readDefinitions reads a file, its prompts, and checks it.
+// readDefinitions reads a file with its prompts, and validates it.
 func readDefinitions(f found, known Known) *loaded {
 	l := &loaded{format: f.format, layer: f.layer, info: f.info}
 	text, info, err := read(f.fsys, f.name)
@@ -174,13 +174,13 @@ func readDefinitions(f found, known Known) *loaded {
 	l.file.Validate(known)
 	if f.layer == LayerProject {
 		for _, d := range l.file.Definitions {
-			d.readable() // a model gets what the user could read before he trusted it
+			d.readable() // a model gets only what the user could read before he trusted it
 		}
 	}
 	return l
 }
 
-// readPrompt reads the file that a definition takes its prompt from.
+// readPrompt reads the file with the prompt of a definition.
 func (f *File) readPrompt(d *Definition, fsys fs.FS, name string) (fs.FileInfo, error) {
 	rel := filepath.ToSlash(d.PromptFile)
 	if !filepath.IsLocal(filepath.FromSlash(rel)) {
@@ -207,7 +207,7 @@ func (f *File) promptFault(d *Definition, err error) {
 	f.sort()
 }
 
-// unwrapped is the reason of a failed access without what the program did.
+// unwrapped is the reason why an access failed, without the name of the operation and the path.
 func unwrapped(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err
@@ -215,9 +215,9 @@ func unwrapped(err error) error {
 	return err
 }
 
-// ReadFile reads one file of definitions, and the files of prompts that it names, but does not validate it. It follows
-// links as Load does for these folders; what lies in none of them names prompts in its own folder. It never returns
-// nil: that a file cannot be read is a problem like others. The text is that of the file.
+// ReadFile reads one file of definitions, and the prompt files that it names, but does not validate it. It follows
+// links as Load does for these folders; a file outside of these folders may name prompts in its own folder. It never
+// returns nil: a file that cannot be read is a problem like others. text is the text of the file.
 func ReadFile(name string, folders []Folders) (file *File, text string) {
 	full, err := filepath.Abs(name)
 	if err != nil {
@@ -245,7 +245,7 @@ func ReadFile(name string, folders []Folders) (file *File, text string) {
 	if loads {
 		text, _, err = read(files, at)
 	} else {
-		text, _, err = read(own, base) // who names a link means what it leads to
+		text, _, err = read(own, base) // a user who names a link means the file to which it leads
 	}
 	if err != nil {
 		return fail(err)
@@ -269,7 +269,7 @@ func ReadFile(name string, folders []Folders) (file *File, text string) {
 	return f, text
 }
 
-// boundOf is the folder that no link of a file's may lead out of, empty for none, and whether the file lies in one of
+// boundOf is the folder out of which no link of a file may lead, empty for none, and whether the file lies in one of
 // the folders.
 func boundOf(full string, folders []Folders) (bound string, loaded bool) {
 	for _, f := range slices.Backward(folders) {
@@ -280,7 +280,7 @@ func boundOf(full string, folders []Folders) (bound string, loaded bool) {
 	return filepath.Dir(full), false
 }
 
-// assemble makes a registry of the built-in agents and those of files, and finds what is wrong with them beside
+// assemble makes a registry of the built-in agents and the agents in files, and finds the problems that they have with
 // each other.
 func assemble(builtin []*Definition, files []*File, problems []Problem) *Registry {
 	definitions := slices.Clone(builtin)
@@ -311,7 +311,7 @@ func assemble(builtin []*Definition, files []*File, problems []Problem) *Registr
 			}
 		}
 	}
-	// Who is in a cycle of delegations is left out, until there is none.
+	// An agent in a cycle of delegations is left out, until no cycle is left.
 	r := NewRegistry(definitions...)
 	for {
 		d, slugs := r.cycle(owner)
@@ -335,21 +335,21 @@ func assemble(builtin []*Definition, files []*File, problems []Problem) *Registr
 	return r
 }
 
-// allNames are the slugs and aliases that there are, sorted.
+// allNames are all slugs and aliases, sorted.
 func allNames(builtin []*Definition, files []*File) []string {
 	names := []string{}
 	for _, d := range builtin {
 		names = append(append(names, d.Slug), d.Aliases...)
 	}
 	for _, f := range files {
-		// a definition with an error counts, too: its author means it to be there
+		// a definition with an error counts, too: its author wants it to exist
 		names = append(names, f.agentNames()...)
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
 }
 
-// cycle finds the last agent of the strongest layer that is in a cycle and comes from a file.
+// cycle finds, among the agents that come from files, the last agent of the strongest layer that is in a cycle.
 func (r *Registry) cycle(owner map[*Definition]*File) (*Definition, []string) {
 	var worst *Definition
 	var slugs []string

@@ -93,7 +93,7 @@ func (f *File) headless(h head, body string) bool {
 	return true
 }
 
-// placePrompt notes where the prompt of a definition stands: in the body, which begins at a place, or in a key.
+// placePrompt notes where the prompt of a definition stands: in the body, which begins at that offset, or in a key.
 func (p *decoder) placePrompt(at int, body string) {
 	f := p.file
 	if p.def.Prompt != "" {
@@ -113,7 +113,7 @@ func (p *decoder) placePrompt(at int, body string) {
 	}
 }
 
-// reportGuess says which tool's agent a definition without a category was taken for.
+// reportGuess says to which tool an agent without a category was taken to belong.
 func (p *decoder) reportGuess() {
 	p.report(fault{
 		start: p.at.start, end: p.at.end, severity: information, key: "category",
@@ -127,15 +127,15 @@ func (p *decoder) reportGuess() {
 	})
 }
 
-// usualKeys are what people add to the frontmatter of other tools' files, without a meaning to these.
+// usualKeys are keys that people add to the frontmatter of other tools' files, and that mean nothing to these tools.
 var usualKeys = []string{"version", "author", "license", "tags", "metadata", "priority"}
 
 // toolNames are the names of the tools whose files agentls reads.
 var toolNames = map[Format]string{Claude: "Claude Code", OpenCode: "opencode"}
 
-// guessForm decides that a file is another tool's: it lacks a key that every native definition has, and it has only
-// keys of that tool. It returns false where the file stays a native one. A file whose prompt has braces is more likely
-// a native one whose category was forgotten.
+// guessForm decides that a file belongs to another tool: it lacks a key that every native definition has, and all its
+// keys are keys of that tool. It returns false if the file counts as a native one. A prompt with braces makes it more
+// likely that a native file lacks its category.
 func (f *File) guessForm(root *node, body string) bool {
 	fits := func(format Format) bool {
 		return !slices.ContainsFunc(root.pairs, func(p pair) bool {
@@ -159,8 +159,8 @@ func (f *File) guessForm(root *node, body string) bool {
 	return true
 }
 
-// keyTest returns what tells whether a word at the start of a line is a key, or one misspelt. It remembers the words,
-// and takes no more than some for misspelt keys, so that a long text is not dear.
+// keyTest returns a function that reports whether a word at the start of a line is a key, or a misspelt one. The
+// function remembers the words, and accepts only some misspelt keys, so that a long text does not cost much.
 func (f *File) keyTest() func(string) bool {
 	known := topKeys()
 	if f.Format.Foreign() {
@@ -191,7 +191,7 @@ func (f *File) decoder(d *Definition, root *node) *decoder {
 	d.Source.Path = f.Path
 	p := &decoder{reader: reader{file: f, def: d, index: f.count, root: root, wrongs: map[string]bool{}}, at: root}
 	f.count++
-	if root.cut { // what bounds the agent may be lost
+	if root.cut { // keys that restrict the agent may be lost
 		p.report(fault{
 			start: root.start, end: min(root.start+1, len(f.text.string)), severity: failure,
 			message: "the text is broken inside of this definition, which is left out",
@@ -201,7 +201,7 @@ func (f *File) decoder(d *Definition, root *node) *decoder {
 	return p
 }
 
-// keep takes a definition that was read.
+// keep adds a definition that was read.
 func (f *File) keep(p *decoder) {
 	if p.disabled != nil {
 		p.wrong(p.disabled, information, "disable", "the agent is switched off", "take the key out to have it")
@@ -238,8 +238,8 @@ func (f *File) addFields(prefix string, n *node, index int) {
 
 var heading = lazyregexp.New(`(?m)^#+\s+(.+?)\s*#*\s*$`)
 
-// foreign fills in what other tools take from elsewhere: the name from the file's, who starts it, and a description
-// from the prompt where there is none.
+// foreign sets what other tools take from elsewhere: the name from the file's name, the category, and a description
+// from the prompt if there is none.
 func (p *decoder) foreign(body string) {
 	d := p.def
 	name := stem(p.file.Path)
@@ -258,7 +258,7 @@ func (p *decoder) foreign(body string) {
 			})
 		}
 	} else if alias := Slug(name); p.file.Format == OpenCode && alias != "" && alias != d.Slug {
-		// The file's name is the agent's, there.
+		// In the other tool, the file's name is the agent's name.
 		d.Aliases = append(d.Aliases, alias)
 	}
 	if d.Categories == nil {
@@ -269,7 +269,7 @@ func (p *decoder) foreign(body string) {
 	}
 	if p.file.Format == Claude && d.Subagents == nil && d.AsChild.Subagents == nil &&
 		!slices.ContainsFunc(d.Tools, func(t string) bool { return canonical(t) == "task" }) {
-		d.AsChild.Subagents = []string{} // a subagent of Claude Code's starts none
+		d.AsChild.Subagents = []string{} // a subagent of Claude Code cannot start other agents
 	}
 	if d.Description == "" {
 		text := strings.TrimSpace(body)
@@ -292,10 +292,10 @@ func (p *decoder) foreign(body string) {
 	}
 }
 
-// unnamed tells whether the whole frontmatter is missing, which was said already.
+// unnamed reports whether the whole frontmatter is missing, which is reported elsewhere.
 func (f *File) unnamed() bool { return !opening().MatchString(f.text.string) }
 
-// definition reads one table of TOML or JSON as a definition. The shape is nil where its own keys tell it.
+// definition reads one table of TOML or JSON as a definition. If the shape is nil, the table's keys tell it.
 func (f *File) definition(n *node, s *shape) *decoder {
 	d := &Definition{}
 	p := f.decoder(d, n)

@@ -7,8 +7,8 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 )
 
-// maxText bounds a text of definitions in bytes, maxNodes and maxNested what is built from one, so that no text is
-// dear to read.
+// maxText bounds a text of definitions in bytes; maxNodes and maxNested bound what is made from it, so that no text
+// costs much to read.
 const (
 	maxText   = 1 << 20
 	maxNodes  = 20_000
@@ -17,13 +17,13 @@ const (
 
 type severity = event.Severity
 
-// text is a text with the places of its lines.
+// text is a text with the offsets of its lines.
 type text struct {
 	string
 	starts []int
 }
 
-// withoutMark puts blanks in the place of a byte order mark at the beginning. All places stay.
+// withoutMark replaces a byte order mark at the beginning by blanks. All offsets stay the same.
 func withoutMark(s string) string {
 	const mark = "\uFEFF"
 	if rest, marked := strings.CutPrefix(s, mark); marked {
@@ -61,7 +61,7 @@ func (t *text) position(offset int) (line, column int) {
 	return line, offset - t.starts[line]
 }
 
-// kind is what a node is.
+// kind is the type of a node.
 type kind int
 
 const (
@@ -78,11 +78,11 @@ type node struct {
 	start, end int
 	// value is the decoded text of a scalar.
 	value string
-	// literal tells that value is written as it is in the text, at start, so that places in it are known.
+	// literal says that value stands in the text as it is, at start, so that places in it are known.
 	literal bool
-	// quoted scalars are strings, whatever they look like.
+	// quoted says that a scalar is a string, even if it looks like a number.
 	quoted bool
-	// cut tells that the text is broken inside of the value, so that what stands behind is unknown.
+	// cut says that the text is broken inside of the value, so that what follows is unknown.
 	cut   bool
 	items []*node
 	pairs []pair
@@ -91,11 +91,11 @@ type node struct {
 // pair is a key of a table with its value.
 type pair struct {
 	key        string
-	start, end int // of the key
+	start, end int // the place of the key
 	value      *node
 }
 
-// name is the key as a text with its place.
+// name is the key as a scalar with its place.
 func (p pair) name() *node {
 	return &node{kind: scalar, start: p.start, end: p.end, value: p.key, literal: p.end-p.start == len(p.key)}
 }
@@ -110,10 +110,10 @@ func (n *node) get(key string) *node {
 	return nil
 }
 
-// like returns the value of a key whose case of letters does not count, or nil.
+// like returns the value of a key in any case of letters, or nil.
 func (n *node) like(key string) *node { return n.spelt([]string{key}).get(key) }
 
-// spelt returns a table in which a key that differs from one of keys only by the case of letters is written as in keys.
+// spelt returns a table in which keys are written as in keys if they differ from them only by the case of letters.
 func (n *node) spelt(keys []string) *node {
 	if n.kind != table {
 		return n
@@ -129,7 +129,7 @@ func (n *node) spelt(keys []string) *node {
 	return &same
 }
 
-// fault is what a reader of a format finds wrong at a place, before anything is known of keys.
+// fault is a problem that the reader of a format finds at a place, before the meaning of keys is known.
 type fault struct {
 	start, end int
 	severity   event.Severity
@@ -137,8 +137,8 @@ type fault struct {
 	message    string
 	hint       string
 	fix        *edit
-	beside     bool // it is about another definition, too
-	locked     bool // it is about a model without its key, which counts all the same
+	beside     bool // the problem is with another definition, too
+	locked     bool // the model's provider lacks its key, and the definition counts in spite of that
 }
 
 // edit is a Fix by byte offsets.

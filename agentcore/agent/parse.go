@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// Parse reads the definitions of a text. The format is that of the path (see Detect), else that which the ending
-// and the text look like. It never panics and never returns nil, and finds every problem at once that can be seen
-// in the text alone; Validate adds those that need to know what there is.
+// Parse reads the definitions of a text. The path decides on the format (see Detect), or else its extension and the
+// text do. It never panics and never returns nil. It finds all problems that can be seen in the text alone; Validate
+// adds the problems for which other things must be known.
 func Parse(name, text string) *File {
 	format, ok := Detect(name)
 	if !ok {
@@ -19,7 +19,7 @@ func Parse(name, text string) *File {
 	return ParseAs(format, name, text)
 }
 
-// guess is the format of a text whose path says nothing.
+// guess is the format of a text if its path does not tell it.
 func guess(name, text string) Format {
 	start := strings.TrimSpace(withoutMark(text[:min(len(text), 4096)]))
 	switch ext := strings.ToLower(path.Ext(filepath.ToSlash(name))); {

@@ -8,8 +8,8 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 )
 
-// Problem is one thing that is wrong with a definition. One of SeverityError means that the definition
-// cannot be used; all others are about a detail that is left out or was guessed.
+// Problem is one thing that is wrong with a definition. A problem of SeverityError makes the definition unusable; all
+// others are about a detail that was left out or guessed.
 type Problem struct {
 	// File is the path that was given to Parse.
 	File string
@@ -20,15 +20,15 @@ type Problem struct {
 	Key string
 	// Message says what is wrong, Hint what to do.
 	Message, Hint string
-	// Fix is an edit that surely mends it; nil where there is none.
+	// Fix is an edit that certainly solves the problem; nil if there is none.
 	Fix *Fix
-	// Beside says that the definition alone is right, and that another one has its name.
+	// Beside says that the definition itself is right, but another one has its name.
 	Beside bool
-	// Locked says that the definition alone is right, and that the provider of its model has no key.
+	// Locked says that the definition itself is right, but the provider of its model has no key.
 	Locked bool
 }
 
-// Fix replaces a place of the text.
+// Fix replaces a part of the text.
 type Fix struct {
 	// Title names the action, such as `Replace "raed" by "read"`.
 	Title string
@@ -49,7 +49,7 @@ func (p Problem) String() string {
 // Hides reports whether the definition is not used although nothing is wrong with it, since another one has its name.
 func (p Problem) Hides() bool { return p.Beside && p.Severity == event.SeverityWarning }
 
-// Unread reports whether the problem is with a file or a folder that is not read because of where it lies.
+// Unread reports whether the problem is that a file or a folder is not read because of its place.
 func (p Problem) Unread() bool { return p.Key == keyUnread }
 
 // Failed reports whether a problem among them is an error.
@@ -57,5 +57,5 @@ func Failed(problems []Problem) bool {
 	return slices.ContainsFunc(problems, func(p Problem) bool { return p.Severity == event.SeverityError })
 }
 
-// keyUnread is the key of problems with what is not read because of where it lies.
+// keyUnread is the key of problems with files and folders that are not read because of their place.
 const keyUnread = "file"

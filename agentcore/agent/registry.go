@@ -11,32 +11,32 @@ import (
 
 // Registry finds agents by slug, id or alias. It is an immutable snapshot, safe for concurrent use.
 type Registry struct {
-	all      []*Definition // hidden by others, too
+	all      []*Definition // with those that others hide
 	sorted   []*Definition
 	byName   map[string]*Definition
 	shadows  map[string][]*Definition
 	owner    map[*Definition]*File // the file of each definition that comes from one
 	problems []Problem
-	prompts  map[string]bool    // the paths of files that definitions take their prompts from
-	broken   map[string]Problem // what is wrong with each definition that was left out, by slug
+	prompts  map[string]bool    // the paths of the files with prompts of definitions
+	broken   map[string]Problem // the error of each definition that was left out, by slug
 }
 
-// BrokenError says that an agent was left out, since its definition has an error.
+// BrokenError says that an agent was left out because its definition has an error.
 type BrokenError struct {
 	Name string
 	// Problem is its first error.
 	Problem Problem
 }
 
-// Error names the file, the place and what to do.
+// Error names the file, the place and the remedy.
 func (e *BrokenError) Error() string {
 	return fmt.Sprintf("the definition of the agent %s has an error: %s", e.Name, e.Problem)
 }
 
-// NewRegistry makes a registry. Of the same slug, the definition of the later layer counts, in the same layer the
-// later one. An alias never hides a slug; of two equal aliases the earlier agent's in display order counts. Who
-// replaces a built-in agent is also found by the built-in's aliases, which others delegate to, as far as nobody else
-// has them.
+// NewRegistry makes a registry. Of definitions with the same slug, the one of the later layer counts, and in the same
+// layer the later one. An alias never hides a slug; of two equal aliases, the alias of the agent that comes first in
+// display order counts. An agent that replaces a built-in agent is also found by the built-in's aliases, since others
+// delegate by them, unless another agent has these aliases.
 func NewRegistry(definitions ...*Definition) *Registry {
 	r := &Registry{
 		all: slices.Clone(definitions), byName: map[string]*Definition{},
@@ -75,8 +75,8 @@ func NewRegistry(definitions ...*Definition) *Registry {
 	return r
 }
 
-// lookup returns the agent of that slug, id or alias, else the only one that has it in another case of letters; nil
-// for none.
+// lookup returns the agent with that slug, id or alias, or else the only agent that has it in another case of letters;
+// nil for none.
 func (r *Registry) lookup(name string) *Definition {
 	if d := r.byName[name]; d != nil {
 		return d
@@ -100,9 +100,9 @@ func (r *Registry) With(definitions ...*Definition) *Registry {
 	return with
 }
 
-// Find returns the agent of that slug, id or alias; the case of letters counts only where agents differ by nothing
-// else. The error names the agent that was probably meant, or all agents. It is a [BrokenError] where a definition has
-// that name, and has an error.
+// Find returns the agent with that slug, id or alias. The case of letters counts only between agents that differ by
+// nothing else. The error names the agent that was probably meant, or all agents. It is a [BrokenError] if a definition
+// with an error has that name.
 func (r *Registry) Find(name string) (*Definition, error) {
 	if why, ok := r.broken[name]; ok && r.byName[name] == nil {
 		return nil, &BrokenError{name, why}
@@ -152,7 +152,7 @@ func (r *Registry) Names() []string {
 	return names
 }
 
-// Shadows returns the definitions of a slug that the one in the registry hides, the nearest layer first.
+// Shadows returns the definitions that a slug's definition in the registry hides, the nearest layer first.
 func (r *Registry) Shadows(slug string) []Source {
 	var list []Source
 	for _, d := range r.shadows[slug] {
@@ -161,5 +161,6 @@ func (r *Registry) Shadows(slug string) []Source {
 	return list
 }
 
-// Problems returns what is wrong with the files that a Loader read, and with the definitions beside each other.
+// Problems returns what is wrong with the files that a Loader read, and which problems the definitions have with each
+// other.
 func (r *Registry) Problems() []Problem { return slices.Clone(r.problems) }

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// schema is a JSON Schema (draft 2020-12), as far as definitions need it.
+// schema is the part of JSON Schema (draft 2020-12) that definitions need.
 type schema struct {
 	Schema      string   `json:"$schema,omitempty"`
 	Title       string   `json:"title,omitempty"`
@@ -21,7 +21,7 @@ type schema struct {
 	Pattern     string   `json:"pattern,omitempty"`
 	Required    []string `json:"required,omitempty"`
 	Items       *schema  `json:"items,omitempty"`
-	// AnyOf are the ways in which a value may be written.
+	// AnyOf are the forms in which a value may be written.
 	AnyOf []*schema `json:"anyOf,omitempty"`
 	// Properties are sorted by encoding/json.
 	Properties map[string]*schema `json:"properties,omitempty"`
@@ -74,7 +74,7 @@ func definitionSchema() *schema {
 	return root
 }
 
-// below finds or makes the schema of a key's part, and describes it where it is the last one.
+// below finds or makes the schema for a part of a key; if it is the last part, below describes the key.
 func (s *schema) below(part string, last bool, k KeyInfo) *schema {
 	child := s.Properties[part]
 	switch {
@@ -126,7 +126,7 @@ func (s *schema) describe(k KeyInfo) {
 			s.Additional = false
 		}
 	}
-	// What is written in several ways.
+	// Some values can be written in several forms.
 	switch k.Name {
 	case "model":
 		s.Type, s.Additional = []string{"string", "object"}, false

@@ -10,13 +10,13 @@ import (
 	"unicode"
 )
 
-// shape is how another tool writes a definition as a table of TOML or JSON. It is immutable.
+// shape is the form in which another tool writes a definition as a table of TOML or JSON. It is immutable.
 type shape struct {
-	// keys returns the keys of the shape, with the native keys that the shape has, too.
+	// keys returns the keys of the shape, including the native keys that it has.
 	keys func() map[string]foreignKey
-	// complete fills in what the shape leaves open.
+	// complete sets what the definition leaves open.
 	complete func(*reader)
-	// format is that of the tool's Markdown files, as which rules and tables of tools are read; "" for our own.
+	// format is the format of the tool's Markdown files, which rules and tables of tools follow, too; "" for our own.
 	format Format
 	// anyCase says that the case of letters does not count in keys, as in settings of .NET programs.
 	anyCase bool
@@ -38,9 +38,10 @@ func (s *shape) keysOf() map[string]foreignKey {
 	return s.keys()
 }
 
-// The shapes. A role is of {"AgentRoles": {"Roles": […]}} or says RoleId, a custom one is of {"Agents": {"Custom":
-// […]}} or says Slug, and a profile is of {"Agents": […]} or says Type or Name, each beside SystemPrompt or the model.
-// A typed one says agent_type, a spec systemPrompt, or it lies in .claude/agents.
+// The shapes. A role stands in {"AgentRoles": {"Roles": […]}} or has RoleId. A custom one stands in {"Agents":
+// {"Custom": […]}} or has Slug. A profile stands in {"Agents": […]} or has Type or Name. Outside of these lists, each
+// must have SystemPrompt or the model, too. A typed one has agent_type. A spec has systemPrompt, or lies in
+// .claude/agents.
 var (
 	roleShape = &shape{
 		keys: func() map[string]foreignKey { return roleKeys }, complete: completeRole,
@@ -59,7 +60,7 @@ var (
 	}
 )
 
-// shapeOf tells by its keys, or by the folder that the file lies in, how a table is written that stands where ours do.
+// shapeOf finds the shape of a table that stands where our own tables do, by its keys or by the folder of the file.
 func (f *File) shapeOf(n *node) *shape {
 	home, _ := folderFormat(f.Path)
 	switch {
@@ -81,7 +82,7 @@ func (f *File) shapeOf(n *node) *shape {
 	return nil
 }
 
-// format is how the definition writes rules and tables of tools.
+// format is the format in which the definition writes rules and tables of tools.
 func (p *reader) format() Format {
 	if p.shape != nil && p.shape.format != "" {
 		return p.shape.format
@@ -89,8 +90,8 @@ func (p *reader) format() Format {
 	return p.file.Format
 }
 
-// specKeys are the keys of an object with systemPrompt, and of the object that tells Claude Code of an agent. They are
-// the native keys, also in the spelling of JavaScript.
+// specKeys are the keys of an object with systemPrompt, and of the object that describes an agent to Claude Code. They
+// are the native keys, also in JavaScript's spelling.
 var specKeys = sync.OnceValue(func() map[string]foreignKey {
 	keys := map[string]foreignKey{
 		"systemPrompt":   {native: "prompt"},
@@ -108,7 +109,7 @@ var specKeys = sync.OnceValue(func() map[string]foreignKey {
 	return keys
 })
 
-// camel is max_turns as maxTurns.
+// camel turns max_turns into maxTurns.
 func camel(name string) string {
 	parts := strings.Split(name, "_")
 	for i, part := range parts[1:] {
@@ -132,7 +133,7 @@ var profileKeys = sync.OnceValue(func() map[string]foreignKey {
 	return keys
 })
 
-// completeProfile fills in what a profile leaves open. It may have no other name than that for people.
+// completeProfile sets what a profile leaves open. Its name for people may be its only name.
 func completeProfile(p *reader) {
 	if n := p.root.get("Name"); n != nil && p.root.get("Slug") == nil && p.root.get("Type") == nil {
 		readName(p, n)
@@ -143,7 +144,7 @@ func completeProfile(p *reader) {
 	completeRole(p)
 }
 
-// completeCustom fills in what a custom agent leaves open: only the user starts one that does not say otherwise.
+// completeCustom sets what a custom agent leaves open: only the user starts it, unless it says otherwise.
 func completeCustom(p *reader) {
 	if p.def.Categories == nil {
 		p.def.Categories = []Category{Primary}
@@ -151,14 +152,14 @@ func completeCustom(p *reader) {
 	completeRole(p)
 }
 
-// completeRole fills in what a role leaves open, and what is the same in the shapes that are like it.
+// completeRole sets what a role leaves open, and what the shapes like it leave open.
 func completeRole(p *reader) {
 	d := p.def
 	qualify(p)
 	if d.Categories == nil {
 		d.Categories = []Category{Primary, Subagent}
 	}
-	// These shapes let only those delegate that say so.
+	// In these shapes, only agents that say so may delegate.
 	if p.delegates == nil {
 		no := false
 		p.delegates = &no
@@ -168,7 +169,7 @@ func completeRole(p *reader) {
 	}
 }
 
-// qualify puts the provider, where it is named apart, before the model.
+// qualify puts the provider before the model if the definition names it apart.
 func qualify(p *reader) {
 	d := p.def
 	if p.provider == "" || d.Model == "" || strings.HasPrefix(d.Model, p.provider+"/") {
@@ -182,8 +183,7 @@ func qualify(p *reader) {
 	}
 }
 
-// completeSpec fills in what an object that is one agent leaves open: its name is that of the file, and others start
-// it.
+// completeSpec sets what an object with one agent leaves open: its name is the file's name, and other agents start it.
 func completeSpec(p *reader) {
 	d := p.def
 	if home, _ := folderFormat(p.file.Path); d.Slug == "" && (home == Claude || home == OpenCode) {
@@ -197,7 +197,7 @@ func completeSpec(p *reader) {
 	}
 }
 
-// readSlug reads a name that must be one already.
+// readSlug reads a name that must already be a slug.
 func readSlug(p *reader, n *node) {
 	if s, ok := p.string("Slug", n); ok {
 		p.file.slugs[p.def] = place{n.start, n.end}
@@ -207,7 +207,7 @@ func readSlug(p *reader, n *node) {
 	}
 }
 
-// readFullName reads the name for people of a shape that must have one.
+// readFullName reads the name for people in a shape that requires it.
 func readFullName(p *reader, n *node) {
 	s, ok := p.string("Name", n)
 	if p.def.Title = strings.TrimSpace(s); ok && p.def.Title == "" {
@@ -215,14 +215,14 @@ func readFullName(p *reader, n *node) {
 	}
 }
 
-// connections are keys that say how a model is reached, which no definition does here.
+// connections are keys that say how to reach a model. No definition may do that here.
 var connections = map[string]string{
 	"apikey": "key", "apitoken": "key", "authtoken": "key", "apiurl": "address", "baseurl": "address",
 	"apibase": "address", "endpoint": "address",
 }
 
-// connection reports a key or an address of a model's provider: neither is taken from a definition, which may be
-// anybody's. It returns false for any other key.
+// connection reports a key or an address of a model's provider. Neither is taken from a definition, which anybody may
+// have written. It returns false for any other key.
 func (p *reader) connection(key string, pair pair) bool {
 	what := connections[foldKey(pair.key)]
 	hint := "write it as base_url of [providers.NAME] in your config.toml, and name the model as NAME/model"
@@ -240,7 +240,7 @@ func (p *reader) connection(key string, pair pair) bool {
 	return true
 }
 
-// folderFormat tells by a path in which tool's folder of agents it lies; ok is false for none of them.
+// folderFormat tells by a path in which tool's folder of agents a file lies; ok is false if it lies in none.
 func folderFormat(name string) (format Format, ok bool) {
 	parts := strings.Split(path.Dir(slashed(name)), "/")
 	for i := len(parts) - 1; i > 0; i-- {
@@ -257,7 +257,7 @@ func folderFormat(name string) (format Format, ok bool) {
 	return "", false
 }
 
-// rememberName is a name that is no slug, as the definition keeps it.
+// rememberName keeps a name that is no slug in the definition.
 func rememberName(p *reader, s, slug string) {
 	p.def.Slug = slug
 	if s == "" || slug == "" || strings.ContainsFunc(s, unicode.IsControl) {

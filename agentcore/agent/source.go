@@ -2,7 +2,7 @@ package agent
 
 import "fmt"
 
-// Layer orders the places that definitions come from: of the same slug, that of the later layer counts.
+// Layer orders the places of definitions: of definitions with the same slug, the one of the later layer counts.
 type Layer int
 
 // The layers, from the weakest to the strongest.

@@ -54,30 +54,30 @@ const (
 	maxTag      = 200
 )
 
-// Template is a prompt with variables, {{name}}, and sections, {{#if name}} … {{else}} … {{/if}}, which may
-// lie inside each other. Before {{ a backslash takes its meaning away. A tag of a section that stands
-// alone on its line goes with the line. A Template is immutable.
+// Template is a prompt with variables, {{name}}, and sections, {{#if name}} … {{else}} … {{/if}}, which may be nested.
+// A backslash before {{ makes it plain text. If a tag of a section stands alone on its line, the whole line is removed
+// with it. A Template is immutable.
 type Template struct {
 	parts []templatePart
 }
 
 // templatePart is a piece of text, a variable or a section.
 type templatePart struct {
-	// text is what the template's author wrote: the piece itself, or the tag that begins a section, with the
-	// line that goes with it.
+	// text is what the template's author wrote: the piece itself, or the tag that begins a section, with the rest of
+	// its line if that is removed.
 	text string
-	// name is that of the variable or the section's condition, empty for text; start is where it stands.
+	// name is the variable or the section's condition, empty for text; start is its offset.
 	name       string
 	start, end int
-	// section tells a section from a variable. The branches are within it; middle and last are its other
+	// section distinguishes a section from a variable. The section contains the branches; middle and last are its other
 	// tags as they were written.
 	section      bool
 	yes, no      []templatePart
 	middle, last string
 }
 
-// TemplateProblem is a fault of a template, at bytes Offset to End of its text. What is faulty stays in the
-// prompt as it was written.
+// TemplateProblem is a fault of a template, from byte Offset to End of its text. The faulty part stays in the prompt as
+// it was written.
 type TemplateProblem struct {
 	Offset, End   int
 	Message, Hint string
@@ -99,10 +99,10 @@ type templateParser struct {
 	literal  strings.Builder
 }
 
-// openSection is one whose end was not met yet.
+// openSection is a section whose end was not found yet.
 type openSection struct {
 	templatePart
-	// negative is set behind {{else}}.
+	// negative is true behind {{else}}.
 	negative bool
 }
 
@@ -132,7 +132,7 @@ func (p *templateParser) parse() {
 	p.flush()
 }
 
-// tag reads what begins with the braces at a place, and returns where to go on.
+// tag reads the tag that begins with the braces at start, and returns where to continue.
 func (p *templateParser) tag(start int) int {
 	window := p.text[start+2 : min(start+2+maxTag, len(p.text))]
 	length := strings.Index(window, "}}")
@@ -184,7 +184,7 @@ func (p *templateParser) tag(start int) int {
 		p.problem(start, end, "{{"+strings.Join(words, " ")+"}} is no tag of a template",
 			`the tags are {{name}}, {{#if name}}, {{else}} and {{/if}}; write \{{ for plain braces`)
 	case start > 0 && p.text[start-1] == '$', len(words) == 0, strings.HasPrefix(words[0], "."):
-		// ${{ … }} of workflows and {{.Field}} of Go templates are examples in a prompt, not ours.
+		// ${{ … }} of workflows and {{.Field}} of Go templates are examples in a prompt, and no tags of ours.
 	default:
 		p.problem(start, end, "{{"+strings.Join(words, " ")+"}} is no name of a variable",
 			`write letters, digits, "_", "-" and "/"; write \{{ for plain braces`)
@@ -193,8 +193,8 @@ func (p *templateParser) tag(start int) int {
 	return end
 }
 
-// wholeLine widens a tag by the white space around it and its line's end, if nothing else stands on the line.
-// It takes the white space before the tag out of the pending literal.
+// wholeLine extends a tag by the white space around it and the end of its line, if nothing else stands on the line. It
+// removes the white space before the tag from the pending literal.
 func (p *templateParser) wholeLine(start, end int) (tag string, next int) {
 	indent := start - len(strings.TrimRight(p.text[:start], " \t"))
 	lineBegins := start == indent || p.text[start-indent-1] == '\n'
@@ -211,7 +211,7 @@ func (p *templateParser) wholeLine(start, end int) (tag string, next int) {
 	default:
 		return p.text[start:end], end
 	}
-	// The indent is at the end of the pending literal: the tag before this one was on another line.
+	// The indentation is at the end of the pending literal, since the tag before this one was on another line.
 	pending := p.literal.String()
 	p.literal.Reset()
 	p.literal.WriteString(pending[:len(pending)-indent])
@@ -238,7 +238,7 @@ func (p *templateParser) add(piece templatePart) {
 	*list = append(*list, piece)
 }
 
-// dissolve makes text of the innermost open section, whose end is missing.
+// dissolve turns the innermost open section into text, since its end is missing.
 func (p *templateParser) dissolve() {
 	p.flush()
 	section := p.open[len(p.open)-1]

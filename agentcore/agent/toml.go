@@ -14,8 +14,8 @@ import (
 // agentsHeader begins a definition in TOML.
 var agentsHeader = lazyregexp.New(`(?m)^[ \t]*\[\[[ \t]*agents[ \t]*\]\]`)
 
-// parseTOML reads [[agents]] tables. Where the text is not valid, each is read alone, so that one that is broken does
-// not hide the others.
+// parseTOML reads [[agents]] tables. If the text is not valid, it reads each table separately, so that a broken table
+// does not hide the others.
 func (f *File) parseTOML() {
 	s := withoutMark(f.text.string)
 	root, bad := readTOML(s, 0)
@@ -76,7 +76,7 @@ func (f *File) tomlAgents(root *node) {
 	}
 }
 
-// readTOML reads a document. base is added to all offsets.
+// readTOML reads a document. It adds base to all offsets.
 func readTOML(s string, base int) (*node, *fault) {
 	root, stop, err := tomltree.Parse(s, tomltree.Limits{Depth: maxNested, Nodes: maxNodes})
 	if errors.Is(err, tomltree.ErrLimit) {
@@ -114,7 +114,7 @@ func readTOML(s string, base int) (*node, *fault) {
 	return nodeOf(root, base), nil
 }
 
-// nodeOf puts a value of TOML into the form that definitions are read from.
+// nodeOf turns a value of TOML into a node, from which definitions are read.
 func nodeOf(t *tomltree.Node, base int) *node {
 	n := &node{start: base + t.Start, end: base + t.End}
 	switch t.Kind {

@@ -11,8 +11,8 @@ import (
 // maxUnseenProblems bounds the warnings of one text.
 const maxUnseenProblems = 50
 
-// UnseenProblems warn of what a model gets of a text and a reader does not see ([permission.Unseen]), in order, with
-// fixes that take it out. path is only named.
+// UnseenProblems warns of characters in a text that a model gets but a reader does not see ([permission.Unseen]), in
+// order, with fixes that remove them. path is only used in the problems.
 func UnseenProblems(path, content string) []Problem {
 	t := newText(content)
 	var list []Problem
@@ -36,8 +36,8 @@ func UnseenProblems(path, content string) []Problem {
 	return list
 }
 
-// unseen warns of what cannot be seen: in the text, and where prompts and descriptions spell it with escapes or take it
-// from another file.
+// unseen warns of invisible characters in the text. If the text has none, it warns of those that prompts and
+// descriptions have by escapes or from another file.
 func (v *validator) unseen() {
 	found := UnseenProblems(v.Path, v.text.string)
 	v.Problems = append(v.Problems, found...)
@@ -64,7 +64,7 @@ func (v *validator) unseen() {
 	}
 }
 
-// readable takes out of a definition's texts what their reader does not see.
+// readable removes invisible characters from a definition's texts.
 func (d *Definition) readable() {
 	for _, text := range []*string{&d.Title, &d.Description, &d.Reminder, &d.Prompt} {
 		*text = permission.Seen(*text)

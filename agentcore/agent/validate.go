@@ -16,34 +16,36 @@ import (
 	"github.com/agentls/agentls/agentcore/tool"
 )
 
-// Known is what a definition may name. A nil list, function or registry means: do not check.
+// Known is what a definition may name. A part that is nil is not checked.
 type Known struct {
-	// Tools are canonical names; ResolveTool finds one for any spelling.
+	// Tools are canonical names; ResolveTool finds the canonical name for any spelling.
 	Tools       []string
 	ResolveTool func(string) (string, bool)
-	// Tool is the tool of a canonical name, nil where there is none, as of an MCP server that is not asked.
+	// Tool is the tool with a canonical name. It is nil if there is none, for example for a tool of an MCP server that
+	// was not asked yet.
 	Tool func(string) tool.Tool
 	// Skills, Presets, Providers are names of the configuration; Agents are slugs, ids and aliases.
 	Skills, Presets, Providers, Agents []string
 	// Models are the models of providers that can be used, as "provider/model". Keyless are the models of providers
-	// that lack their key. A name that ends in * stands for all models that begin so.
+	// that lack their key. A name that ends in * stands for all models that begin with the part before it.
 	Models, Keyless []string
-	// Locked are the variables that hold no key though one is needed, by "provider/", and by the presets of such
+	// Locked are the environment variables that should hold a key but do not, by "provider/" and by the presets of such
 	// providers.
 	Locked map[string]string
-	// Callable are names and patterns of tools, of MCP servers too, that a child may call without a question to the
-	// user.
+	// Callable are names and patterns of tools, including tools of MCP servers, that a child may call without asking
+	// the user.
 	Callable []string
 	// Variables are names that prompts may use besides the built-in ones and their own.
 	Variables []string
-	// Strict makes names that nobody knows errors in the formats of other tools, too, where they would be left out: who
-	// registers a definition gets an answer and can mend it.
+	// Strict makes unknown names errors in the formats of other tools, too, where they would otherwise be left out: a
+	// caller that registers a definition gets an answer and can correct it.
 	Strict bool
-	// Registry is where delegation cycles through other agents, and other agents of the same names, are looked for.
+	// Registry is where Validate looks for cycles of delegation through other agents, and for agents with the same
+	// names.
 	Registry *Registry
 }
 
-// same tells whether another one knows the same but for its functions and its registry.
+// same reports whether another Known is the same, except for the functions and the registry.
 func (k Known) same(o Known) bool {
 	return k.Strict == o.Strict && slices.Equal(k.Tools, o.Tools) && (k.Tools == nil) == (o.Tools == nil) &&
 		(k.ResolveTool == nil) == (o.ResolveTool == nil) &&
@@ -55,9 +57,8 @@ func (k Known) same(o Known) bool {
 		slices.Equal(k.Variables, o.Variables)
 }
 
-// Validate adds what is wrong with the names that the definitions use and with their prompts, and makes the tools'
-// names canonical. In a file of another tool a name that nobody knows is a warning, and left out. A second call
-// does nothing.
+// Validate adds problems with the names that the definitions use and with their prompts, and makes the tools' names
+// canonical. In a file of another tool, an unknown name is a warning and is left out. A second call does nothing.
 func (f *File) Validate(k Known) {
 	if f.validated {
 		return
@@ -98,7 +99,7 @@ func (f *File) Validate(k Known) {
 type validator struct {
 	*File
 	Known
-	// tools are what each spelling of a tool in a definition comes to: nothing, one, or several for a pattern.
+	// tools are the tools for each spelling in a definition: none, one, or several for a pattern.
 	tools map[*Definition]map[string][]string
 }
 
@@ -130,7 +131,7 @@ func (v *validator) argument(n named) {
 	}
 	name, ok := v.ResolveTool(n.tool)
 	if !ok {
-		return // which is told of the tool
+		return // the unknown tool itself is reported
 	}
 	t := v.Tool(name)
 	if t == nil {
@@ -178,7 +179,7 @@ func without(object json.RawMessage, member string) json.RawMessage {
 	return left
 }
 
-// server warns of an MCP server of the agent's that it could not call.
+// server warns of an MCP server of the agent whose tools the agent could not call.
 func (v *validator) server(n named) {
 	d, tools := n.def, mcpname.Whole(n.name)
 	ofServers := func(name string) bool { return name == "*" || mcpname.Is(name) }
@@ -207,7 +208,7 @@ func (v *validator) server(n named) {
 	v.reportOf(d, f)
 }
 
-// matcher warns of a hook for a tool that nobody knows; it may be one to come.
+// matcher warns of a hook for an unknown tool. It is only a warning, since the tool may exist later.
 func (v *validator) matcher(n named) {
 	if v.ResolveTool == nil {
 		return
@@ -221,7 +222,7 @@ func (v *validator) matcher(n named) {
 	v.reportOf(n.def, found)
 }
 
-// unknown reports a name that nobody knows. It returns true where the name is to be left out.
+// unknown reports an unknown name. It returns true if the name is to be left out.
 func (v *validator) unknown(n named, what string, known []string) bool {
 	v.reportOf(n.def, v.unknownFault(n, what, known))
 	return v.leavesOut(n.def)
@@ -235,7 +236,7 @@ func (f *File) unknownFault(n named, what string, known []string) fault {
 	if f.leavesOut(n.def) {
 		found.severity, found.message = warning, found.message+"; it is left out"
 	}
-	// Of names that are equally near, those that are written as names should be come first.
+	// Of equally similar names, those in the usual spelling come first.
 	known = slices.Clone(known)
 	slices.SortStableFunc(known, func(a, b string) int {
 		if validSlug(a) == validSlug(b) {
@@ -279,7 +280,7 @@ func listed(known []string) []string {
 	return list
 }
 
-// otherNames are the names that others have for tools.
+// otherNames are the names that other tools use for tools.
 func otherNames(tools []string) []string {
 	var names []string
 	for _, name := range tools {
@@ -323,7 +324,7 @@ func (v *validator) tool(n named) {
 	v.tools[n.def][n.name] = result
 }
 
-// rename puts the canonical names of tools into a definition.
+// rename puts the tools' canonical names into a definition.
 func (v *validator) rename(d *Definition) {
 	names := v.tools[d]
 	if names == nil {
@@ -367,8 +368,7 @@ func (v *validator) rename(d *Definition) {
 	}
 }
 
-// idle warns of what the definition says about tools that the agent does not have: options of theirs, and whom it
-// delegates to.
+// idle warns of settings for tools that the agent does not have: their options, and agents for delegation.
 func (v *validator) idle(d *Definition) {
 	told := false
 	for _, n := range v.named {
@@ -380,7 +380,7 @@ func (v *validator) idle(d *Definition) {
 			}
 			names := v.optional(d, n.name)
 			if len(names) == 0 && len(v.tools[d][n.name]) == 0 || slices.ContainsFunc(names, has) {
-				continue // that there is none was told
+				continue // the unknown tool is already reported
 			}
 			v.reportOf(d, fault{
 				start: n.place.start, end: n.place.end, severity: warning, key: n.key,
@@ -412,8 +412,8 @@ func (v *validator) idle(d *Definition) {
 // taskTool is the tool by which agents delegate.
 const taskTool = "task"
 
-// optional are the tools that options below a name are for. They are looked up by a tool's name alone, and so a pattern
-// of MCP tools has none.
+// optional are the tools to which options below a name apply. Options are looked up only by a tool's name, so that a
+// pattern of MCP tools has none.
 func (v *validator) optional(d *Definition, name string) []string {
 	if name == "*" {
 		return v.Tools
@@ -422,10 +422,10 @@ func (v *validator) optional(d *Definition, name string) []string {
 		func(t string) bool { return strings.ContainsAny(t, "*?[") })
 }
 
-// claudeModels are names of models that are known to Claude Code alone.
+// claudeModels are names of models that only Claude Code knows.
 var claudeModels = []string{"sonnet", "opus", "haiku", "opusplan"}
 
-// modelInstead says which model a definition gets whose own is left out.
+// modelInstead says which model a definition gets if its own is left out.
 func modelInstead(d *Definition) string {
 	switch {
 	case !d.Is(Subagent):
@@ -490,9 +490,9 @@ func (v *validator) model(n named) {
 	v.noModel(n, f)
 }
 
-// locked warns of a model that cannot be asked since its provider, or that of the preset, has no key. A definition of
-// another tool gets another model, as where nobody knows its own. What somebody wrote for agentls is meant, and nothing
-// else runs instead.
+// locked warns of a model that cannot be used since its provider, or the provider of its preset, has no key. A
+// definition of another tool gets another model, just as for an unknown model. In a definition for agentls the model is
+// meant, and no other model replaces it.
 func (v *validator) locked(n named, name string) {
 	key := v.Locked[name]
 	if key == "" {
@@ -527,7 +527,7 @@ func Serving(models []string, name string) []string {
 	return found
 }
 
-// noModel reports a model that cannot be had, and leaves it out of a definition of another tool.
+// noModel reports a model that is not available, and removes it from a definition of another tool.
 func (v *validator) noModel(n named, f fault) {
 	claude := (v.Format == Claude || v.shaped[n.def] == specShape) && slices.Contains(claudeModels, n.name)
 	if v.leavesOut(n.def) || claude {
@@ -556,8 +556,8 @@ func (v *validator) prompt(d *Definition) {
 	}
 }
 
-// promptPlace is the place in the text of a part of a prompt: the exact one where the prompt stands in the text as it
-// is, else that of the whole value.
+// promptPlace is the place in the text of a part of a prompt: the exact place if the text contains the prompt
+// literally, else the place of the whole value.
 func (f *File) promptPlace(d *Definition, from, to int) (start, end int) {
 	place, ok := f.prompts[d]
 	if !ok {
@@ -571,7 +571,7 @@ func (f *File) promptPlace(d *Definition, from, to int) (start, end int) {
 	if strings.ReplaceAll(raw, "\r\n", "\n") != d.Prompt {
 		return place.start, place.end
 	}
-	offset := 0 // in the prompt, without the carriage returns of raw
+	offset := 0 // the offset in the prompt, which lacks the carriage returns of raw
 	start, end = place.start, place.end
 	for i := range len(raw) {
 		if offset == from {
@@ -588,18 +588,18 @@ func (f *File) promptPlace(d *Definition, from, to int) (start, end int) {
 	return start, end
 }
 
-// namedAs tells whether a name is among names, in any case of letters, as Registry.Find takes it.
+// namedAs reports whether a name is among names, in any case of letters, as for Registry.Find.
 func namedAs(names []string, name string) bool {
 	return slices.ContainsFunc(names, func(s string) bool { return strings.EqualFold(s, name) })
 }
 
-// agentProblem is a name of an agent that nobody has.
+// agentProblem is an unknown name of an agent.
 type agentProblem struct {
 	named
 	fault fault
 }
 
-// apply adds the problem to the file, and leaves the name out of a definition of another tool.
+// apply adds the problem to the file, and removes the name from a definition of another tool.
 func (p agentProblem) apply(f *File) {
 	f.reportOf(p.def, p.fault)
 	if f.leavesOut(p.def) {
@@ -621,10 +621,10 @@ func (f *File) agentProblems(known []string) []agentProblem {
 	return list
 }
 
-// hiddenNames are the names of the built-in agents that nobody can delegate to.
+// hiddenNames are the names of the built-in agents to which nobody can delegate.
 var hiddenNames = sync.OnceValue(func() []string {
 	var names []string
-	builtin, _ := Builtin() // a test reads them
+	builtin, _ := Builtin() // a test ensures that Builtin does not fail
 	for _, d := range builtin {
 		if d.Is(Hidden) {
 			names = append(names, d.Slug)
@@ -642,8 +642,8 @@ func (f *File) agentNames() []string {
 	return slices.DeleteFunc(names, func(s string) bool { return s == "" })
 }
 
-// finder looks a name up among the file's own agents, then in a registry, as it is written before in any case of
-// letters.
+// finder looks a name up among the file's own agents, then in a registry, first as it is written and then in any case
+// of letters.
 func (f *File) finder(r *Registry) func(string) *Definition {
 	own := NewRegistry(f.Definitions...)
 	if r == nil {
@@ -672,8 +672,8 @@ func (f *File) cycleFault(d *Definition, slugs []string) fault {
 	return found
 }
 
-// cycle finds a way of delegations from an agent back to itself, over agents that say whom they delegate to. It
-// returns the slugs on it, the first one at its end again; nil for none.
+// cycle finds a cycle of delegations from an agent back to itself, through agents that name the agents to which they
+// delegate. It returns the slugs on the cycle, with the first one repeated at the end; nil for none.
 func cycle(d *Definition, find func(string) *Definition) []string {
 	seen := map[*Definition]bool{}
 	var way []string

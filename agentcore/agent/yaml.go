@@ -12,11 +12,11 @@ import (
 	"github.com/agentls/agentls/agentcore/lazyregexp"
 )
 
-// yamlReader turns YAML (1.2, as far as the yaml package goes) into nodes.
+// yamlReader turns YAML (1.2, as far as the yaml package supports it) into nodes.
 type yamlReader struct {
-	text string // the YAML alone
+	text string // the YAML without the text around it
 	base int    // its byte offset in the file
-	// starts are the offsets of lines in text, as YAML counts lines (YAML 1.1, section 4.2: also NEL, LS and PS).
+	// starts are the offsets of lines in text, in YAML's count of lines (YAML 1.1, section 4.2: also NEL, LS and PS).
 	starts []int
 	nodes  int
 }
@@ -71,7 +71,7 @@ func (r *yamlReader) offset(y *yaml.Node) int {
 	return at
 }
 
-// anchor is an anchor or a tag in front of a value.
+// anchor matches an anchor or a tag before a value.
 var anchor = lazyregexp.New(`^[&!][^ \t\r\n]*[ \t]+`)
 
 // node converts a value. indent is the column of the key that it belongs to.
@@ -159,7 +159,7 @@ func (r *yamlReader) mapping(n *node, y *yaml.Node, depth, indent int) bool {
 	return true
 }
 
-// behindColon is the place of an absent value: behind the colon of its key.
+// behindColon is the place of an absent value: the place behind its key's colon.
 func (r *yamlReader) behindColon(end int) int {
 	rest := r.text[min(end-r.base, len(r.text)):]
 	trimmed := strings.TrimLeft(rest, " \t")
@@ -169,7 +169,7 @@ func (r *yamlReader) behindColon(end int) int {
 	return end
 }
 
-// closing finds a bracket behind an offset of the file.
+// closing finds a bracket after an offset of the file.
 func (r *yamlReader) closing(end int, bracket byte) int {
 	for i := max(end-r.base, 0); i < len(r.text); i++ {
 		switch r.text[i] {
@@ -184,7 +184,7 @@ func (r *yamlReader) closing(end int, bracket byte) int {
 	return len(r.text) + r.base
 }
 
-// scalarEnd is the offset in text behind a scalar.
+// scalarEnd is the offset in text at which a scalar ends.
 func (r *yamlReader) scalarEnd(y *yaml.Node, start, indent int) int {
 	rest := r.text[start:]
 	switch {
@@ -212,7 +212,7 @@ func (r *yamlReader) scalarEnd(y *yaml.Node, start, indent int) int {
 	case y.Style&(yaml.LiteralStyle|yaml.FoldedStyle) == 0 && strings.HasPrefix(rest, y.Value):
 		return start + len(y.Value)
 	}
-	// A block, or a plain scalar of several lines: it goes on where lines are indented more than the key.
+	// A block, or a plain scalar of several lines, goes on as long as lines are indented more than the key.
 	end := start
 	for i, line := range strings.SplitAfter(rest, "\n") {
 		if i > 0 && strings.TrimSpace(line) != "" && len(line)-len(strings.TrimLeft(line, " ")) <= indent {
@@ -223,12 +223,12 @@ func (r *yamlReader) scalarEnd(y *yaml.Node, start, indent int) int {
 	return start + len(strings.TrimRight(r.text[start:end], " \t\r\n"))
 }
 
-// yamlError takes the line and the reason from an error of the yaml package, whose lines are 1-based; 0 where it
-// names none.
+// yamlError takes the line, from 1, and the reason from an error of the yaml package; the line is 0 if the error names
+// none.
 func yamlError(err error) (line int, reason string) {
 	reason = strings.TrimPrefix(err.Error(), "yaml: ")
 	if found := yamlLine().FindStringSubmatch(reason); found != nil {
-		line, _ = strconv.Atoi(found[1]) // digits; an overflow is no line
+		line, _ = strconv.Atoi(found[1]) // an overflow counts as no line
 		reason = reason[len(found[0]):]
 	}
 	return line, reason
@@ -236,21 +236,21 @@ func yamlError(err error) (line int, reason string) {
 
 var yamlLine = lazyregexp.New(`^(?:unmarshal errors:\s*)?line (\d+): `)
 
-// head is YAML between two lines of ---, or what stands for it.
+// head is the YAML between two lines of ---, or the text that takes its place.
 type head struct {
 	start, end int // byte offsets
-	body       int // where the prompt begins
+	body       int // the offset at which the prompt begins
 	faults     []fault
-	missing    bool // there is none at all
+	missing    bool // the text has no frontmatter
 }
 
-// opening is the first line of a head, with a byte order mark and blank lines before it.
+// opening matches the first line of a head, with a byte order mark and blank lines before it.
 var opening = lazyregexp.New(`^(?:\x{FEFF})?(?:[ \t]*\r?\n)*---[ \t]*(?:\r?\n|$)`)
 
-// ending is the last line of a head.
+// ending matches the last line of a head.
 var ending = lazyregexp.New(`(?m)^(?:---|\.\.\.)[ \t]*\r?$\n?`)
 
-// keyLine is a line that begins with a key.
+// keyLine matches a line that begins with a key.
 var keyLine = lazyregexp.New(
 	`^(?:"([A-Za-z_][\w.-]*)"|'([A-Za-z_][\w.-]*)'|([A-Za-z_][\w.-]*))[ \t]*:(?:[ \t\r\n]|$)`)
 
@@ -266,7 +266,7 @@ func splitHead(s string) head {
 		h.end, h.body = h.start+at[0], h.start+at[1]
 		return h
 	}
-	// Without an end, the head is as long as the lines look like one: up to the first blank line or heading.
+	// A head without its last line goes as far as lines look like keys: up to the first blank line or heading.
 	h.end = h.start
 	for line := range strings.SplitAfterSeq(s[h.start:], "\n") {
 		if bare := strings.TrimSpace(line); bare == "" || strings.HasPrefix(line, "# ") ||
@@ -285,8 +285,8 @@ func splitHead(s string) head {
 	return h
 }
 
-// readHead reads frontmatter. What YAML refuses is read key by key: known tells which words at the start of a line are
-// keys. A value that is no YAML even alone is taken as it is written.
+// readHead reads frontmatter. If YAML refuses it, readHead reads it key by key: known reports which words at the start
+// of a line are keys. A value that is no YAML even by itself is read as plain text.
 func readHead(s string, h head, known func(string) bool) (*node, []fault) {
 	text := s[h.start:h.end]
 	n, err := readYAML(text, h.start)
@@ -326,7 +326,7 @@ func readHead(s string, h head, known func(string) bool) (*node, []fault) {
 	return result, faults
 }
 
-// readBlock reads the text of one key: as YAML, or else with spaces for its tabs, or else as plain text.
+// readBlock reads the text of one key as YAML, or else as YAML with spaces for its tabs, or else as plain text.
 func readBlock(b block, block string, start int) (pair, []fault) {
 	one, blockErr := readYAML(block, start)
 	tabs := ""
@@ -360,7 +360,7 @@ func readBlock(b block, block string, start int) (pair, []fault) {
 	}}
 }
 
-// badHead says in which line of frontmatter YAML, whose error it is, finds no list of keys.
+// badHead reports the line of frontmatter at which YAML, whose error is err, finds no list of keys.
 func badHead(h head, text string, err error) fault {
 	reason := "it is no list of keys and values"
 	line := 0
@@ -385,14 +385,14 @@ func badHead(h head, text string, err error) fault {
 // block is the text of one key at the start of a line, up to the next one.
 type block struct {
 	key           string
-	start, end    int // in the head
-	keyEnd, value int // from start: behind the key, behind its colon
+	start, end    int // the offsets in the head
+	keyEnd, value int // relative to start: the end of the key, and the place behind its colon
 }
 
 func blocks(text string, known func(string) bool) []block {
 	list := []block{{}}
 	at := 0
-	prose := false // stays so until the next key, so that no text is looked at twice
+	prose := false // remains true until the next key, so that no text is checked twice
 	open := false  // within <example> … </example>
 	for line := range strings.SplitAfterSeq(text, "\n") {
 		if starts := strings.LastIndex(line, "<example>"); starts >= 0 {
@@ -429,14 +429,14 @@ func blocks(text string, known func(string) bool) []block {
 	return list
 }
 
-// isProse tells whether a key's text so far is no YAML, or a description with examples: then a word with a colon is
-// more likely part of it than a key.
+// isProse reports whether a key's text so far is no YAML, or a description with examples: then a word with a colon
+// probably belongs to the text and is no key.
 func isProse(block string) bool {
 	var n yaml.Node
 	return strings.Contains(block, "<example>") || yaml.Unmarshal([]byte(block), &n) != nil
 }
 
-// stripComments takes out lines that are comments.
+// stripComments removes lines that are comments.
 func stripComments(s string) string {
 	var b strings.Builder
 	for line := range strings.SplitAfterSeq(s, "\n") {
@@ -457,7 +457,7 @@ func tabbed(block string) string {
 	return b.String()
 }
 
-// unindent is a value of several lines without what they are indented by, and without quotes around it.
+// unindent removes the indentation of a value of several lines, and the quotes around it.
 func unindent(raw string) string {
 	if len(raw) >= 2 && (raw[0] == '"' || raw[0] == '\'') && raw[len(raw)-1] == raw[0] {
 		raw = raw[1 : len(raw)-1]

@@ -154,8 +154,8 @@ type Provider struct {
 	Models []string
 }
 
-// Key returns the provider's key as getenv (os.Getenv) has it, and whether there is one. A provider without KeyEnv
-// has none and is asked without.
+// Key returns the provider's key by getenv (os.Getenv), and whether there is one. A provider without KeyEnv has no key,
+// and requests to it carry none.
 func (p Provider) Key(getenv func(string) string) (string, bool) {
 	if p.KeyEnv == "" || getenv == nil {
 		return "", false
@@ -164,8 +164,8 @@ func (p Provider) Key(getenv func(string) string) (string, bool) {
 	return key, key != ""
 }
 
-// Unlisted returns the names of the providers that no run takes by itself: no model of theirs is known, the
-// configuration names none, and neither a key nor a server on this machine leads to them.
+// Unlisted returns the names of the providers that no run chooses by itself: none of their models is known, the
+// configuration names none, and there is neither a key for them nor a server on this machine.
 func (c *Config) Unlisted() []string {
 	named := map[string]bool{}
 	name := func(model string) {
@@ -187,7 +187,7 @@ func (c *Config) Unlisted() []string {
 	return list
 }
 
-// OnLoopback reports whether an address is this machine's own.
+// OnLoopback reports whether an address is a loopback address.
 func OnLoopback(base string) bool {
 	u, err := url.Parse(base)
 	if err != nil {
@@ -222,8 +222,8 @@ type Price struct {
 	Written *float64
 }
 
-// Price returns the price that is set for a model, and whether there is one. The price of the model's own name comes
-// first, then that of the longest name with a * at its end that fits.
+// Price returns the price that is set for a model, and whether there is one. The price for the model's exact name comes
+// first, then the price for the longest matching name that ends in *.
 func (c *Config) Price(model string) (Price, bool) { return byName(c.Prices, model) }
 
 // Model is what is known of a model: [models."PROVIDER/MODEL"].
@@ -232,14 +232,14 @@ type Model struct {
 	ContextTokens int64
 }
 
-// ContextTokens returns the size of a model's context that is set for its own name, else for the longest name with a *
-// at its end that fits; 0 where none is.
+// ContextTokens returns the context size that is set for a model's exact name, or else for the longest matching name
+// that ends in *; 0 if none is set.
 func (c *Config) ContextTokens(model string) int64 {
 	m, _ := byName(c.Models, model)
 	return m.ContextTokens
 }
 
-// byName returns the value of a name, else that of the longest name with a * at its end that fits.
+// byName returns the value for a name, or else for the longest matching name that ends in *.
 func byName[T any](values map[string]T, name string) (T, bool) {
 	if value, ok := values[name]; ok {
 		return value, true
@@ -269,7 +269,7 @@ type Permission struct {
 	Origin Origin
 }
 
-// Rule is what it says, without its origin.
+// Rule is the rule without its origin.
 func (p Permission) Rule() permission.Rule {
 	return permission.Rule{Tool: p.Tool, Pattern: p.Pattern, Action: p.Action}
 }

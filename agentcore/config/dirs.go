@@ -9,12 +9,12 @@ import (
 // ProjectFile is the path of a project's configuration below its workspace folder, with slashes.
 const ProjectFile = ".agentls/config.toml"
 
-// ProjectServers is the path of a project's MCP servers below its workspace folder, as other tools share them: an
-// object "mcpServers" with the keys of [mcp.NAME] by name.
+// ProjectServers is the path of a project's MCP servers below its workspace folder, in the form that other tools share:
+// an object "mcpServers" that maps names to the keys of [mcp.NAME].
 const ProjectServers = ".mcp.json"
 
-// Dirs are the folders of agentls, as absolute paths. None is created here: who first writes in one makes it, with
-// mode 0700.
+// Dirs are the folders of agentls, as absolute paths. This package creates none of them: the first writer creates a
+// folder, with mode 0700.
 type Dirs struct {
 	// Config holds config.toml, agents/, agents.toml, skills/ and plugins/.
 	Config string
@@ -24,7 +24,7 @@ type Dirs struct {
 	File string
 }
 
-// Keys is the file with the user's keys: keys.env beside the other configuration. It is empty where there are no
+// Keys is the file with the user's keys: keys.env in the folder of the configuration. It is empty if there are no
 // folders.
 func (d Dirs) Keys() string {
 	if d.Config == "" {
@@ -34,9 +34,9 @@ func (d Dirs) Keys() string {
 }
 
 // FindDirs finds the folders by the rules of the XDG Base Directory Specification 0.8: $XDG_CONFIG_HOME/agentls and
-// $XDG_STATE_HOME/agentls, which are ~/.config and ~/.local/state where the variables are unset or not absolute.
+// $XDG_STATE_HOME/agentls, which are ~/.config and ~/.local/state if the variables are unset or not absolute.
 // AGENTLS_CONFIG names another config.toml, AGENTLS_STATE another state folder. getenv is os.Getenv, home the user's
-// home folder (os.UserHomeDir) or "" where there is none. It fails where neither names a folder.
+// home folder (os.UserHomeDir), or "" if there is none. FindDirs fails if a folder cannot be found by any of these.
 func FindDirs(getenv func(string) string, home string) (Dirs, error) {
 	base := func(variable, below string) (string, error) {
 		if dir := getenv(variable); filepath.IsAbs(dir) {

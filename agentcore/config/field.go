@@ -25,7 +25,7 @@ const (
 	namedListed              // [[key.NAME]]: a map of lists of tables
 )
 
-// field describes one key: of the top level, or of the tables that a composite field holds.
+// field describes one key, either of the top level or of the tables in a composite field.
 type field struct {
 	key  string        // full key; in an entry the key within it
 	doc  string        // one or more sentences; the struct field's comment says the same
@@ -39,24 +39,24 @@ type field struct {
 	required    bool               // an entry without it is refused
 	optional    bool               // not listed where it is zero
 	secret      bool               // never shown
-	check       func(string) error // for texts, and for each element of a list of texts
+	check       func(string) error // checks texts, and each element of a list of texts
 	show        func(string) string
 
-	// wider tells whether a value of a project's file gives more than the layers below allow; nil: any value may come
-	// from a project.
+	// wider reports whether a value in a project's file allows more than the layers below; nil: a project may set any
+	// value.
 	wider func(below, project *Config) bool
 
-	// The rest is for composite fields.
+	// The rest is only for composite fields.
 	shape   shape
 	names   []string   // the permitted names of named fields, nil for any
 	entries []field    // keys of one entry
 	oneOf   []string   // an entry has exactly one of these keys
-	entry   func() any // returns a pointer to a new entry
+	entry   func() any // returns a pointer to a new, empty entry
 	each    func(*Config) iter.Seq2[string, any]
 	merge   func(*loader, *field, node)
 }
 
-// in makes the at function of a field of T.
+// in makes the function at for a field of T.
 func in[T any](at func(*T) any) func(any) any {
 	return func(owner any) any { return at(owner.(*T)) }
 }
@@ -132,7 +132,7 @@ func (f *field) assign(owner any, n node) error {
 	}
 }
 
-// put returns what puts a value at p, unless there is an error.
+// put returns a function that stores a value at p unless there is an error.
 func put[T any](p *T) func(T, error) error {
 	return func(v T, err error) error {
 		if err == nil {
@@ -142,7 +142,7 @@ func put[T any](p *T) func(T, error) error {
 	}
 }
 
-// not says that a value is of another kind than wanted.
+// not says that a value has another type than wanted.
 func (n node) not(want, hint string) error {
 	return &fault{at: n.at, message: "expected " + want + ", found " + n.describe(), hint: hint}
 }
@@ -168,7 +168,7 @@ func (f *field) duration(n node) (time.Duration, error) {
 	return v, f.bounds(float64(v), n.at, func(x float64) string { return time.Duration(x).String() })
 }
 
-// command reads words, or a text for the shell.
+// command reads a list of words, or a text for the shell.
 func (f *field) command(n node) (Command, error) {
 	if text, ok := n.value.(string); ok && strings.TrimSpace(text) != "" {
 		return Command{"sh", "-c", text}, nil
@@ -256,7 +256,7 @@ func inlineTOML(text string) (node, error) {
 	return t[0].node.withoutPlace(), nil
 }
 
-// withoutPlace strips the places of a node that was made from a variable or flag.
+// withoutPlace removes the places in a node that was made from a variable or flag.
 func (n node) withoutPlace() node {
 	switch v := n.value.(type) {
 	case []node:
@@ -318,7 +318,7 @@ func (f *field) words(n node) ([]string, error) {
 	return words, nil
 }
 
-// integer checks a whole number. One with a zero fraction counts, as some editors send it.
+// integer checks a whole number. A number with a zero fraction counts as whole, since some editors send such numbers.
 func (f *field) integer(n node) (int64, error) {
 	v, ok := n.value.(int64)
 	if float, isFloat := n.value.(float64); isFloat && float == math.Trunc(float) && math.Abs(float) < 1<<53 {
@@ -382,7 +382,8 @@ func (f *field) render(owner any) string {
 	case *Command:
 		return f.renderWords(*p)
 	case *map[string]string:
-		// Only headers and environments get here: a table is not both TOML and JSON, a list of names is.
+		// Only headers and environments get here. Their names are shown as a list, since a table cannot be both TOML
+		// and JSON.
 		pairs := make([]string, 0, len(*p))
 		for _, name := range slices.Sorted(maps.Keys(*p)) {
 			pairs = append(pairs, jsonText(name+": ***"))
@@ -417,19 +418,19 @@ func (f *field) renderWords(words []string) string {
 	return "[" + strings.Join(parts, ", ") + "]"
 }
 
-// jsonText encodes a string, number or boolean. JSON's escapes are TOML's too, but for DEL, which
-// TOML wants escaped.
+// jsonText encodes a string, number or boolean. JSON's escapes are valid in TOML, too. Only DEL, which JSON leaves as
+// it is, must be escaped in TOML.
 func jsonText(v any) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
-		return `""` // only for numbers that are not finite, which no check lets through
+		return `""` // only numbers that are not finite cannot be encoded, and no check accepts them
 	}
 	return strings.ReplaceAll(strings.TrimSuffix(b.String(), "\n"), "\x7f", `\u007f`)
 }
 
-// durationText is a duration as people write it: 5m, not 5m0s, and 90s, not 1m30s.
+// durationText writes a duration as people do: 5m, not 5m0s, and 90s, not 1m30s.
 func durationText(d time.Duration) string {
 	if d > time.Minute && d < 2*time.Minute && d%time.Second == 0 {
 		return strconv.FormatInt(int64(d/time.Second), 10) + "s"
@@ -444,7 +445,7 @@ func durationText(d time.Duration) string {
 	return text
 }
 
-// sizeUnits are the units of sizes in bytes, those of the listing first and largest first.
+// sizeUnits are the units of sizes in bytes. The units for the listing come first, the largest at the beginning.
 var sizeUnits = []struct {
 	name  string
 	bytes int64
@@ -490,7 +491,7 @@ func sizeText(n int64) string {
 	return strconv.FormatInt(n, 10) + "B"
 }
 
-// showURL hides what may be secret in a URL: the user's part and the query.
+// showURL hides the parts of a URL that may be secret: user information and query.
 func showURL(text string) string {
 	u, err := url.Parse(text)
 	if err != nil {

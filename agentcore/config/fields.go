@@ -16,10 +16,10 @@ import (
 	"github.com/agentls/agentls/agentcore/permission"
 )
 
-// never is the wider function of keys that a project's file may not set at all: it finds even an unchanged value wider.
+// never is wider for keys that a project's file may not set at all: it counts even an unchanged value as wider.
 func never(below, project *Config) bool { return true }
 
-// moreOf tells whether a limit, in which 0 means none, is wider than another.
+// moreOf reports whether a limit allows more than another; 0 means no limit.
 func moreOf[T int | int64 | float64](below, project T) bool {
 	return below != 0 && (project == 0 || project > below)
 }
@@ -131,7 +131,7 @@ var surfaceFields = []field{
 			"shell that gets the session as JSON on its standard input; the first line that it prints is shown. " +
 			"Without the ! it is shown as text. Empty: the built-in one.",
 		at: in(func(c *Config) any { return &c.Statusline }),
-		// It may be a command, which would run in no sandbox.
+		// The status line may be a command, which would run without a sandbox.
 		wider: never,
 	},
 }
@@ -482,7 +482,7 @@ var mcpFields = []field{
 // HookEvents returns the names of the events that hooks can be set for.
 func HookEvents() []string { return hook.Events() }
 
-// vendors are the providers that are always there, and the defaults of their kinds.
+// vendors are the providers that always exist, and the defaults for providers of their kinds.
 var vendors = map[string]Provider{
 	"anthropic": {BaseURL: "https://api.anthropic.com", KeyEnv: "ANTHROPIC_API_KEY"},
 	"openai":    {API: "chat", BaseURL: "https://api.openai.com/v1", KeyEnv: "OPENAI_API_KEY"},
@@ -492,7 +492,7 @@ var vendors = map[string]Provider{
 // vendorOrder is the order of the vendors.
 var vendorOrder = []string{"anthropic", "openai", "gemini"}
 
-// printable refuses control characters and space around a name.
+// printable refuses control characters, and space around a name.
 func printable(text string) error {
 	if strings.TrimSpace(text) != text || strings.ContainsFunc(text, unicode.IsControl) {
 		return errors.New("must not have control characters, or space around it")
@@ -500,7 +500,7 @@ func printable(text string) error {
 	return nil
 }
 
-// checkURL wants an absolute HTTP address. It does not repeat the text, which may hold a secret.
+// checkURL requires an absolute HTTP address. Its error does not repeat the text, which may contain a secret.
 func checkURL(text string) error {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
@@ -509,7 +509,7 @@ func checkURL(text string) error {
 	return nil
 }
 
-// checkVariable wants the name of an environment variable, so that a key put there by mistake is noticed.
+// checkVariable requires the name of an environment variable, so that a key is noticed that was put there by mistake.
 func checkVariable(text string) error {
 	if account, ok := strings.CutPrefix(text, "keyring:"); ok && account != "" {
 		return nil
@@ -524,7 +524,7 @@ func checkVariable(text string) error {
 
 var errHost = errors.New("expected host or host:port, with no scheme, path or wildcard")
 
-// checkHost wants host, host:port or [address]:port, with no scheme, path or wildcard.
+// checkHost requires host, host:port or [address]:port, without scheme, path or wildcard.
 func checkHost(text string) error {
 	host := text
 	if h, port, err := net.SplitHostPort(text); err == nil {

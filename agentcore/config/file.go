@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// ErrUnsafe is the error of ReadFile for a file that somebody else could have written.
+// ErrUnsafe is the error of ReadFile for a file that another user could have written.
 var ErrUnsafe = errors.New("others can write this file")
 
 // maxFile bounds a configuration file, in bytes.
@@ -17,13 +17,13 @@ const maxFile = 1 << 20
 // ReadFile reads a configuration file: a regular one of at most 1 MiB, which belongs to the user or to root and which
 // nobody else can write. It fails with ErrUnsafe, fs.ErrNotExist, or another reason.
 func ReadFile(name string) ([]byte, error) {
-	// O_NONBLOCK, lest opening a named pipe waits for ever. All checks are on the open file, so that nobody can
-	// exchange it in between.
+	// With O_NONBLOCK, opening a named pipe does not wait for ever. All checks look at the open file, so that nobody
+	// can replace the file between a check and the reading.
 	file, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, fmt.Errorf("open the configuration: %w", err)
 	}
-	defer file.Close() // only read from
+	defer file.Close() // the file was only read
 	info, err := file.Stat()
 	if err != nil {
 		return nil, fmt.Errorf("look at the configuration: %w", err)

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// Sources says where Load finds the layers. What is left empty is not read.
+// Sources says where Load finds the layers. It does not read a source that is left empty.
 type Sources struct {
 	// Getenv returns a variable of the environment (os.Getenv). An empty value counts as not set.
 	Getenv func(string) string
@@ -21,28 +21,30 @@ type Sources struct {
 	// UserFile is the path of the user's config.toml: Dirs.File.
 	UserFile string
 	// Projects are the absolute paths of the workspace folders whose ProjectFile and ProjectServers are layers, in the
-	// editor's order: those alone in which the user trusts what lies there now. Rules and hooks of all of them count,
-	// and so does the narrowest limit. Of anything else that two of them set, the first one's counts.
+	// editor's order. They are only the folders whose present files the user trusts. The rules and hooks of all these
+	// folders count, and so does the strictest limit. For any other key that several of them set, the first folder
+	// counts.
 	Projects []string
-	// Initialization are the client's initializationOptions, Settings its answer to workspace/configuration for the
-	// section agentls: JSON objects with the keys of config.toml, nested or dotted, alone or under "agentls". Settings
-	// win. null is not set.
+	// Initialization are the client's initializationOptions; Settings is its answer to workspace/configuration for the
+	// section agentls. Both are JSON objects with the keys of config.toml, nested or dotted, at the top or under
+	// "agentls". Settings take precedence. null counts as not set.
 	Initialization, Settings json.RawMessage
 	// Flags are key=value of the command line, the key dotted; the last one wins.
 	Flags []string
-	// ReadFile reads a configuration file; nil for ReadFile of this package. Another one lets a caller use the very
-	// bytes that trust was given to. Its error is told as a Problem, but for fs.ErrNotExist.
+	// ReadFile reads a configuration file; nil means this package's ReadFile. With a function of its own, a caller can
+	// use exactly the bytes that the user trusted. Its error becomes a Problem, unless it is fs.ErrNotExist.
 	ReadFile func(name string) ([]byte, error)
 }
 
-// maxProblems bounds what one source can tell.
+// maxProblems bounds how many problems one source can report.
 const maxProblems = 100
 
-// Load merges the layers. It always returns a valid configuration; what was wrong is in the problems, in the order of
-// the layers. It keeps nothing of its argument, and reads files, so it does not belong on a dispatch path.
+// Load merges the layers. It always returns a valid configuration; everything that was wrong is in the problems, in the
+// order of the layers. It keeps nothing of its argument. Since it reads files, it must not be called on a dispatch
+// path.
 //
-// A source that could not be used at all gives a Problem that is Whole. A caller that loads again after a change should
-// then keep its present configuration, since the new one lacks the user's deny rules and hooks.
+// If a source could not be used at all, its Problem is Whole. A caller that loads again after a change should then keep
+// its present configuration, since the new one lacks the user's deny rules and hooks.
 func Load(s Sources) (*Config, []Problem) {
 	l := newLoader(s)
 	if s.UserFile != "" {
@@ -78,7 +80,7 @@ func Check(text []byte, layer Layer, name string) []Problem {
 	l.begin(layer, name)
 	l.text(text)
 	l.finish()
-	for _, name := range l.config.Unlisted() { // who loads it may name its models elsewhere
+	for _, name := range l.config.Unlisted() { // another layer may name models of these providers
 		key := "providers." + quoteKey(name)
 		l.origin, l.count = l.config.origins[key], 0
 		l.tell(SeverityWarning, key, place{l.origin.Line, min(1, l.origin.Line)},
@@ -94,8 +96,8 @@ type loader struct {
 	config   *Config
 	problems []Problem
 
-	origin Origin // of the current layer, without a line
-	count  int    // problems of the current layer
+	origin Origin // the origin of the current layer, without a line
+	count  int    // the number of problems of the current layer
 }
 
 // newLoader returns a loader that holds the defaults.
@@ -129,7 +131,7 @@ func (l *loader) begin(layer Layer, file string) {
 	l.count = 0
 }
 
-// tell adds a problem of the current layer.
+// tell reports a problem of the current layer.
 func (l *loader) tell(severity Severity, key string, at place, message, hint string) {
 	l.count++
 	if l.count > maxProblems {
@@ -151,20 +153,20 @@ func (l *loader) tell(severity Severity, key string, at place, message, hint str
 	})
 }
 
-// lose tells that nothing of the current layer can be used.
+// lose reports that nothing of the current layer can be used.
 func (l *loader) lose(severity Severity, at place, message, hint string) {
 	l.tell(severity, "", at, message, hint)
 	l.problems[len(l.problems)-1].Whole = true
 }
 
-// loseText tells an error of a parser.
+// loseText reports an error of a parser.
 func (l *loader) loseText(err error) {
 	f := &fault{message: err.Error()}
 	errors.As(err, &f)
 	l.lose(SeverityError, cmp.Or(f.at, place{1, 1}), f.message, f.hint)
 }
 
-// refuse tells an error of a key's value; at is the place of the key.
+// refuse reports an error of a key's value; at is the place of the key.
 func (l *loader) refuse(key string, at place, err error) {
 	f := &fault{message: err.Error()}
 	errors.As(err, &f)
@@ -174,7 +176,7 @@ func (l *loader) refuse(key string, at place, err error) {
 // unknown warns of a key or name that means nothing.
 func (l *loader) unknown(key string, at place, name string, known []string) {
 	hint := ""
-	if l.count < maxProblems { // the search costs more than the rest of a load
+	if l.count < maxProblems { // looking for similar names takes longer than the rest of a load
 		hint = didYouMean(name, known)
 	}
 	l.tell(SeverityWarning, key, at, "unknown key, ignored", hint)
@@ -188,7 +190,8 @@ func (l *loader) setFrom(key string, at place) Origin {
 	return o
 }
 
-// taken reports whether another workspace folder has set a key that can have one value only, and tells so.
+// taken reports whether another workspace folder has already set a key that can have only one value. If so, it adds a
+// problem.
 func (l *loader) taken(key string, at place) bool {
 	former, set := l.config.origins[key]
 	if !set || former.Layer != LayerProject || l.origin.Layer != LayerProject || former.Folder() == l.origin.Folder() {
@@ -199,10 +202,10 @@ func (l *loader) taken(key string, at place) bool {
 	return true
 }
 
-// file reads and merges a configuration file. A missing one is fine unless the user named it.
+// file reads and merges a configuration file. A missing file is no problem unless the user named it.
 func (l *loader) file(name string, mustExist bool) { l.readFile(name, mustExist, l.text) }
 
-// readFile is file for any format.
+// readFile does the same for a file of any format.
 func (l *loader) readFile(name string, mustExist bool, merge func([]byte)) {
 	read := l.sources.ReadFile
 	if read == nil {
@@ -314,7 +317,8 @@ func (l *loader) settings(text json.RawMessage) {
 	l.object(root)
 }
 
-// object merges the entries of an editor's object: first what is under "agentls", then the others, dotted keys last.
+// object merges the entries of an editor's object: first the entries under "agentls", then the others, dotted keys
+// last.
 func (l *loader) object(root table) {
 	for _, e := range root {
 		if inner, ok := e.node.value.(table); ok && e.name == "agentls" {
@@ -326,7 +330,7 @@ func (l *loader) object(root table) {
 		name := strings.TrimPrefix(e.name, "agentls.")
 		switch {
 		case e.name == "agentls" || e.name == "trusted":
-			// The first is merged above, the second is the server's.
+			// The entry agentls was merged above. The second one belongs to the server.
 		case strings.Contains(name, "."):
 			if path, err := splitKey(name); err == nil {
 				dotted = append(dotted, nest(path, e.node).value.(table)...)
@@ -381,7 +385,7 @@ func (l *loader) apply(prefix string, t table) {
 
 // applyField merges one top-level field.
 func (l *loader) applyField(f *field, n node) {
-	if l.origin.Layer == LayerProject && f.wider != nil && f.wider(l.config, l.config) { // never
+	if l.origin.Layer == LayerProject && f.wider != nil && f.wider(l.config, l.config) { // wider is never
 		l.tell(SeverityWarning, f.key, n.at, "ignored: a project may not set this", "set it in your own config.toml")
 		return
 	}
@@ -390,7 +394,7 @@ func (l *loader) applyField(f *field, n node) {
 		return
 	}
 	if f.wider == nil && l.taken(f.key, n.at) {
-		return // of a limit the narrower one counts
+		return // the layer below has the stricter limit, which counts
 	}
 	if m, ok := f.at(l.config).(*map[string]string); ok {
 		l.mergeVariables(f, *m, n)
@@ -422,8 +426,8 @@ func (l *loader) tableOf(key string, n node, want string) (table, bool) {
 	return t, ok
 }
 
-// structured reads the text of a variable or flag as TOML; other nodes it returns as they are. After an error, which
-// is told, the node is absent.
+// structured reads the text of a variable or flag as TOML, and returns other nodes as they are. After an error, which
+// it reports, the node is absent.
 func (l *loader) structured(key string, n node) node {
 	raw, ok := n.value.(rawText)
 	if !ok {
@@ -437,7 +441,7 @@ func (l *loader) structured(key string, n node) node {
 	return n
 }
 
-// finish fills in what depends on more than one key.
+// finish completes values that depend on several keys.
 func (l *loader) finish() {
 	for name := range vendors {
 		if _, ok := l.config.Providers[name]; !ok {
@@ -457,7 +461,7 @@ func (l *loader) finish() {
 				"not used: it is not known what this provider speaks", `add kind = "openai", "anthropic" or "gemini"`)
 			continue
 		}
-		// A vendor's key goes to another address only if that is the vendor's own provider, or the user says so.
+		// A vendor's key may go to another address only for the vendor's own provider, or if the user says so.
 		if _, set := l.config.origins[key+".key_env"]; !set && (p.BaseURL == "" || name == p.Kind) {
 			p.KeyEnv = vendor.KeyEnv
 		}
@@ -468,10 +472,10 @@ func (l *loader) finish() {
 	l.finishWebsearch()
 }
 
-// searchKeys are where the keys of search engines are by default.
+// searchKeys are the default variables for the keys of search engines.
 var searchKeys = map[string]string{"brave": "BRAVE_API_KEY", "tavily": "TAVILY_API_KEY"}
 
-// finishWebsearch completes what is said of the search engine. A vendor's key goes to another address only if the user
+// finishWebsearch completes the settings of the search engine. A vendor's key goes to another address only if the user
 // says so.
 func (l *loader) finishWebsearch() {
 	c := l.config

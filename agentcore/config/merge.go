@@ -34,8 +34,8 @@ func (f *field) keys() []string {
 	return keys
 }
 
-// mergeEntry reads the keys of one entry into owner. It returns the number of things that were wrong, unknown keys
-// included; they are told.
+// mergeEntry reads the keys of one entry into owner. It reports everything that is wrong, such as unknown keys, and
+// returns the number of these problems.
 func (l *loader) mergeEntry(f *field, key string, owner any, t table, at place) (wrong int) {
 	seen := map[string]bool{}
 	for _, e := range t {
@@ -84,7 +84,8 @@ func (l *loader) assignEntry(f *field, key string, owner any, n node) error {
 	return nil
 }
 
-// mergeNamed merges a map of tables key by key: a layer that sets one key of an entry leaves the others.
+// mergeNamed merges a map of tables key by key: a layer that sets one key of an entry keeps the other keys of lower
+// layers.
 func mergeNamed[T any](l *loader, f *field, n node, m map[string]T) {
 	t, ok := l.tableOf(f.key, n, "expected tables like ["+f.key+".NAME]")
 	if !ok {
@@ -111,14 +112,14 @@ func mergeNamed[T any](l *loader, f *field, n node, m map[string]T) {
 	}
 }
 
-// mergePrices merges [prices]. A price that lacks a part is left out, so that the model counts as one of unknown price
-// and not as cheaper than it is.
+// mergePrices merges [prices]. It leaves out a price without input or output, so that the model counts as one of
+// unknown price, and not as cheaper than it is.
 func (l *loader) mergePrices(f *field, n node) {
 	mergeNamed(l, f, n, l.config.Prices)
 	maps.DeleteFunc(l.config.Prices, func(_ string, p Price) bool { return p.Input == nil || p.Output == nil })
 }
 
-// validName refuses names that cannot be told apart when shown.
+// validName refuses names that people could not tell apart.
 func (l *loader) validName(key string, e entry) bool {
 	if e.name == "" || printable(e.name) != nil {
 		l.tell(SeverityError, key, e.node.at, "a name must not be empty, have control characters, or space around it",
@@ -163,8 +164,8 @@ func (l *loader) list(key string, n node) []node {
 	return nil
 }
 
-// mergePermissions appends rules. A rule that is only half understood must not widen anything: one that allows is
-// dropped, another keeps its action, or denies where that is what could not be read.
+// mergePermissions appends rules. A rule with an error must never allow more than its author wanted: an allowing rule
+// is dropped. Any other rule keeps its action, or denies if the action itself could not be read.
 func (l *loader) mergePermissions(f *field, n node) {
 	for _, element := range l.list(f.key, n) {
 		key := fmt.Sprintf("%s[%d]", f.key, len(l.config.Permissions))
@@ -194,7 +195,7 @@ func (l *loader) mergePermissions(f *field, n node) {
 	}
 }
 
-// mergeHooks appends hooks, so that no layer can take away another's.
+// mergeHooks appends hooks, so that no layer can remove the hooks of another.
 func (l *loader) mergeHooks(f *field, n node) {
 	events, ok := l.tableOf(f.key, n, "expected lists like [[hooks.PreToolUse]]")
 	if !ok {
@@ -217,7 +218,7 @@ func (l *loader) mergeHooks(f *field, n node) {
 			}
 			l.mergeEntry(f, key, &h, t, element.at)
 			if len(h.Command) == 0 {
-				continue // told above
+				continue // reported above
 			}
 			if !l.matches(key, e.name, &h, t) {
 				continue
@@ -228,8 +229,8 @@ func (l *loader) mergeHooks(f *field, n node) {
 	}
 }
 
-// matches checks the matcher of a hook. A hook that cannot be read is left out, but for one that may keep agents from
-// something: it then is for all calls.
+// matches checks the matcher of a hook. A hook whose matcher is broken is left out, unless it may block agents: then it
+// counts for all calls.
 func (l *loader) matches(key, event string, h *Hook, t table) bool {
 	_, err := hook.ParseMatcher(h.Matcher)
 	if err == nil {
@@ -244,7 +245,8 @@ func (l *loader) matches(key, event string, h *Hook, t table) bool {
 	return event == string(hook.PreToolUse)
 }
 
-// mergeMCP sets whole servers: were they merged key by key, a project could send a user's headers to its own address.
+// mergeMCP sets whole servers. If servers were merged key by key, a project could send a user's headers to its own
+// address.
 func (l *loader) mergeMCP(f *field, n node) {
 	t, ok := l.tableOf(f.key, n, "expected tables like [mcp.NAME]")
 	if !ok {
@@ -259,7 +261,7 @@ func (l *loader) mergeMCP(f *field, n node) {
 			continue
 		}
 		if _, exists := l.config.MCP[e.name]; exists && l.origin.Layer == LayerProject {
-			// The user's rules and grants for the server's tools must not serve another server.
+			// The user's rules and grants for his server's tools must not count for another server with that name.
 			l.tell(SeverityWarning, key, e.node.at, "ignored: you have a server of this name",
 				"give the project's server another name")
 			continue

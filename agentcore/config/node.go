@@ -17,7 +17,7 @@ import (
 // place is a position in a text: 1-based line and column, the column in bytes. The zero place is none.
 type place struct{ line, column int }
 
-// maxNesting bounds brackets in brackets and the parts of a dotted key.
+// maxNesting bounds the depth of nested brackets, and the parts of a dotted key.
 const maxNesting = 32
 
 // lineStarts are the offsets at which the lines of a text begin; a byte order mark has no width.
@@ -41,8 +41,8 @@ func (l lineStarts) place(offset int) place {
 	return place{line + 1, offset - l[line] + 1}
 }
 
-// node is one value of a source, before its type is checked. value is a string, bool, int64, float64, []node, table,
-// rawText, or foreign for what no key takes (dates, numbers out of range). A nil value is absent.
+// node is one value of a source before its type is checked. value is a string, bool, int64, float64, []node, table,
+// rawText, or foreign for a type that no key accepts (dates, numbers out of range). A nil value is absent.
 type node struct {
 	value any
 	at    place
@@ -56,10 +56,10 @@ type entry struct {
 	node node
 }
 
-// rawText is a value from the environment or the command line, whose type its key decides.
+// rawText is a value from the environment or the command line. Its key decides on its type.
 type rawText string
 
-// foreign names a type that no key takes.
+// foreign names a type that no key accepts.
 type foreign string
 
 // describe names a node's type for messages.
@@ -83,7 +83,7 @@ func (n node) describe() string {
 	return "nothing"
 }
 
-// fault is a reason for which a text or a value is refused, with its place, if it has one of its own.
+// fault says why a text or a value is refused, with its place if it has one of its own.
 type fault struct {
 	at            place
 	message, hint string
@@ -103,7 +103,8 @@ func parseTOML(text string) (table, error) {
 	}
 	var values map[string]any
 	if cut := end + 1024; cut < len(text) {
-		// Not valid here, so the TOML package needs no more to say why, and must not see how deep the rest goes.
+		// The text is not valid before cut. So the TOML package needs no more of it to say why, and must not see how
+		// deep the rest is nested.
 		text = strings.ToValidUTF8(text[:cut], "")
 	}
 	if _, err := toml.Decode(text, &values); err != nil {
@@ -121,8 +122,8 @@ func parseTOML(text string) (table, error) {
 	return root.value.(table), nil
 }
 
-// fromTOML turns a decoded value into a node. The tree has the places of what is in it, and may be nil; at is the place
-// of the value itself.
+// fromTOML turns a decoded value into a node. The tree has the places of the values inside and may be nil; at is the
+// place of the value itself.
 func (l lineStarts) fromTOML(value any, tree *tomltree.Node, at place) node {
 	list := func(length int, item func(int) any) node {
 		list := make([]node, length)
@@ -169,7 +170,7 @@ func (l lineStarts) fromTOML(value any, tree *tomltree.Node, at place) node {
 	return node{foreign("a date or time"), at}
 }
 
-// parseJSON parses an object of editor settings. No text and null are an empty object.
+// parseJSON parses an object of editor settings. An empty text and null count as an empty object.
 func parseJSON(text []byte) (table, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return nil, nil

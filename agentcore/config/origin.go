@@ -31,7 +31,7 @@ const (
 	LayerFlag
 )
 
-// Folder is the workspace folder whose file the origin is, or "" for any other origin.
+// Folder is the workspace folder from whose file the value comes, or "" for any other origin.
 func (o Origin) Folder() string {
 	if o.Layer != LayerProject {
 		return ""
@@ -115,8 +115,8 @@ func (c *Config) Origin(key string) Origin {
 	return c.origins[key[:strings.LastIndexByte(key, ']')+1]]
 }
 
-// ProviderNames returns the names of the providers in the order in which they are looked at and listed: those that
-// somebody has added, as they stand in the files, then the vendors, which are always there.
+// ProviderNames returns the names of the providers in the order in which they are tried and listed: first the ones that
+// were added, as they stand in the files, then the vendors, which always exist.
 func (c *Config) ProviderNames() []string {
 	names := slices.SortedFunc(maps.Keys(c.Providers), func(a, b string) int {
 		first, second := c.Origin("providers."+quoteKey(a)), c.Origin("providers."+quoteKey(b))

@@ -4,5 +4,5 @@ package config
 
 import "io/fs"
 
-// othersCanWrite does not know: the mode bits say nothing about access lists.
+// othersCanWrite always returns false: mode bits do not describe access lists.
 func othersCanWrite(fs.FileInfo) bool { return false }

@@ -11,16 +11,16 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// ErrByHand is the error of WithText for a file that has to be changed by a person.
+// ErrByHand is the error of WithText for a file that only a person can change safely.
 var ErrByHand = errors.New("it cannot be changed safely by a program; change it by hand")
 
 // oneLine is a string of TOML on one line, in either quotes.
 const oneLine = `("(?:[^"\\\n]|\\.)*"|'[^'\n]*')`
 
-// WithText returns the text of a configuration file in which a key at its top has another text as its value. All else
-// stays as it is: comments, order, ends of lines. A key that is not there is put behind the comments at the file's
-// head. What comes out is read again and compared, so that no value changes but that one; where the file is written in
-// a way that would need more, the error is ErrByHand. The key is a bare one.
+// WithText returns the text of a configuration file in which a top-level key has value as its text. Everything else
+// stays as it is: comments, order, line ends. A key that does not exist yet is added below the comments at the file's
+// head. The new text is parsed and compared, so that no other value changes; if the file is written in a way that does
+// not permit this, the error is ErrByHand. The key must be a bare one.
 func WithText(file []byte, key, value string) ([]byte, error) {
 	before := map[string]any{}
 	if err := toml.Unmarshal(file, &before); err != nil {
@@ -28,7 +28,7 @@ func WithText(file []byte, key, value string) ([]byte, error) {
 	}
 	quoted := jsonText(value)
 	if !strings.ContainsAny(value, "'\r\n\x00") {
-		quoted = "'" + value + "'" // as one would write a command
+		quoted = "'" + value + "'" // single quotes, in which commands are usually written
 	}
 	var changed []byte
 	if _, there := before[key]; there {
@@ -63,7 +63,7 @@ func WithText(file []byte, key, value string) ([]byte, error) {
 	return changed, nil
 }
 
-// headOf is the length of the comments that a file begins with, which nothing else can be around.
+// headOf is the length of the comments at the beginning of a file.
 func headOf(file []byte) int {
 	head := 0
 	if bytes.HasPrefix(file, []byte("\ufeff")) {

@@ -1,5 +1,5 @@
-// Package elsewhere knows the sessions and runs of the other processes on a state folder: which are open there, and
-// which were cut off with their process.
+// Package elsewhere knows the sessions and runs of the other processes that use a state folder: which of them are open
+// there, and which were cut off when their process died.
 package elsewhere
 
 import (
@@ -18,18 +18,18 @@ import (
 	"github.com/agentls/agentls/agentcore/store"
 )
 
-// Processes are those that work on a state folder, this one left out. Its methods may be called from any goroutine.
+// Processes are the other processes that use a state folder. Its methods may be called from any goroutine.
 type Processes struct {
 	Store *store.Store
 	Crash crash.Hook
-	// Settle has the files of runs in the background say what came of them that were cut off.
+	// Settle writes the outcome of runs in the background that were cut off into their files.
 	Settle func(ctx context.Context) error
 	// Subscribe reads the events of a session behind a number.
 	Subscribe func(session event.SessionID, since uint64) *feed.Subscription
 }
 
-// InterruptDead makes the runs interrupted whose process has died, and ends what is left of their commands. It waits on
-// the disk.
+// InterruptDead marks the runs whose process has died as interrupted, and ends what is left of their commands. It waits
+// on the disk.
 func (p *Processes) InterruptDead(ctx context.Context) error {
 	interrupted, err := p.Store.MarkInterrupted(ctx)
 	if err == nil {
@@ -46,7 +46,7 @@ func (p *Processes) InterruptDead(ctx context.Context) error {
 	return p.Settle(ctx)
 }
 
-// InterruptDeserted is interruptDead where a session of another process has runs left. It waits on the disk.
+// InterruptDeserted does the same if a session of another process has unfinished runs. It waits on the disk.
 func (p *Processes) InterruptDeserted(ctx context.Context, session event.SessionID) error {
 	deserted, err := p.Store.Deserted(ctx, session)
 	if err != nil || !deserted {
@@ -55,8 +55,8 @@ func (p *Processes) InterruptDeserted(ctx context.Context, session event.Session
 	return p.InterruptDead(ctx)
 }
 
-// InUse is the refusal of what only the process can do that has a session open, nil where no other living
-// process has it. It reads the store.
+// InUse is the error for an action that only the process with an open session can do. It is nil if no other living
+// process has the session open. It reads the store.
 func (p *Processes) InUse(ctx context.Context, session event.SessionID, what, hint string) error {
 	owner, err := p.Store.Owner(ctx, session)
 	if err != nil {
@@ -68,9 +68,9 @@ func (p *Processes) InUse(ctx context.Context, session event.SessionID, what, hi
 	return &fault.Error{Kind: fault.InUse, Detail: fmt.Sprintf("%s is open in %s", what, owner), Hint: hint}
 }
 
-// Explain says more of the refusal that this engine gave since it has no such session, run, proposal or question
-// open: in which process it is, an Error of the kind in_use, or that a run or a session has ended, which one of the
-// kind not_allowed says. Any other error stays as it is. It reads the store.
+// Explain adds to an error of this engine which says that a session, run, proposal or question is not open here. It
+// names the process that has it open, by an Error of the kind in_use, or says that the run or session has ended, by one
+// of the kind not_allowed. Any other error stays as it is. It reads the store.
 func (p *Processes) Explain(ctx context.Context, id string, failure error) error {
 	if !fault.Is(failure, fault.NotFound) {
 		return failure
@@ -101,7 +101,8 @@ func (p *Processes) Explain(ctx context.Context, id string, failure error) error
 	return failure
 }
 
-// endedSession is the refusal of what only an open session takes, for one that is stored. It says how to go on with it.
+// endedSession is the error for an action that needs an open session, when the session is only stored. It says how to
+// resume the session.
 func (p *Processes) endedSession(ctx context.Context, id event.SessionID) error {
 	runs, err := p.Store.Runs(ctx, id)
 	if err != nil {
@@ -123,13 +124,14 @@ func (p *Processes) endedSession(ctx context.Context, id event.SessionID) error 
 // Interrupted is a run that was cut off with its process.
 type Interrupted struct {
 	history.Run
-	// Parts are the runs to resume: the run itself, or the children of one that has no conversation of its own. There
-	// are none where nothing had begun.
+	// Parts are the runs to resume: the run itself, or its children if the run has no conversation of its own. There
+	// are none if nothing had begun.
 	Parts []event.RunID
 }
 
-// TakeInterrupted returns the runs at the top that were cut off with their process in sessions on any of the folders,
-// of which the user was not told yet. Whoever gets them has to tell: nobody gets them again. It waits on the disk.
+// TakeInterrupted returns the runs without a parent that were cut off with their process, in sessions on any of the
+// folders, and of which the user does not know yet. The caller must tell the user, since no later call returns them. It
+// waits on the disk.
 func (p *Processes) TakeInterrupted(ctx context.Context, roots []string) ([]Interrupted, error) {
 	rows, err := p.Store.TakeInterrupted(ctx, roots)
 	if err != nil {
@@ -149,7 +151,7 @@ func (p *Processes) TakeInterrupted(ctx context.Context, roots []string) ([]Inte
 	return list, nil
 }
 
-// parts are the runs to resume in the place of an interrupted one.
+// parts are the runs to resume in place of an interrupted one.
 func (p *Processes) parts(ctx context.Context, row store.Run) ([]event.RunID, error) {
 	has, err := p.Store.Resumable(ctx, row.ID)
 	if err != nil || has {
@@ -173,13 +175,13 @@ func (p *Processes) parts(ctx context.Context, row store.Run) ([]event.RunID, er
 	return list, nil
 }
 
-// Ended reports whether a run of whatever process is known to have ended. It reads the store.
+// Ended reports whether a run, of any process, is known to have ended. It reads the store.
 func (p *Processes) Ended(ctx context.Context, id event.RunID) bool {
 	row, err := p.Store.Run(ctx, id)
 	return err == nil && row.Status.Final()
 }
 
-// Wait waits for the end of a run that another process works on, as Wait does.
+// Wait waits for the end of a run on which another process works.
 func (p *Processes) Wait(ctx context.Context, id event.RunID) error {
 	session, err := p.Store.SessionOf(ctx, string(id))
 	if errors.Is(err, store.ErrNotFound) {

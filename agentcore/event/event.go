@@ -13,13 +13,13 @@ import (
 	"time"
 )
 
-// Event is one thing that happened, as it is stored, published and sent in `agent/event`
-// (schema/PROTOCOL.md). Events are values: nobody changes one after it was made.
+// Event is one thing that happened, as it is stored, published and sent in `agent/event` (schema/PROTOCOL.md). Events
+// are never changed after they were made.
 type Event struct {
 	// Seq numbers the stored events of one session from 1 without a gap. A transient event
 	// (see [Transient]) is not stored and carries the number of the last stored one.
 	Seq uint64
-	// Session and Run say whose event it is. Run is empty for an event of the whole session.
+	// Session and Run say to which session and run the event belongs. Run is empty for an event of the whole session.
 	Session SessionID
 	Run     RunID
 	// Time is when it happened, in UTC.
@@ -44,8 +44,8 @@ type Unknown struct {
 // EventType returns the type as it came.
 func (u Unknown) EventType() string { return u.Type }
 
-// Transient reports whether an event is published but not stored: the pieces of a message that
-// is still being written, progress, which the next event replaces, and what one reader alone is told.
+// Transient reports whether an event is published but not stored: pieces of an unfinished message, progress, which the
+// next event replaces, and events for only one reader.
 func Transient(b Body) bool {
 	switch b.(type) {
 	case TextDelta, ReasoningDelta, RunProgress, ToolCallProgress, EventsTrimmed:
@@ -65,7 +65,7 @@ type header struct {
 // MarshalJSON writes the envelope's members followed by the body's, in one object.
 func (e Event) MarshalJSON() ([]byte, error) {
 	if u, ok := e.Body.(Unknown); ok {
-		return u.Raw, nil // the raw text is the whole event, envelope included
+		return u.Raw, nil // the raw text is the whole event, with its envelope
 	}
 	head, err := json.Marshal(header{e.Seq, e.Session, e.Run, e.Time, e.Body.EventType()})
 	if err != nil {
@@ -134,9 +134,9 @@ func (s Status) Final() bool {
 	return false
 }
 
-// Outcome says how far the task of a run is done that has ended: by its end, by what cut it off (its reason), and by
-// what it handed over, nil for nothing. One that was cut off has not done all of it, whatever it says. It is empty
-// while the run has not ended.
+// Outcome says how far the task of an ended run is done: by the way it ended, the reason that cut it off, and its
+// result, nil for none. A run that was cut off has not completed its task, even if it says so. Outcome is empty for a
+// run that has not ended.
 func Outcome(status Status, reason string, handed *ChildResult) ChildStatus {
 	switch {
 	case !status.Final():
@@ -151,17 +151,18 @@ func Outcome(status Status, reason string, handed *ChildResult) ChildStatus {
 	return ChildStatusCompleted
 }
 
-// NoUsage returns the usage of nothing: no tokens, for a cost of 0. Sums start with it; in the zero Usage the cost is
-// unknown.
+// NoUsage returns the usage of nothing: no tokens, for a cost of 0. Sums start with it, since the cost in the zero
+// Usage is unknown.
 func NoUsage() Usage { return Usage{Cost: new(float64)} }
 
-// MaxTokens is the most tokens that are counted. Sums stay there; JSON and SQL have room for thousands of them.
+// MaxTokens is the largest number of tokens in a sum; larger sums are cut to it. JSON and SQL could add up thousands of
+// such sums.
 const MaxTokens = 1 << 44
 
-// maxCost is the same of US dollars.
+// maxCost is the largest cost in a sum, in US dollars.
 const maxCost = 1e12
 
-// Add returns the sum of two usages; the cost of the sum is unknown if either is. What can be no usage does not count,
+// Add returns the sum of two usages; the cost of the sum is unknown if either cost is. Impossible figures do not count,
 // see [Usage.Bounded].
 func (u Usage) Add(v Usage) Usage {
 	u, v = u.Bounded(), v.Bounded()
@@ -177,8 +178,8 @@ func (u Usage) Add(v Usage) Usage {
 	return sum.Bounded()
 }
 
-// Bounded returns the usage with every figure in the bounds that sums need, whoever made it: negative tokens are none,
-// and a cost that is negative or no number is unknown.
+// Bounded returns the usage with every figure within the bounds that sums need, wherever it comes from: negative tokens
+// become none, and a cost that is negative or no number becomes unknown.
 func (u Usage) Bounded() Usage {
 	for _, n := range []*int64{&u.InputTokens, &u.OutputTokens, &u.CachedTokens} {
 		*n = min(max(*n, 0), MaxTokens)
@@ -195,8 +196,8 @@ func (u Usage) Bounded() Usage {
 	return u
 }
 
-// FileURI returns the file: URI (RFC 8089) of an absolute path in this machine's notation. The name of a document that
-// has no file, such as "untitled:Untitled-1", is a URI already and stays as it is.
+// FileURI returns the file: URI (RFC 8089) of an absolute path in this machine's notation. The name of a document
+// without a file, such as "untitled:Untitled-1", is already a URI and stays as it is.
 func FileURI(path string) string {
 	if !filepath.IsAbs(path) {
 		return path

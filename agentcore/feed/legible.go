@@ -7,10 +7,11 @@ import (
 	"github.com/agentls/agentls/agentcore/permission"
 )
 
-// legible is an event as it may be shown: what comes from models, projects and servers could hold characters that
-// nobody sees, or that drive a terminal. Titles, activities and reasons are one line; notices, findings and reports
-// may have several. Verbatim are what is somebody's text and not a message about it: deltas, messages, prompts, the
-// output of a run and the details of a report; and names that programs compare, such as tools, models and URIs.
+// legible is an event as it may be shown. Text from models, projects and servers may contain characters that are
+// invisible, or that control a terminal. Titles, activities and reasons become one line; notices, findings and reports
+// may have several. Unchanged are texts that are shown for themselves and are not messages about something: deltas,
+// messages, prompts, the output of a run and the details of a report. Unchanged are also names that programs compare,
+// such as tools, models and URIs.
 func legible(body event.Body) event.Body {
 	line, text := permission.LegibleLine, permission.Legible
 	switch b := body.(type) {

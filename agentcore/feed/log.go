@@ -1,5 +1,5 @@
-// Package feed holds the events of a process in order of commit, and those who read them: each at its own speed,
-// without a gap and without a double.
+// Package feed holds the events of a process in the order of their commits, and their readers. Each reader reads at its
+// own speed, and gets each event exactly once.
 package feed
 
 import (
@@ -15,17 +15,17 @@ import (
 
 const (
 	// keptEvents and keptBytes bound what the log keeps in memory; it holds up to twice as much before it drops the
-	// older part. A reader that falls further behind gets the stored events from the store; the transient ones that it
-	// missed are no facts any more.
+	// older part. A reader that falls further behind gets the stored events from the store. It misses the transient
+	// events, which are out of date then.
 	keptEvents, keptBytes = 8192, 8 << 20
-	// storedEvents is how many events of a session the store keeps, and trimEvery after how many more the older ones
-	// go.
+	// storedEvents is how many events of a session the store keeps. trimEvery is after how many further events the
+	// older ones are removed.
 	storedEvents, trimEvery = 20_000, 1000
 )
 
-// Log is the published events of this process in order of commit. It owns the ring; the store's
-// writer appends, subscriptions read at their own speed, and nobody waits for a reader. Its methods may be called from
-// any goroutine.
+// Log holds the published events of this process in the order of their commits. It owns the ring: the store's writer
+// appends to it, subscriptions read it at their own speed, and nobody waits for a reader. Its methods may be called
+// from any goroutine.
 type Log struct {
 	store *store.Store  // set before anybody subscribes
 	ended chan struct{} // closed with the log
@@ -33,24 +33,24 @@ type Log struct {
 	mu     sync.Mutex
 	ring   []entry
 	first  uint64                     // position of ring[0]; positions count all events ever appended
-	bytes  int                        // about what ring holds
+	bytes  int                        // roughly the size of the ring's events
 	last   map[event.SessionID]uint64 // the number of each session's last event
 	grown  chan struct{}              // closed and replaced when the ring grows
 	closed bool
-	// untrimmed counts each session's events that were stored since its older ones were last removed, and long names
+	// untrimmed counts for each session the events that were stored since its older ones were last removed. long names
 	// the sessions with too many.
 	untrimmed map[event.SessionID]int
 	long      chan event.SessionID
-	// all are the readers of all sessions, from which nothing is trimmed that they have not read: they show this
-	// process to people, who would wait for the end of a run that was over.
+	// all are the readers of all sessions. Events that they have not read are not trimmed: these readers show this
+	// process to people, who would otherwise wait for the end of a run that has ended.
 	all []*Subscription
 }
 
 // entry is one event of the log.
 type entry struct {
 	event.Event
-	// unsaved says that the store failed. Such an event has no number, and only the readers of all sessions,
-	// who show this process to people, get it.
+	// unsaved says that the store failed. Such an event has no number. Only the readers of all sessions get it, since
+	// they show this process to people.
 	unsaved bool
 	bytes   int
 }
@@ -63,7 +63,8 @@ func New() *Log {
 	}
 }
 
-// Use gives the log the store that has the events which it does not keep. It is called once, before Subscribe and Trim.
+// Use gives the log the store with the events that the log itself does not keep. It is called once, before Subscribe
+// and Trim.
 func (l *Log) Use(s *store.Store) { l.store = s }
 
 // Append adds events that were committed, in their order. It does not wait.
@@ -75,12 +76,12 @@ func (l *Log) Append(events []event.Event) {
 	l.add(entries)
 }
 
-// AppendUnsaved adds an event that could not be stored, and that people have to hear of all the same. It does not wait.
+// AppendUnsaved adds an event that could not be stored, but of which people must hear. It does not wait.
 func (l *Log) AppendUnsaved(e event.Event) {
 	l.add([]entry{{Event: e, unsaved: true, bytes: weight(e.Body)}})
 }
 
-// weight is about how many bytes an event takes in memory; only texts without a bound are counted.
+// weight is roughly an event's size in memory, in bytes; only texts of unbounded length are counted.
 func weight(body event.Body) int {
 	const fixed = 256
 	switch b := body.(type) {
@@ -131,8 +132,8 @@ func (l *Log) add(entries []entry) {
 	l.grown = make(chan struct{})
 }
 
-// countLocked counts a stored event, and has its session trimmed after trimEvery of them. It waits for nobody: where
-// too much is to be trimmed already, the session's next event tries again.
+// countLocked counts a stored event, and asks for its session to be trimmed after trimEvery of them. It does not wait:
+// if too many sessions wait to be trimmed, the session's next event tries again.
 func (l *Log) countLocked(session event.SessionID) {
 	l.untrimmed[session]++
 	if l.untrimmed[session] < trimEvery {

@@ -13,31 +13,31 @@ import (
 	"github.com/agentls/agentls/agentcore/store"
 )
 
-// readEvents is how many events a reader gets from the store at a time, so that what it takes does not
-// grow with how far it is behind.
+// readEvents is how many events a reader gets from the store at a time, so that its memory does not grow with how far
+// it is behind.
 const readEvents = 100
 
 // ErrClosed ends a subscription when the engine is closed and everything was read.
 var ErrClosed = errors.New("the engine is closed")
 
-// Subscription reads events in order, without a gap and without a double. It belongs to one goroutine.
+// Subscription reads events in order, each exactly once. It belongs to one goroutine.
 type Subscription struct {
 	log     *Log
 	session event.SessionID // empty: all sessions of this process
-	// deserted, of a session that is not open in this process, looks whether its process still lives: all that is known
-	// of the session is what is stored.
+	// deserted checks whether the process of a session that is open elsewhere still lives. All that is known of such a
+	// session is in the store.
 	deserted func(context.Context) error
 	position uint64
-	behind   bool // the ring no longer, or not yet, has what the reader wants: ask the store
+	behind   bool // the ring no longer, or not yet, has the next event: read it from the store
 	seen     map[event.SessionID]uint64
-	read     map[event.SessionID]uint64 // seen as others may know it, by the log's lock, of a reader of all sessions
+	read     map[event.SessionID]uint64 // guarded by the log's lock; only for a reader of all sessions
 	backlog  []event.Event
 	follower follower
 }
 
-// Subscribe starts reading at the events behind number since of a session. A session that is not open in this process
-// comes with deserted, which stores the end of its runs where their process has died; of such a session the stored
-// events come. With an empty session it reads all sessions of this process from now on.
+// Subscribe starts reading at the events behind number since of a session. If the session is not open in this process,
+// deserted must be given: it stores the end of the session's runs if their process has died, and the reader gets the
+// stored events. With an empty session, it reads all sessions of this process from now on.
 func (l *Log) Subscribe(session event.SessionID, since uint64, deserted func(context.Context) error) *Subscription {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -54,11 +54,10 @@ func (l *Log) Subscribe(session event.SessionID, since uint64, deserted func(con
 	return s
 }
 
-// Next returns the next event. It waits until there is one, ctx ends or the engine is closed
-// ([ErrClosed]). It may read the disk when the reader is far behind. Where a reader of one session is so slow that the
-// store has trimmed what it wants, it gets an [event.EventsTrimmed] in the place of that. The error is of the kind
-// not_found once the session is not stored any more, where another process had it open. A reader of all sessions has to
-// go on until it gets an error, or to be closed.
+// Next returns the next event. It waits until there is one, ctx ends or the engine is closed ([ErrClosed]). It may read
+// the disk if the reader is far behind. If a reader of one session is so slow that the store has trimmed its next
+// events, it gets an [event.EventsTrimmed] in their place. The error is of the kind not_found once a session that
+// another process had open is no longer stored. A reader of all sessions must call Next until it gets an error, or be closed.
 func (s *Subscription) Next(ctx context.Context) (event.Event, error) {
 	next, err := s.next(ctx)
 	if s.session == "" {
@@ -140,13 +139,14 @@ func (s *Subscription) next(ctx context.Context) (event.Event, error) {
 	}
 }
 
-// missed reports whether there are stored events between the last one that a reader of one session has and this one.
+// missed reports whether stored events lie between e and the last event that a reader of one session got.
 func (s *Subscription) missed(e event.Event) bool {
 	return s.session != "" && e.Session == s.session && !event.Transient(e.Body) && e.Seq > s.seen[e.Session]+1
 }
 
-// wants drops the events of other sessions and those that the reader already has. A transient event carries the
-// number of the stored one before it: when the reader has a later one, from the store, it is news no more.
+// wants drops the events of other sessions, and events that the reader already has. A transient event has the number of
+// the stored event before it: if the reader already has a later event, from the store, the transient one is out of
+// date.
 func (s *Subscription) wants(e event.Event) bool {
 	if s.session != "" && e.Session != s.session {
 		return false
@@ -161,8 +161,8 @@ func (s *Subscription) wants(e event.Event) bool {
 	return true
 }
 
-// catchUp fills the backlog from the store with some of what was committed up to now. Once that is all of it, the
-// reader goes on at the end that the ring had before.
+// catchUp fills the backlog from the store with some of what was committed up to now. Once it has all of that, the
+// reader continues at the end that the ring had before.
 func (s *Subscription) catchUp(ctx context.Context, end uint64) error {
 	sessions := []event.SessionID{s.session}
 	if s.session == "" {
@@ -193,21 +193,20 @@ func (s *Subscription) catchUp(ctx context.Context, end uint64) error {
 }
 
 const (
-	// A session of another process is looked at after followSoon, then less and less often, but every followLate at
-	// least.
+	// Another process's session is checked again after followSoon, then at growing intervals up to followLate.
 	followSoon, followLate = 25 * time.Millisecond, 400 * time.Millisecond
-	// lookAfter is how often the reader of such a session sees to it that the process still lives.
+	// lookAfter is how often the reader of such a session checks that the process still lives.
 	lookAfter = time.Second
 )
 
-// follower is how far the reader of another process's session is with looking for news.
+// follower is the state of a reader that waits for news of another process's session.
 type follower struct {
 	pause  time.Duration
 	looked time.Time // when the process was last seen to live
 }
 
-// follow waits until something new is stored of a session that another process has open. Where that process has died,
-// its runs become interrupted, which is news.
+// follow waits until a new event of a session that another process has open is stored. If that process has died, its
+// runs become interrupted, which is a new event.
 func (s *Subscription) follow(ctx context.Context) error {
 	f := &s.follower
 	for {
@@ -237,7 +236,7 @@ func (s *Subscription) follow(ctx context.Context) error {
 			continue
 		}
 		f.looked = time.Now()
-		if err := s.deserted(ctx); err != nil && !errors.Is(err, store.ErrLocked) { // the next look does it
+		if err := s.deserted(ctx); err != nil && !errors.Is(err, store.ErrLocked) { // the next check does it
 			return err
 		}
 	}

@@ -7,14 +7,15 @@ import (
 	"github.com/agentls/agentls/agentcore/store"
 )
 
-// Writer hands rows and events of one session over to the store, to be committed together; the events are published
-// after that, and each as it may be shown. It is a value that any goroutine may use.
+// Writer gives rows and events of one session to the store, which commits them together. After that, the events are
+// published in the form in which they may be shown. A Writer is never changed; any goroutine may use it.
 type Writer struct {
 	Session event.SessionID
 	Store   *store.Store
 }
 
-// Submit waits while the store has too much to do. A failed commit ends the run, and is told by who opened the store.
+// Submit waits while the store has too much to do. A failed commit ends the run, and is reported by whoever opened the
+// store.
 func (w Writer) Submit(batch store.Batch, run event.RunID, bodies ...event.Body) *store.Commit {
 	return w.Store.Submit(w.with(batch, run, bodies))
 }

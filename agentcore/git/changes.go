@@ -20,28 +20,28 @@ const (
 	maxText = 1 << 20
 	// maxTexts bounds the old texts of all files together, in bytes.
 	maxTexts = 32 << 20
-	// maxFiles bounds the files that are told of.
+	// maxFiles bounds how many changed files are listed.
 	maxFiles = 2000
 	// submodule is the mode of a submodule, as git has it.
 	submodule = "160000"
-	// link is that of a symbolic link.
+	// link is the mode of a symbolic link.
 	link = "120000"
-	// nothing is the object that is none.
+	// nothing is the object id that stands for no object.
 	nothing = "0000000000000000000000000000000000000000"
 )
 
-// entry is a file as git tells of it: the objects at both ends, and what it is.
+// entry is a file as git lists it: the objects at both ends, and the kind of change.
 type entry struct {
 	path, from       string // relative to the top, with slashes; from is empty but for a rename
 	oldMode, newMode string
-	old, new         string // objects; nothing where there is none, or where new is the file itself
+	old, new         string // objects; nothing for no file, and for a new one that is read from the disk
 	shown            bool   // the new text is what the editor shows
 	untracked        bool
 }
 
-// Changes lists what has changed, sorted by path. The view shows the files of the working tree; what it does not show,
-// such as a file that may hold keys, is told without its texts. The error is a *fault.Error: InvalidRequest names a
-// revision that there is not.
+// Changes lists what has changed, sorted by path. The view shows the files of the working tree. A file that the view
+// does not show, such as a file that may contain keys, is listed without its texts. The error is a *fault.Error:
+// InvalidRequest names a revision that does not exist.
 func (r *Repository) Changes(ctx context.Context, view *workspace.View, scope Scope) ([]Change, error) {
 	entries, err := r.entries(ctx, view, scope)
 	if err != nil {
@@ -68,7 +68,7 @@ func (r *Repository) Changes(ctx context.Context, view *workspace.View, scope Sc
 	return changes, nil
 }
 
-// entries lists what may have changed, by names and objects alone.
+// entries lists the files that may have changed, by their names and objects only.
 func (r *Repository) entries(ctx context.Context, view *workspace.View, scope Scope) ([]entry, error) {
 	switch scope.Kind {
 	case Staged:
@@ -83,7 +83,7 @@ func (r *Repository) entries(ctx context.Context, view *workspace.View, scope Sc
 			return nil, err
 		}
 		parent, err := r.run(ctx, "", "rev-parse", "--quiet", "--verify", commit+"^1")
-		if err != nil { // the first commit has none
+		if err != nil { // the first commit has no parent
 			if parent, err = r.emptyTree(ctx); err != nil {
 				return nil, err
 			}
@@ -124,7 +124,7 @@ func (r *Repository) commit(ctx context.Context, revision string) (string, error
 			Hint: "name a branch, a tag or a commit of this repository", Cause: err,
 		}
 	}
-	// Behind --end-of-options, some versions of git repeat the option.
+	// With --end-of-options, some versions of git print the option, too.
 	fields := strings.Fields(out)
 	return fields[len(fields)-1], nil
 }
@@ -141,19 +141,19 @@ func (r *Repository) head(ctx context.Context) (string, error) {
 	return r.emptyTree(ctx)
 }
 
-// emptyTree is the object of a tree with nothing in it, which git knows without having it.
+// emptyTree is the object of an empty tree, which git knows even if it is not stored.
 func (r *Repository) emptyTree(ctx context.Context) (string, error) {
 	out, err := r.run(ctx, "", "hash-object", "-t", "tree", "--stdin")
 	return strings.TrimSpace(out), err
 }
 
-// index is what the index has and a tree has not.
+// index is the difference between a tree and the index.
 func (r *Repository) index(ctx context.Context, tree string) ([]entry, error) {
 	return r.raw(ctx, "diff-index", "--cached", "-M", "--ignore-submodules=dirty", tree)
 }
 
-// working is what the working tree and the editor may have and a tree has not. Which files of the index differ on disk
-// git tells by their times and sizes alone.
+// working is the possible difference between a tree and the working tree with the editor's texts. git tells by times
+// and sizes alone which files of the index differ on the disk.
 func (r *Repository) working(ctx context.Context, view *workspace.View, tree string) ([]entry, error) {
 	staged, err := r.index(ctx, tree)
 	if err != nil {
@@ -184,7 +184,7 @@ func (r *Repository) working(ctx context.Context, view *workspace.View, tree str
 		add(e)
 	}
 	for path := range strings.SplitSeq(strings.TrimRight(out, "\x00"), "\x00") {
-		if path != "" && !strings.HasSuffix(path, "/") { // else it is a repository of its own
+		if path != "" && !strings.HasSuffix(path, "/") { // a name with a slash at its end is a repository of its own
 			add(entry{path: path, old: nothing, new: nothing, untracked: true})
 		}
 	}
@@ -198,7 +198,7 @@ func (r *Repository) working(ctx context.Context, view *workspace.View, tree str
 	return all, nil
 }
 
-// typed lists the files that are as the index has them on disk, and open in the editor.
+// typed lists the files that are the same on disk as in the index, and are open in the editor.
 func (r *Repository) typed(ctx context.Context, view *workspace.View, known map[string]bool) ([]entry, error) {
 	args := []string{"ls-files", "--stage", "-z", "--"}
 	paths := len(args)
@@ -252,7 +252,7 @@ func (r *Repository) raw(ctx context.Context, command string, args ...string) ([
 	return list, nil
 }
 
-// texts reads the objects of entries, those that are not too large, in one process.
+// texts reads the objects of entries that are not too large, in one process.
 func (r *Repository) texts(ctx context.Context, entries []entry) (map[string][]byte, error) {
 	var ids []string
 	for _, e := range entries {
@@ -381,7 +381,7 @@ func isLink(path string) bool {
 
 const tooLarge = "it is too large"
 
-// textOf is the text of an object, or why there is none.
+// textOf is the text of an object, or the reason why there is none.
 func textOf(texts map[string][]byte, id string) (text, why string) {
 	data, ok := texts[id]
 	if !ok {
@@ -398,7 +398,7 @@ func (r *Repository) absolute(rel string) string {
 	return filepath.Join(r.Top, filepath.FromSlash(rel))
 }
 
-// Lines are the changed lines of the new text. Where lines were taken away, it is the line behind them, or the last.
+// Lines are the changed lines of the new text. For removed lines, it is the line behind them, or the last line.
 func (c Change) Lines() []Lines {
 	var list []Lines
 	last := len(workspace.Lines(c.New))
@@ -421,8 +421,8 @@ func (c Change) Diff(name string) string {
 	return change.Unified(name)
 }
 
-// On carries lines of the new text over to another version of it, such as the one that the editor shows. Those that it
-// lacks are left out.
+// On converts lines of the new text to another version of the text, such as the one that the editor shows. Lines that
+// the other version lacks are left out.
 func On(lines []Lines, text, other string) []Lines {
 	if text == other {
 		return lines
@@ -438,8 +438,8 @@ func On(lines []Lines, text, other string) []Lines {
 	return list
 }
 
-// carried is where the lines [start, end), 0-based, are behind hunks: what is left of them, and what stands in the
-// place of some of them.
+// carried is where the lines [start, end), 0-based, are after hunks: the lines that are left of them, with the lines
+// that replaced some of them.
 func carried(hunks []workspace.LineHunk, start, end int) (first, last int) {
 	first, last = start, end
 	for _, h := range hunks {

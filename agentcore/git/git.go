@@ -17,17 +17,18 @@ import (
 const (
 	// limit is how long one command of git may take.
 	limit = 30 * time.Second
-	// maxOutput bounds what one command says, in bytes.
+	// maxOutput bounds the output of one command, in bytes.
 	maxOutput = 64 << 20
 )
 
-// pins are options of git before its command: what a repository's configuration could start or reach is off.
+// pins are options for git before its command. They switch off what a repository's configuration could start or
+// contact.
 var pins = []string{
 	"--no-pager", "--literal-pathspecs", "-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false",
 	"-c", "protocol.allow=never", "-c", "core.quotePath=false", "-c", "safe.bareRepository=explicit",
 }
 
-// environment is that of git: the user's own, in which nothing asks, fetches or writes.
+// environment is the environment for git: the user's own, with settings by which git asks, fetches and writes nothing.
 func environment() []string {
 	return append(os.Environ(), "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1",
 		"GIT_EXTERNAL_DIFF=", "GIT_ASKPASS=", "GIT_TRACE=", "LC_ALL=C")
@@ -36,14 +37,14 @@ func environment() []string {
 // Repository is a work tree and its repository. Its methods may be called from any goroutine; each starts git and waits
 // for it.
 type Repository struct {
-	// Top is the folder of the work tree, absolute, as it is called from the folder that Find was asked about.
+	// Top is the folder of the work tree, absolute, by the name that it has from the folder that Find was given.
 	Top     string
 	program string
 }
 
-// Find finds the repository that a folder lies in, an absolute path. A program named git that lies in that folder or in
-// the work tree is not started. The error is a *fault.Error: NotFound where the folder is in no work tree or git is not
-// installed, else it says what git says, such as that the folder belongs to somebody else.
+// Find finds the repository that contains a folder, an absolute path. It does not start a program named git that lies
+// in that folder or in the work tree. The error is a *fault.Error: NotFound if the folder is in no work tree or git is
+// not installed; otherwise it says what git says, such as that the folder belongs to another user.
 func Find(ctx context.Context, dir string) (*Repository, error) {
 	program, ok := process.Find("git", []string{dir, cmp.Or(Top(dir), dir)})
 	if !ok {
@@ -63,13 +64,13 @@ func Find(ctx context.Context, dir string) (*Repository, error) {
 		}
 		return nil, err
 	}
-	// The way up keeps the name that the folder has here, which may lead through a link.
+	// Going up from dir keeps its name, even if that name contains a link.
 	r.Top = filepath.Join(dir, filepath.FromSlash(strings.TrimRight(out, "\r\n")))
 	return r, nil
 }
 
-// Top is the folder at or above one, an absolute path, that a repository is in; empty where there is none. It looks for
-// .git, and starts nothing.
+// Top is the folder of a repository, at or above a folder, which is an absolute path; empty if there is none. It looks
+// for .git, and starts nothing.
 func Top(folder string) string {
 	for at := folder; ; at = filepath.Dir(at) {
 		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {

@@ -11,23 +11,23 @@ type Kind string
 
 // The kinds of changes.
 const (
-	// Uncommitted is what the working tree and the editor have and HEAD has not, files that nobody has added included.
+	// Uncommitted is what the working tree and the editor have and HEAD has not, with files that were not added.
 	Uncommitted Kind = "uncommitted"
 	// Staged is what the next commit would bring.
 	Staged Kind = "staged"
-	// Base is what the working tree and the editor have and the last commit in common with a revision has not: what a
-	// branch brings, committed or not.
+	// Base is what the working tree and the editor have changed since the last common commit with a revision: the
+	// changes of a branch, committed or not.
 	Base Kind = "base"
 	// Commit is what one commit brings, against its first parent.
 	Commit Kind = "commit"
 )
 
-// Scope says which changes are meant. It is a value; the zero value means none.
+// Scope says which changes are meant. It is never changed; the zero value means none.
 type Scope struct {
 	Kind Kind
-	// Revision is the one of Base and Commit, as gitrevisions(7) has it; empty for the others.
+	// Revision is the revision for Base and Commit, in the notation of gitrevisions(7); empty for other kinds.
 	Revision string
-	// Below leaves out what is in none of these files and folders, absolute; none means all of the work tree.
+	// Below limits the changes to these files and folders, absolute; if it is empty, all of the work tree counts.
 	Below []string
 }
 
@@ -65,7 +65,7 @@ func (s Scope) holds(path string) bool {
 	})
 }
 
-// Status is what has become of a file.
+// Status is what has happened to a file.
 type Status string
 
 // The statuses of a file.
@@ -83,9 +83,10 @@ type Change struct {
 	// From is where a renamed file was, absolute; empty for others.
 	From   string
 	Status Status
-	// Untracked says that nobody has added the file yet.
+	// Untracked says that the file was not added yet.
 	Untracked bool
-	// Why says why there is no text to compare, such as that it is not a text file or too large; empty where there is.
+	// Why says why there is no text to compare, such as that the file is too large or no text file; empty if there is
+	// one.
 	Why string
 	// Old and New are its texts, empty where there is none.
 	Old, New string

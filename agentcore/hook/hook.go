@@ -1,6 +1,6 @@
-// Package hook holds the formats of lifecycle hooks, the commands that run at points of a run's life: the events, what
-// a hook gets on its standard input, which hooks a matcher picks, and what the exit code and the output of one mean. It
-// runs nothing. A leaf.
+// Package hook holds the formats of lifecycle hooks, which are commands that run at points of a run's life: the events,
+// a hook's standard input, which hooks a matcher selects, and the meaning of a hook's exit code and output. It runs
+// nothing, and imports no other package of agentls.
 //
 // The field names are those that scripts for Claude Code read and write (its "Hooks reference"), as far as they mean
 // anything here.
@@ -28,9 +28,9 @@ const (
 	PostToolUse Event = "PostToolUse"
 	// PreCompact is before a conversation is summed up to make room.
 	PreCompact Event = "PreCompact"
-	// SubagentStop is after the last word of a child run.
+	// SubagentStop is after the last message of a child run.
 	SubagentStop Event = "SubagentStop"
-	// Stop is after the last word of a run that the user started.
+	// Stop is after the last message of a run that the user started.
 	Stop Event = "Stop"
 )
 
@@ -101,8 +101,8 @@ type Input struct {
 	Source string `json:"source,omitempty"`
 	// Trigger is "auto", in PreCompact.
 	Trigger string `json:"trigger,omitempty"`
-	// StopActive tells, in Stop and SubagentStop, that the run goes on only because such a hook wanted it; LastMessage
-	// is its last word.
+	// StopActive says, in Stop and SubagentStop, that the run continued only because such a hook wanted it; LastMessage
+	// is its last message.
 	StopActive  *bool  `json:"stop_hook_active,omitempty"`
 	LastMessage string `json:"last_assistant_message,omitempty"`
 	// Reason is the limit that ended the run, in Stop and SubagentStop; none where it had nothing more to do.
@@ -129,7 +129,8 @@ type Result struct {
 	Suggestions []string `json:"suggestions"`
 	Iterations  int      `json:"iteration_count"`
 	DurationMs  int64    `json:"duration_ms"`
-	// Tokens are those sent and received, without those that the provider's cache served; its children included.
+	// Tokens are the tokens that were sent and received, without those that the provider's cache served; children's
+	// tokens count.
 	Tokens int64 `json:"tokens"`
 	// Cost is in US dollars; none where it is not known.
 	Cost *float64 `json:"cost,omitempty"`
@@ -159,8 +160,8 @@ func (i Input) Encode() ([]byte, error) {
 // fileTools are the tools whose path scripts look for in tool_input.file_path, as an absolute path.
 var fileTools = []string{"read", "write", "edit", "notebook_edit"}
 
-// WithFilePath returns the arguments of a call with file_path added, where the tool is one for a single file: scripts
-// that were written for Claude Code read it there. path is absolute; "" adds nothing.
+// WithFilePath returns the arguments of a call with file_path added, if the tool is one for a single file: scripts that
+// were written for Claude Code read the path there. path is absolute; "" adds nothing.
 func WithFilePath(tool string, arguments json.RawMessage, path string) json.RawMessage {
 	if path == "" || !slices.Contains(fileTools, tool) {
 		return arguments
@@ -181,7 +182,7 @@ func WithFilePath(tool string, arguments json.RawMessage, path string) json.RawM
 	return added
 }
 
-// Title is a hook's command as people know it: without the shell that it is for.
+// Title is a hook's command as people know it: without the shell that runs it.
 func Title(command []string) string {
 	if len(command) == 3 && command[0] == "sh" && command[1] == "-c" {
 		return command[2]

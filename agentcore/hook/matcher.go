@@ -10,17 +10,17 @@ import (
 // maxMatcher is the longest matcher, in bytes.
 const maxMatcher = 4096
 
-// Matcher says which tools, or which agents, a hook is for. It is immutable; the zero Matcher is for all.
+// Matcher says for which tools, or which agents, a hook runs. It is immutable; the zero Matcher selects all.
 type Matcher struct {
 	names    []string
-	folded   []string // the same
+	folded   []string // the same names in one spelling
 	patterns []*regexp.Regexp
-	some     bool // else all
+	some     bool // false: the matcher selects all
 }
 
-// ParseMatcher reads a matcher. "" and "*" are for all; otherwise it is names with "|" between them, each in any
-// spelling, or regular expressions (Go's regexp/syntax) for the whole name, whatever its case. The error says which
-// part is wrong.
+// ParseMatcher reads a matcher. "" and "*" select all. Other texts are names with "|" between them, each in any
+// spelling, or regular expressions (Go's regexp/syntax) for the whole name, in any case of letters. The error says
+// which part is wrong.
 func ParseMatcher(text string) (Matcher, error) {
 	text = strings.TrimSpace(text)
 	if text == "" || text == "*" {
@@ -31,7 +31,7 @@ func ParseMatcher(text string) (Matcher, error) {
 	}
 	parts := []string{text}
 	if !strings.ContainsAny(text, `()[]{}\`) {
-		parts = strings.Split(text, "|") // what stands in brackets is not to be cut apart
+		parts = strings.Split(text, "|") // a "|" in brackets must not split an expression
 	}
 	m := Matcher{some: true}
 	for _, part := range parts {
@@ -42,7 +42,7 @@ func ParseMatcher(text string) (Matcher, error) {
 		case plain(part):
 			m.names, m.folded = append(m.names, part), append(m.folded, fold(part))
 		default:
-			_, err := regexp.Compile(part) // alone, for the error
+			_, err := regexp.Compile(part) // each part by itself, so that the error names it
 			var pattern *regexp.Regexp
 			if err == nil {
 				pattern, err = regexp.Compile(`(?i)^(?:` + part + `)$`)
@@ -59,7 +59,7 @@ func ParseMatcher(text string) (Matcher, error) {
 // Names returns the alternatives that are plain names, as they are written.
 func (m Matcher) Names() []string { return slices.Clone(m.names) }
 
-// Match reports whether the matcher is for something that has these spellings.
+// Match reports whether the matcher selects something with these spellings.
 func (m Matcher) Match(spellings ...string) bool {
 	if !m.some {
 		return true
@@ -79,7 +79,7 @@ func plain(part string) bool {
 	})
 }
 
-// separators are what the spellings of a name differ by.
+// separators are the characters in which spellings of a name differ.
 var separators = strings.NewReplacer("_", "", "-", "")
 
 // fold makes the spellings of a name equal.

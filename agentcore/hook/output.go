@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// MaxOutput is how much of each of its two outputs a hook may fill, in bytes; JSON that is longer is not read.
+	// MaxOutput bounds each of the two outputs of a hook, in bytes; longer JSON is not read.
 	MaxOutput = 32 << 10
 	// MaxText is the longest text that one hook puts before the model, in bytes.
 	MaxText = 16 << 10
@@ -18,7 +18,7 @@ const (
 
 // Exit is how a hook ended.
 type Exit struct {
-	// Code is the exit code, without a meaning where one of the next two says more.
+	// Code is the exit code, which means nothing if one of the next two fields is set.
 	Code int
 	// Signal is the name of the signal that ended it, such as "SIGSEGV"; empty where it ended by itself.
 	Signal string
@@ -28,17 +28,17 @@ type Exit struct {
 	Failure error
 	// Stdout and Stderr are what it put out, any bytes.
 	Stdout, Stderr []byte
-	// Cut tells that Stdout is not all of it.
+	// Cut says that Stdout is not the whole output.
 	Cut bool
 }
 
 // Outcome is what a hook's end means. All texts are valid UTF-8 without control characters other than newlines and
 // tabs, and bounded.
 type Outcome struct {
-	// Block rejects what the event is about: the call, the start, or the end. Reason says why; it is for the model.
+	// Block rejects the event's action: the call, the start, or the end. Reason says why, for the model.
 	Block  bool
 	Reason string
-	// Ask wants the user to be asked for the call, for the reason that AskReason says.
+	// Ask requires the user to be asked about the call, with AskReason as the reason.
 	Ask       bool
 	AskReason string
 	// Context is for the model.
@@ -95,7 +95,7 @@ func (e Event) answer(x Exit) Outcome {
 		if a != (answer{}) {
 			return e.decide(a)
 		}
-		// JSON that says nothing to agentls is text.
+		// JSON without any member that agentls knows counts as text.
 	}
 	var o Outcome
 	switch e {
@@ -108,7 +108,7 @@ func (e Event) answer(x Exit) Outcome {
 	return o
 }
 
-// answer is what a hook may say in JSON, each with the spelling of Claude Code, too.
+// answer is what a hook may say in JSON. Each member may also have Claude Code's spelling.
 type answer struct {
 	Decision       string   `json:"decision"`
 	Reason         string   `json:"reason"`
@@ -144,7 +144,7 @@ func (v *verdict) UnmarshalJSON(text []byte) error {
 	return fmt.Errorf("continue is %.40s, not true or false", text)
 }
 
-// present tells that there is a value.
+// present says whether a member has a value.
 type present bool
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -171,7 +171,7 @@ func (e Event) decide(a answer) Outcome {
 	}
 	switch permission := strings.ToLower(first(a.Permission, a.Specific.Permission)); {
 	case permission == "" || permission == "allow":
-		// A hook allows nothing: the rules decide.
+		// A hook cannot allow a call: the rules decide.
 	case e != PreToolUse:
 		wrong("a permission decision counts in PreToolUse alone")
 	case permission == "deny":
@@ -229,8 +229,8 @@ func withDetail(what, stderr string) string {
 	return what
 }
 
-// clean makes a text fit for models and people: terminal escapes and other control characters go, and what is too long
-// is cut.
+// clean makes a text fit for models and people: it removes terminal escapes and other control characters, and cuts a
+// text that is too long.
 func clean(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if r != '\n' && r != '\t' && unicode.IsControl(r) {

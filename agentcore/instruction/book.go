@@ -12,20 +12,20 @@ import (
 )
 
 const (
-	// MaxDepth is how many imports may lie one below the other.
+	// MaxDepth is how deep imports may be nested.
 	MaxDepth = 5
-	// maxFolders bounds the folders that are looked into for the files at hand, and maxTexts the texts of one set.
+	// maxFolders bounds the folders that are searched for the files at hand, and maxTexts the texts of one set.
 	maxFolders = 1000
 	maxTexts   = 200
 )
 
 // Reader reads for a [Book]. Its methods may be called from any goroutine.
 type Reader interface {
-	// Read returns the text of a file as the editor shows it, without what nobody sees in it, and how many such
-	// characters those were. root is the workspace folder that it counts in, "" for a file of the user's. The error is
-	// fs.ErrNotExist where there is no such file; any other one says why the file is refused.
+	// Read returns the text of a file as the editor shows it, without invisible characters, and how many of these it
+	// had. root is the workspace folder for which the file counts, "" for a file of the user's. The error is
+	// fs.ErrNotExist if there is no such file; any other error says why the file is refused.
 	Read(root, name string) (text string, unseen int, err error)
-	// List returns the names of the files right in a folder of a workspace folder; none where there is no such folder.
+	// List returns the names of the files directly in a folder of a workspace folder; none if there is no such folder.
 	List(root, dir string) []string
 }
 
@@ -42,14 +42,14 @@ type Places struct {
 type Text struct {
 	// Path is absolute.
 	Path string
-	// Root is the workspace folder that it counts in, "" for the user's own.
+	// Root is the workspace folder for which it counts, "" for the user's own.
 	Root string
-	// By is the file that imports it, absolute, "" for one that counts by its name.
+	// By is the file that imports it, absolute; "" for a file that counts by its own name.
 	By string
-	// Body is the text, or what is left of it, and Size how long it is uncut, in bytes.
+	// Body is the text, or the part that was not cut off, and Size is its uncut length, in bytes.
 	Body string
 	Size int
-	// Unseen is how many characters were taken out that nobody sees.
+	// Unseen is how many invisible characters were removed.
 	Unseen int
 }
 
@@ -63,7 +63,7 @@ type Omitted struct {
 	Why string
 	// Fault reports whether somebody should mend it.
 	Fault bool
-	// other says that it counts for other files than those at hand.
+	// other says that the file counts only for files other than those at hand.
 	other bool
 }
 
@@ -71,12 +71,12 @@ type Omitted struct {
 type Set struct {
 	Texts   []Text
 	Omitted []Omitted
-	// Max is what all together may hold, in bytes; 0 before [Set.Bound].
+	// Max is how many bytes all texts together may have; 0 before [Set.Bound].
 	Max int
 }
 
-// Book is what a tree of runs knows of the instructions of a workspace: each file is read once, so that all of them are
-// told the same. Its methods may be called from any goroutine.
+// Book is what a tree of runs knows of the workspace's instructions. It reads each file only once, so that all these
+// runs get the same texts. Its methods may be called from any goroutine.
 type Book struct {
 	places Places
 	reader Reader
@@ -98,8 +98,8 @@ func NewBook(places Places, reader Reader) *Book {
 	return &Book{places: places, reader: reader, pages: map[string]page{}, lists: map[string][]string{}}
 }
 
-// For returns what holds for work on files, absolute: the user's own, those of the workspace folders, and those of each
-// folder down to the files. It reads what was not read yet.
+// For returns the instructions for work on files, absolute: the user's own, those of the workspace folders, and those
+// of each folder down to the files. It reads what was not read yet.
 func (b *Book) For(files ...string) Set {
 	c := collector{book: b, seen: map[string]bool{}, said: map[string]string{}}
 	for _, name := range b.places.User {
@@ -118,7 +118,7 @@ func (b *Book) For(files ...string) Set {
 	return c.set
 }
 
-// Beyond returns what holds for work on a file, absolute, and is not among the files that are known, by path.
+// Beyond returns the instructions for work on a file, absolute, that are not among the files in known, by path.
 func (b *Book) Beyond(known map[string]bool, file string) Set {
 	c := collector{book: b, seen: map[string]bool{}, said: map[string]string{}, known: known}
 	for _, dir := range b.folders([]string{file}) {
@@ -141,7 +141,7 @@ func (b *Book) Has(file string) bool {
 	return ok && p.err == nil
 }
 
-// Import returns what a file gets by one of its imports, which is read as all others are.
+// Import returns what a file gets by one of its imports. It reads the imported files as [Book.For] does.
 func (b *Book) Import(file string, i Import) Set {
 	c := collector{book: b, seen: map[string]bool{}, said: map[string]string{}}
 	c.imported(b.root(file), file, i, []string{file})
@@ -151,8 +151,8 @@ func (b *Book) Import(file string, i Import) Set {
 // folder is a folder whose instructions count, and the workspace folder that it lies in.
 type folder struct{ root, path string }
 
-// folders are the workspace folders, those with the files last, and what lies between them and the files, the nearest
-// last. A file's own name is among them, since it may be a folder.
+// folders are the workspace folders, with those of the files last, and the folders between them and the files, the
+// nearest last. A file's own name is among them, since it may be a folder.
 func (b *Book) folders(files []string) []folder {
 	var at, list []folder
 	for _, root := range b.places.Roots {
@@ -226,12 +226,12 @@ func (b *Book) list(root, dir string) []string {
 type collector struct {
 	book  *Book
 	set   Set
-	known map[string]bool   // by path: what is not to be given again
+	known map[string]bool   // by path: the files that are not to be given again
 	seen  map[string]bool   // by path
-	said  map[string]string // which file said a text
+	said  map[string]string // by text: the file that has given it
 }
 
-// take takes a file that counts by its name.
+// take adds a file that counts by its own name.
 func (c *collector) take(root, name string) { c.add(root, name, "", nil) }
 
 // omit notes a file that is not given.
@@ -241,8 +241,8 @@ func (c *collector) omit(name, by, why string, fault bool) {
 	}
 }
 
-// add takes a file and what it imports. by is the import that leads to it, nil for none, and above are the files that
-// import it, the nearest last.
+// add adds a file and what it imports. from is the file that imports it, "" for none, and above are all the files on
+// the way to it, the nearest last.
 func (c *collector) add(root, name, from string, above []string) {
 	if slices.Contains(above, name) {
 		c.omit(name, from, "imports itself in a circle", true)
@@ -288,7 +288,7 @@ func (c *collector) add(root, name, from string, above []string) {
 	}
 }
 
-// imported takes a file that another one imports.
+// imported adds a file that another file imports.
 func (c *collector) imported(root, from string, i Import, above []string) {
 	name, ok := i.Resolve(from, c.book.places.Home)
 	if ok && root != "" {
@@ -314,7 +314,7 @@ func (c *collector) imported(root, from string, i Import, above []string) {
 	}
 }
 
-// scoped takes the files of .github/instructions that are for the files at hand.
+// scoped adds the files of .github/instructions that apply to the files at hand.
 func (c *collector) scoped(root string, files []string) {
 	dir := filepath.Join(root, filepath.FromSlash(copilotFolder))
 	for _, base := range c.book.list(root, dir) {
@@ -324,7 +324,7 @@ func (c *collector) scoped(root string, files []string) {
 		name := filepath.Join(dir, base)
 		p := c.book.page(root, name)
 		if p.err != nil {
-			c.take(root, name) // which tells why
+			c.take(root, name) // take notes the reason why the file cannot be read
 			continue
 		}
 		scope := ScopeOf(p.text)

@@ -8,9 +8,9 @@ import (
 )
 
 const (
-	// maxNamed is how many files that are left out whole are named to a model.
+	// maxNamed is how many completely omitted files are named to a model.
 	maxNamed = 20
-	// longLine is the length of a line, in bytes, from which on a text may be cut inside of it.
+	// longLine is the length of a line, in bytes, above which a text may be cut inside of the line.
 	longLine = 400
 )
 
@@ -23,8 +23,8 @@ func (s Set) Size() int {
 	return n
 }
 
-// Bound cuts the set to so many bytes: the furthest texts first, which count least. Of a text that is cut its beginning
-// stays, in whole lines.
+// Bound cuts the set to so many bytes, beginning with the furthest texts, which count least. A text that is cut keeps
+// its beginning, in whole lines.
 func (s Set) Bound(most int) Set {
 	over := s.Size() - most
 	s.Texts, s.Max = slices.Clone(s.Texts), most
@@ -47,8 +47,8 @@ func (s Set) Bound(most int) Set {
 	return s
 }
 
-// Lines say for people which files are given, each with its length and what is cut, and which are not, and why; those
-// that are for other files are left out. shown is the name of a file as people know it.
+// Lines say for people which files are given, each with its length and how much is cut, and which files are omitted,
+// and why. Files that only apply to other files are left out. shown is the name of a file as people know it.
 func (s Set) Lines(shown func(name string) string) []string {
 	var list []string
 	for _, t := range s.Texts {
@@ -85,7 +85,7 @@ func (s Set) And(more Set) Set {
 	}
 }
 
-// Paths are the files of the set, those that are omitted too, unless they are for other files.
+// Paths are the files of the set, with omitted ones, except for files that apply to other files only.
 func (s Set) Paths() []string {
 	var list []string
 	for _, t := range s.Texts {
@@ -99,7 +99,7 @@ func (s Set) Paths() []string {
 	return list
 }
 
-// closing cannot end the block that a text stands in.
+// closing makes a text unable to end the block around it.
 var closing = strings.NewReplacer("</instructions", `<\/instructions`)
 
 // introduction says what the texts are, once in a conversation.
@@ -107,8 +107,8 @@ const introduction = "What the user and the people of this project ask of whoeve
 	"file. It is about how to work; it grants no permission. Where two differ, the later one counts; above them all, " +
 	"what the user tells you."
 
-// Write writes the set for a model, "" where there is nothing. shown is the name of a file as the model knows it. first
-// says that the model was given none before.
+// Write writes the set for a model, "" for an empty set. shown is the name of a file as the model knows it. first says
+// that the model was not given instructions before.
 func (s Set) Write(shown func(name string) string, first bool) string {
 	if len(s.Texts) == 0 {
 		return ""

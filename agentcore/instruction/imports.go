@@ -17,15 +17,15 @@ type Import struct {
 	Start, End int
 }
 
-// IsPath reports whether a name can hardly be anything else than a path. `@team` and `@types/node` may be one, and are
-// imports only where there is such a file.
+// IsPath reports whether a name is almost certainly a path. `@team` and `@types/node` may be paths, and count as
+// imports only if such a file exists.
 func (i Import) IsPath() bool {
 	return strings.HasPrefix(i.Name, ".") || strings.HasPrefix(i.Name, "/") || strings.HasPrefix(i.Name, "~/") ||
 		strings.Contains(path.Base(i.Name), ".")
 }
 
-// Imports finds the imports of a Markdown text, at most 100. What is code is none, whether in a fence or between
-// backticks.
+// Imports finds the imports of a Markdown text, at most 100. An "@" in code, in a fence or between backticks, is no
+// import.
 func Imports(text string) []Import {
 	var list []Import
 	fence := ""
@@ -54,7 +54,7 @@ func Imports(text string) []Import {
 	return list
 }
 
-// fenceOf is the row of backticks or tildes that a line begins with, "" where it is no fence.
+// fenceOf is the row of backticks or tildes at the beginning of a line, "" if the line is no fence.
 func fenceOf(line string) string {
 	for _, mark := range []string{"`", "~"} {
 		rest := strings.TrimLeft(line, mark)
@@ -89,7 +89,7 @@ func importsOf(list []Import, line string, offset int) []Import {
 	return list
 }
 
-// onlyImport is the import that a text consists of; ok is false where it says anything else.
+// onlyImport is the import of a text that contains nothing else; ok is false for any other text.
 func onlyImport(text string, imports []Import) (one Import, ok bool) {
 	if len(imports) != 1 {
 		return Import{}, false
@@ -98,8 +98,8 @@ func onlyImport(text string, imports []Import) (one Import, ok bool) {
 	return one, strings.TrimSpace(text[:one.Start]+text[one.End:]) == ""
 }
 
-// Resolve is the absolute path that an import of a file means; home is the user's home folder, "" for none. ok is false
-// where it means none.
+// Resolve is the absolute path that an import in a file means; home is the user's home folder, "" for none. ok is false
+// if the import means no path.
 func (i Import) Resolve(from, home string) (name string, ok bool) {
 	rest, ofHome := strings.CutPrefix(i.Name, "~/")
 	native := filepath.FromSlash(i.Name)

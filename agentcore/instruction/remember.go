@@ -9,17 +9,18 @@ import (
 const (
 	// MaxRemembered bounds one thing that is remembered, in bytes.
 	MaxRemembered = 500
-	// maxRemembering bounds the file that it is put into, in bytes: whoever works in its folder reads all of it.
+	// maxRemembering bounds the file with what is remembered, in bytes: every agent that works in its folder reads all
+	// of it.
 	maxRemembering = 32 << 10
-	// remembered is the heading that things are remembered under.
+	// remembered is the heading above what is remembered.
 	remembered = "Remembered"
 )
 
-// Remembering is the name of the file of a folder that things are remembered in.
+// Remembering is the name of the file in which a folder's agents remember things.
 const Remembering = "AGENTS.md"
 
-// Remember returns the text of a file of instructions, "" for a new one, with one thing more under the heading
-// "Remembered", as an item of a list. The error says why it is not put there.
+// Remember returns the text of a file of instructions, "" for a new one, with another item in the list under the
+// heading "Remembered". The error says why the item is not added.
 func Remember(text, thing string) (string, error) {
 	thing = strings.TrimSpace(strings.TrimLeft(strings.Join(strings.Fields(thing), " "), "-*# "))
 	switch {
@@ -67,5 +68,5 @@ func Remember(text, thing string) (string, error) {
 	return head + item + tail, nil
 }
 
-// bare is a line without what marks it as an item, and without the point at its end.
+// bare is a line without the marker of a list and without the full stop at its end.
 func bare(line string) string { return strings.TrimRight(strings.TrimLeft(line, "-* \t"), ". \t") }

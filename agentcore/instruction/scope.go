@@ -25,10 +25,10 @@ var names = []string{"AGENTS.md", "CLAUDE.md", "GEMINI.md"}
 // Named are the files and folders of a workspace folder that hold instructions, as slash paths.
 func Named() []string { return append(append([]string{}, names...), ofRoot...) }
 
-// ofRoot are the files and the folder that count in a workspace folder alone, in order.
+// ofRoot are the files and the folder that count only in a workspace folder, in order.
 var ofRoot = []string{claudeFile, copilotFile, copilotFolder}
 
-// OfFolders are the names of the files that hold instructions in whatever folder they lie.
+// OfFolders are the names of the files that hold instructions in any folder.
 func OfFolders() []string { return append([]string{}, names...) }
 
 // Is reports whether a file holds instructions, by its absolute path.
@@ -42,14 +42,14 @@ func Is(name string) bool {
 	return strings.HasSuffix(slashed, "/"+copilotFile) || IsScoped(name)
 }
 
-// Importing reports whether the imports of a file with instructions are followed, by its absolute path: Copilot's own
-// files have none.
+// Importing reports whether imports are followed in a file with instructions, by its absolute path: Copilot's own files
+// have no imports.
 func Importing(name string) bool {
 	slashed := filepath.ToSlash(name)
 	return !IsScoped(name) && !strings.HasSuffix(slashed, "/"+copilotFile)
 }
 
-// IsScoped reports whether a file holds instructions for certain files alone, by its absolute path: one of
+// IsScoped reports whether a file, by its absolute path, holds instructions that apply only to certain files: a file of
 // .github/instructions.
 func IsScoped(name string) bool {
 	slashed := filepath.ToSlash(name)
@@ -66,7 +66,7 @@ type Glob struct {
 
 // Scope is the frontmatter of a file of .github/instructions.
 type Scope struct {
-	// Globs are those of applyTo, in order; none means that the file is given to nobody.
+	// Globs are the globs of applyTo, in order; without globs, no agent gets the file.
 	Globs []Glob
 	// Written reports whether there is an applyTo.
 	Written bool
@@ -74,8 +74,8 @@ type Scope struct {
 	Body int
 }
 
-// ScopeOf reads the frontmatter. It takes what YAML would refuse, too: most people write `applyTo: **/*.go` without
-// quotes.
+// ScopeOf reads the frontmatter. It also accepts frontmatter that is not valid YAML: most people write `applyTo:
+// **/*.go` without quotes.
 func ScopeOf(text string) Scope {
 	var s Scope
 	rest, ok := strings.CutPrefix(strings.TrimPrefix(text, "\ufeff"), "---")
@@ -112,7 +112,8 @@ func ScopeOf(text string) Scope {
 	return found
 }
 
-// globs adds the globs of a value, which begins at an offset: with commas between them, which may stand in braces.
+// globs adds the globs of a value that begins at an offset. The globs have commas between them, and may have commas in
+// braces.
 func (s *Scope) globs(value string, offset int) {
 	depth, from := 0, 0
 	add := func(to int) {
@@ -147,7 +148,8 @@ func (g Glob) pattern() string { return strings.TrimPrefix(strings.TrimPrefix(g.
 // everything reports whether the glob is for all files.
 func (g Glob) everything() bool { return g.Text == "**" || g.Text == "**/*" || g.Text == "*" }
 
-// Matches reports whether a file is meant, by its slash path below the workspace folder. A broken glob means none.
+// Matches reports whether the glob matches a file, by its slash path below the workspace folder. A broken glob matches
+// none.
 func (g Glob) Matches(rel string) bool {
 	if !g.Valid() {
 		return false

@@ -17,8 +17,8 @@ const (
 	maxHeader = 4 << 10
 )
 
-// codec is the framing of LSP's base protocol. It takes what servers really send: headers in any case, line ends
-// without CR, and lines in front of a header, which some print as a greeting.
+// codec is the framing of LSP's base protocol. It accepts what real servers send: headers in any case, line ends
+// without CR, and lines before a header, since some servers print a greeting.
 type codec struct{}
 
 // WriteObject implements jsonrpc2.ObjectCodec.

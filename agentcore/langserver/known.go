@@ -48,8 +48,8 @@ var languages = map[string]string{
 	".swift": "swift", ".dart": "dart", ".scala": "scala", ".nix": "nix", ".tf": "terraform",
 }
 
-// WellKnown are the language servers that are used where they are installed. Of two for the same files the first one is
-// taken.
+// WellKnown are the language servers that are used if they are installed. Of two servers for the same files, the first
+// one is used.
 func WellKnown() []Server {
 	return []Server{
 		{Name: "go", Command: []string{"gopls"}, Files: []string{"*.go"}},

@@ -1,5 +1,5 @@
-// Package langserver asks language servers for definitions, references and symbols, on texts that may not be on the
-// disk. It speaks the client's side of the Language Server Protocol, as far as that takes.
+// Package langserver asks language servers for definitions, references and symbols, in texts that may differ from the
+// disk. It implements as much of the client's side of the Language Server Protocol as that needs.
 package langserver
 
 import (
@@ -27,9 +27,9 @@ import (
 const (
 	// startTime bounds the answer to initialize.
 	startTime = time.Minute
-	// busyTime is how long an answer is waited for that has nothing while the server is still reading the project.
+	// busyTime is how long an empty answer is not believed while the server is still reading the project.
 	busyTime = 45 * time.Second
-	// maxFound bounds what is taken of an answer.
+	// maxFound bounds how many places of an answer are used.
 	maxFound = 5000
 )
 
@@ -38,7 +38,7 @@ type Place struct {
 	Path                  string
 	Line, Column          int
 	EndLine, EndColumn    int
-	Name, Kind, Container string // of a symbol; empty where it is only a place
+	Name, Kind, Container string // only for a symbol
 }
 
 // Text is a text that the server is to see.
@@ -47,27 +47,27 @@ type Text struct {
 	Text string
 }
 
-// Options say what a server is told.
+// Options say what a server is told at its start.
 type Options struct {
 	// Roots are the workspace folders, absolute.
 	Roots []string
 	// Server is what is known of it.
 	Server Server
-	// Read returns the text of a file as the one who asks sees it, for counting columns; ok is false for a file that
+	// Read returns the text of a file as the asking run sees it, for counting columns; ok is false for a file that
 	// cannot be read.
 	Read func(path string) (text string, ok bool)
 }
 
-// Client is a connection to one server. Its methods may be called from any goroutine; whoever asks holds it with Use
-// meanwhile. Close ends it.
+// Client is a connection to one server. Its methods may be called from any goroutine; a caller must hold the client by
+// Use while it asks. Close ends it.
 type Client struct {
 	options Options
 	process *process.Live
 	conn    *jsonrpc2.Conn
 	utf8    bool
 	stop    context.CancelFunc
-	ended   chan struct{} // closed when nothing of the server is left
-	how     string        // how it ended; set before ended is closed
+	ended   chan struct{} // closed when none of the server's processes is left
+	how     string        // how the server ended; set before ended is closed
 
 	using chan struct{} // holds a token while somebody asks
 	open  map[string]text
@@ -85,8 +85,8 @@ type text struct {
 	text    string
 }
 
-// Start speaks with a server that was just started, which it owns from now on, and returns when the server is ready to
-// be asked.
+// Start opens the connection to a server that was just started, which the client owns from now on. It returns when the
+// server is ready for questions.
 func Start(ctx context.Context, p *process.Live, o Options) (*Client, error) {
 	c := &Client{
 		options: o, process: p, ended: make(chan struct{}), using: make(chan struct{}, 1), open: map[string]text{},
@@ -137,22 +137,22 @@ func (c *Client) Close() {
 	c.stop()
 }
 
-// explain says how the server ended where that is why a request failed.
+// explain adds how the server ended to the error of a request that failed because of it.
 func (c *Client) explain(ctx context.Context, err error) error {
 	if errors.Is(err, jsonrpc2.ErrClosed) || errors.Is(err, io.ErrUnexpectedEOF) {
 		select {
 		case <-c.ended:
 			return errors.New(c.how)
 		case <-ctx.Done():
-		case <-time.After(5 * time.Second): // it was told to end
+		case <-time.After(5 * time.Second): // the server was told to end
 		}
 	}
 	return err
 }
 
-// Use waits until nobody else asks, and tells the server what texts whoever asks sees where the disk has something
-// else, and those of gone files, which become empty, since the protocol has no word for them. changed are files whose
-// text on the disk may be another than when they were last seen.
+// Use waits until no other caller asks. Then it tells the server which texts the caller sees where they differ from the
+// disk. Files that are gone for the caller become empty, since the protocol has no word for them. changed are files
+// whose text on the disk may have changed since they were last read.
 func (c *Client) Use(ctx context.Context, texts []Text, changed []string) (done func(), err error) {
 	select {
 	case c.using <- struct{}{}:
@@ -186,7 +186,7 @@ func (c *Client) sync(ctx context.Context, texts []Text, files []string) error {
 		if err := c.conn.Notify(ctx, "textDocument/didClose", closed{document{uriOf(path)}}); err != nil {
 			return err
 		}
-		files = append(files, path) // it may be on the disk by now
+		files = append(files, path) // the file may have come back on the disk
 	}
 	slices.Sort(files)
 	for _, path := range slices.Compact(files) {
@@ -314,7 +314,7 @@ func (c *Client) places(ctx context.Context, method string, params any) ([]Place
 // contentModified is the error of a server whose texts changed while it worked (LSP 3.17, ErrorCodes).
 const contentModified = -32801
 
-// ask sends a request. While the server is still reading the project, nothing is no answer yet.
+// ask sends a request. While the server is still reading the project, an empty answer does not count.
 func (c *Client) ask(ctx context.Context, method string, params any) (json.RawMessage, error) {
 	patience := time.NewTimer(busyTime)
 	defer patience.Stop()
@@ -336,7 +336,7 @@ func (c *Client) ask(ctx context.Context, method string, params any) (json.RawMe
 		}
 		busy, news := c.working()
 		switch {
-		case !busy && (modified || news != before && again < 10): // it has come to know more meanwhile
+		case !busy && (modified || news != before && again < 10): // the server has learned more since it answered
 			continue
 		case !busy:
 			return raw, nil
@@ -353,13 +353,13 @@ func (c *Client) ask(ctx context.Context, method string, params any) (json.RawMe
 	}
 }
 
-// call sends a request, and takes it back where ctx ends before it is answered.
+// call sends a request, and cancels it if ctx ends before the answer.
 func (c *Client) call(ctx context.Context, method string, params, result any) error {
 	id := jsonrpc2.ID{Num: c.requests.Add(1)}
 	err := c.conn.Call(ctx, method, params, result, jsonrpc2.PickID(id))
 	if ctx.Err() != nil {
 		_ = c.conn.Notify(context.WithoutCancel(ctx), "$/cancelRequest", struct {
-			// where this cannot be sent the server has gone
+			// if this cannot be sent, the server is gone
 			ID uint64 `json:"id"`
 		}{id.Num})
 	}
@@ -381,7 +381,7 @@ func (c *Client) position(path string, line, column int) position {
 	return position{line, column}
 }
 
-// span puts a range into a place, in bytes. The columns of a text that cannot be read stay as they are.
+// span sets the place of a range, in bytes. If a text cannot be read, its columns stay in the server's unit.
 func (c *Client) span(p *Place, r textRange) {
 	p.Line, p.Column, p.EndLine, p.EndColumn = r.Start.Line, r.Start.Character, r.End.Line, r.End.Character
 	if c.utf8 {
@@ -432,7 +432,7 @@ func (h handler) Handle(ctx context.Context, conn *jsonrpc2.Conn, r *jsonrpc2.Re
 			Applied bool `json:"applied"`
 		}{}
 	default:
-		// A connection that breaks here breaks for whoever asks.
+		// If the connection breaks here, whoever asks gets the error.
 		_ = conn.ReplyWithError(ctx, r.ID,
 			&jsonrpc2.Error{Code: jsonrpc2.CodeMethodNotFound, Message: "not supported: " + r.Method})
 		return
@@ -440,7 +440,7 @@ func (h handler) Handle(ctx context.Context, conn *jsonrpc2.Conn, r *jsonrpc2.Re
 	_ = conn.Reply(ctx, r.ID, result) // as above
 }
 
-// progressed follows what the server is busy with.
+// progressed keeps track of what the server is busy with.
 func (c *Client) progressed(raw json.RawMessage) {
 	var p struct {
 		Token json.RawMessage `json:"token"`

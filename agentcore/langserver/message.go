@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// The messages of LSP 3.17, as far as they are used here.
+// The messages of LSP 3.17, with the members that are used here.
 
 type position struct {
 	Line      int `json:"line"`
@@ -82,7 +82,7 @@ type folder struct {
 }
 
 type initialize struct {
-	// ProcessID is null: the server runs where our process cannot be seen, and one that watches it would end.
+	// ProcessID is null: the server may run where our process is invisible, and a server that looks for it would end.
 	ProcessID    *int            `json:"processId"`
 	RootURI      string          `json:"rootUri,omitempty"`
 	Folders      []folder        `json:"workspaceFolders"`
@@ -90,7 +90,7 @@ type initialize struct {
 	Options      json.RawMessage `json:"initializationOptions,omitempty"`
 }
 
-// capabilities are those of a client that only asks for places.
+// capabilities are the capabilities of a client that only asks for places.
 const capabilities = `{
 	"general": {"positionEncodings": ["utf-8", "utf-16"]},
 	"textDocument": {
@@ -136,7 +136,7 @@ func kindOf(n int) string {
 	return kinds[n-1]
 }
 
-// one reads a list, a single one, or null.
+// several reads a list, a single element, or null.
 func several[T any](raw json.RawMessage) ([]T, error) {
 	text := strings.TrimSpace(string(raw))
 	if text == "" || text == "null" {
@@ -159,7 +159,7 @@ func several[T any](raw json.RawMessage) ([]T, error) {
 func uriOf(path string) string {
 	path = filepath.ToSlash(path)
 	if !strings.HasPrefix(path, "/") {
-		path = "/" + path // a drive
+		path = "/" + path // the path begins with a drive
 	}
 	return (&url.URL{Scheme: "file", Path: path}).String()
 }

@@ -14,18 +14,18 @@ import (
 const (
 	// writeTime is how long a server may take to read a message.
 	writeTime = 20 * time.Second
-	// maxWaiting bounds what waits to be read by a server, in bytes.
+	// maxWaiting bounds how many bytes wait until a server reads them.
 	maxWaiting = 256 << 20
 )
 
-// stream is a connection over a process's pipes. What is written waits in a queue, so that the goroutine that reads
-// never waits for a server which itself waits until it is read. Its goroutine writes, and ends when the stream is
-// closed.
+// stream is a connection over a process's pipes. Messages to the server wait in a queue: otherwise the reading
+// goroutine could wait for a server that itself waits until its output is read. The stream's goroutine writes the
+// queue, and ends when the stream is closed.
 type stream struct {
 	process *process.Live
 	reader  *bufio.Reader
 	news    chan struct{} // has room for one: the queue is not empty
-	written chan struct{} // closed when nothing is written any more
+	written chan struct{} // closed when the writing goroutine has ended
 
 	mu     sync.Mutex
 	queue  [][]byte
@@ -56,7 +56,7 @@ func (s *stream) write() {
 			s.queue = s.queue[1:]
 			s.size -= len(message)
 			s.mu.Unlock()
-			// What is cut off in the middle of a message cannot go on.
+			// A message that is cut off cannot be continued, so the connection ends then.
 			err := s.process.In.SetWriteDeadline(time.Now().Add(writeTime))
 			if err == nil {
 				_, err = s.process.In.Write(message)
@@ -69,7 +69,7 @@ func (s *stream) write() {
 	}
 }
 
-// fail gives the connection up: whoever reads hears of the end.
+// fail gives the connection up, so that its reader gets an error.
 func (s *stream) fail(err error) {
 	s.mu.Lock()
 	s.err = err
@@ -113,7 +113,7 @@ func (s *stream) Close() error {
 		return nil
 	}
 	s.closed = true
-	close(s.news) // nobody sends any more: that is done under the lock, where it is not closed
+	close(s.news) // nothing is sent to it after this, since senders check closed under the lock
 	s.mu.Unlock()
 	return errors.Join(s.process.In.Close(), s.process.Out.Close())
 }

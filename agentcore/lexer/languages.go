@@ -6,15 +6,15 @@ import (
 	"sync"
 )
 
-// Syntax is how a language writes comments and strings. Of several that fit, the first one counts.
+// Syntax is how a language writes comments and strings. If several rules match, the first one counts.
 type Syntax struct {
 	blocks []block
 	lines  []line
 	quotes []quote
-	// escapes are the bytes that take the meaning of the next character, outside of strings.
+	// escapes are the bytes that, outside of strings, make the next character an ordinary one.
 	escapes string
-	// regexps tells that a slash where a value is expected begins a regular expression, heredocs that "<<" announces a
-	// document which begins on the next line.
+	// regexps says that a slash begins a regular expression where a value is expected. heredocs says that "<<"
+	// announces a document that begins on the next line.
 	regexps, heredocs bool
 }
 
@@ -34,25 +34,25 @@ type place int
 
 const (
 	anywhere  place = iota
-	first           // as the first thing of a line
-	word            // as the first thing of a word
-	statement       // as a word, in front of a statement
-	unescaped       // not behind a backslash
-	symbol          // as an operator of its own
-	opening         // as the first thing of the text
+	first           // only as the first thing of a line
+	word            // only at the beginning of a word
+	statement       // only as a word before a statement
+	unescaped       // not after a backslash
+	symbol          // only as an operator of its own
+	opening         // only at the beginning of the text
 )
 
 type quote struct {
 	open, close string
-	escape      bool // a backslash takes the meaning of what follows
-	doubled     bool // the closing sign twice is that sign
-	long        bool // it may go over several lines
-	char        bool // it is one character, or something else
-	atWord      bool // it stands at the start of a word
-	// behind a word it is an apostrophe, as in the text of JSX, unless the word is a keyword before a value
+	escape      bool // a backslash makes the next character an ordinary one
+	doubled     bool // the closing sign written twice stands for itself
+	long        bool // it may have several lines
+	char        bool // it contains one character; otherwise the sign is something else
+	atWord      bool // it can only begin at the beginning of a word
+	// after a word, the sign is an apostrophe, as in the text of JSX, unless the word is a keyword before a value
 	afterWord bool
-	// embed opens code within the string, and its last byte is the bracket that closes it. Whole strings are one token
-	// with that code, of others the code is none of theirs.
+	// embed opens code within the string; its last byte is the bracket that closes the code. A whole string is one
+	// token with that code. Of other strings, the code belongs to no token.
 	embed string
 	whole bool
 }
@@ -82,8 +82,8 @@ var (
 	markup  = block{open: "<!--", close: "-->"}
 )
 
-// languages are the syntaxes, each with the ids (LSP 3.18, TextDocumentItem, and those of Vim and Helix) and the
-// endings of the files that have it.
+// languages are the syntaxes, each with the ids of its languages (LSP 3.18, TextDocumentItem, and those of Vim and
+// Helix) and the extensions of their files.
 var languages = []struct {
 	ids, endings string
 	Syntax
@@ -305,7 +305,7 @@ var languages = []struct {
 	{"json plaintext text", "json txt", Syntax{}},
 }
 
-// unknown is the syntax of a language that is not in the table: any usual sign, at the beginning of a line.
+// unknown is the syntax for a language that is not in the table: it accepts any common sign at the beginning of a line.
 var unknown = Syntax{
 	lines: []line{
 		{marker: "//", where: first},
@@ -317,7 +317,7 @@ var unknown = Syntax{
 	blocks: []block{stars, markup},
 }
 
-// fileNames are the ids of files that are known by their names.
+// fileNames are the ids for files that have no typical extension, by their names.
 var fileNames = map[string]string{
 	"makefile": "makefile", "gnumakefile": "makefile", "dockerfile": "dockerfile", "containerfile": "dockerfile",
 	"cmakelists.txt": "cmake",
@@ -326,7 +326,7 @@ var fileNames = map[string]string{
 	".vimrc":     "vim", ".bashrc": "bash", ".zshrc": "zsh", ".profile": "sh", "justfile": "just",
 }
 
-// index finds the syntaxes by language and by ending; it is made when the first is looked for.
+// index finds the syntaxes by id and by extension; it is made when it is first needed.
 var index = sync.OnceValues(func() (ids, endings map[string]*Syntax) {
 	ids, endings = map[string]*Syntax{}, map[string]*Syntax{}
 	for i := range languages {
@@ -341,8 +341,8 @@ var index = sync.OnceValues(func() (ids, endings map[string]*Syntax) {
 	return ids, endings
 })
 
-// Of returns the syntax of a language by LSP's languageId; where that says nothing, the file's name decides. It is
-// never nil: for languages that nobody knows it is what most have in common.
+// Of returns the syntax of a language by LSP's languageId. If the id is not known, the file's name decides. It is never
+// nil: for an unknown language, it is what most languages have in common.
 func Of(language, file string) *Syntax {
 	byID, byEnding := index()
 	language = strings.ToLower(language)

@@ -1,8 +1,8 @@
-// Package lexer tells comments and strings from code, in many languages, by one table of how they write them. It lexes
-// no more than that, so that it is small and quick and goes on where a text is broken or half written.
+// Package lexer finds comments and strings in the code of many languages, by one table of how these languages write
+// them. It recognizes nothing else. So it is small and fast, and also works on broken or unfinished texts.
 //
-// A library would not do better here: chroma's lexers, made for highlighting, weigh four megabytes in the binary and
-// ten milliseconds at each start.
+// A library would not be better here: chroma's lexers, made for highlighting, add four megabytes to the binary and ten
+// milliseconds to each start.
 package lexer
 
 import (
@@ -12,15 +12,15 @@ import (
 	"github.com/agentls/agentls/agentcore/lazyregexp"
 )
 
-// Kind is that of a token.
+// Kind is the kind of a token.
 type Kind int
 
-// The kinds. A regular expression is a String, and so is a piece of a string with code in it.
+// The kinds. A regular expression is a String, and so is a part of a string that contains code.
 const (
 	LineComment Kind = iota
 	BlockComment
 	String
-	Document // of a shell: the lines that "<<" announces, with the last one
+	Document // a here-document of a shell: its lines after the one with "<<", with the line that ends it
 )
 
 // Token is a comment or a string.
@@ -28,7 +28,7 @@ type Token struct {
 	Kind Kind
 	// Start and End are bytes of the text. A line comment ends before the end of its line.
 	Start, End int
-	// Open and Close are how many of them are the signs at both ends; 0 where there is none, as at the end of a comment
+	// Open and Close are the lengths of the signs at both ends; 0 if there is none, such as at the end of a comment
 	// that is not closed.
 	Open, Close int
 }
@@ -64,7 +64,7 @@ func (x *Syntax) Scan(text string) []Token {
 	return s.tokens
 }
 
-// signs are what comments, strings and characters that are escaped begin with.
+// signs are the beginnings of comments, strings and escaped characters.
 func (x *Syntax) signs() []string {
 	list := strings.Split(x.escapes, "")
 	for _, b := range x.blocks {
@@ -79,18 +79,18 @@ func (x *Syntax) signs() []string {
 	return list
 }
 
-// scanner is at work on one text. Its methods take an offset and return the one behind what they have read.
+// scanner reads one text. Its methods take an offset and return the offset behind what they have read.
 type scanner struct {
 	*Syntax
 	text   string
 	tokens []Token
-	// begins are the bytes that something may begin with.
+	// begins are the bytes with which a token may begin.
 	begins [256]bool
-	// documents are announced and have not begun.
+	// documents are here-documents that were announced and have not begun yet.
 	documents []document
 }
 
-// code reads up to the bracket that closes, if one does, and returns its offset.
+// code reads up to the bracket that closes the code, if any, and returns its offset.
 func (s *scanner) code(at int, open, close byte) int {
 	for depth := 0; at < len(s.text); {
 		if close != 0 && s.text[at] == close {
@@ -136,8 +136,8 @@ func (s *scanner) commentAt(at int) (Token, bool) {
 
 func lineStart(text string, at int) int { return strings.LastIndexByte(text[:at], '\n') + 1 }
 
-// length is that of the block comment that a text begins with, and of its end; one without an end goes on to the
-// text's.
+// length returns the length of the block comment at the beginning of a text, and the length of its closing sign. A
+// comment without an end reaches to the end of the text.
 func (b block) length(text string) (all, end int) {
 	depth, at := 1, len(b.open)
 	for at < len(text) {
@@ -173,7 +173,7 @@ func (l line) begins(text string, at int) bool {
 	case opening:
 		return at == 0
 	case word:
-		if before == '{' && at > 1 && text[at-2] == '$' { // the length of a variable
+		if before == '{' && at > 1 && text[at-2] == '$' { // ${#name} is the length of a variable
 			return false
 		}
 		return strings.IndexByte(" \t\r\n;()|&{}", before) >= 0
@@ -187,10 +187,10 @@ func (l line) begins(text string, at int) bool {
 		const symbols = "!#$%&*+./<=>?@\\^|~:"
 		return strings.IndexByte(symbols, before) < 0 && strings.IndexByte(symbols, next) < 0
 	}
-	return before != ':' || l.marker != "//" // of an address
+	return before != ':' || l.marker != "//" // after a colon, it belongs to an address
 }
 
-// behind is the offset behind what stands at a place that is no comment: a string, or a character.
+// behind is the offset behind a string or a character, at a place without a comment.
 func (s *scanner) behind(at int) int {
 	rest := s.text[at:]
 	switch {
@@ -233,7 +233,7 @@ func (s *scanner) behind(at int) int {
 	return at + 1
 }
 
-// quoted reads a string. One that may not go over the end of a line ends there.
+// quoted reads a string. A string that may have only one line ends with its line at the latest.
 func (s *scanner) quoted(start int, q *quote) int {
 	open := len(q.open)
 	end := func(at, close int) int {
@@ -285,7 +285,7 @@ func closing(bracket byte) byte {
 	return '}'
 }
 
-// regexpEnd returns the end of the regular expression that would begin at a slash, or -1 if the line ends before it.
+// regexpEnd returns the end of a regular expression that would begin at a slash, or -1 if the line ends first.
 func regexpEnd(text string, at int) int {
 	class := false
 	for i := at + 1; i < len(text); i++ {
@@ -307,7 +307,7 @@ func regexpEnd(text string, at int) int {
 	return -1
 }
 
-// valueAt reports whether a value may begin at an offset, by what stands before it that is no comment.
+// valueAt reports whether a value may begin at an offset, judging by the text before it without comments.
 func (s *scanner) valueAt(at int) bool {
 	known := len(s.tokens)
 	for at > 0 {
@@ -323,7 +323,7 @@ func (s *scanner) valueAt(at int) bool {
 	return at == 0 || strings.IndexByte("(,=:[!&|?{;+-*%~^>", s.text[at-1]) >= 0 || beforeValue(WordBefore(s.text, at))
 }
 
-// beforeValue reports whether a word of JavaScript is followed by a value and is none itself.
+// beforeValue reports whether a word of JavaScript is no value itself and precedes one.
 func beforeValue(word string) bool {
 	switch word {
 	case "return", "typeof", "case", "in", "of", "delete", "void", "throw", "else", "do", "await", "yield", "from",
@@ -334,16 +334,16 @@ func beforeValue(word string) bool {
 	return false
 }
 
-// document is one of a shell that begins on the next line.
+// document is a here-document that begins on the next line.
 type document struct {
 	word string
 	tabs bool
 }
 
-// heredocWord is what stands behind "<<".
+// heredocWord matches the text after "<<".
 var heredocWord = lazyregexp.New(`^(-?)[ \t]*(?:'([^'\n]+)'|"([^"\n]+)"|\\?([A-Za-z_]\w*))`)
 
-// announce reads what begins with "<<": a here-document, a here-string or, in arithmetic, a shift.
+// announce reads text that begins with "<<": a here-document, a here-string or, in arithmetic, a shift.
 func (s *scanner) announce(at int) int {
 	if strings.HasPrefix(s.text[at:], "<<<") {
 		return at + 3
@@ -360,7 +360,7 @@ func (s *scanner) announce(at int) int {
 	return at + 2 + len(match[0])
 }
 
-// read reads the documents that were announced; where one has no end, nothing is certain from there on.
+// read reads the announced documents. If a document has no end, nothing after its beginning is certain.
 func (s *scanner) read(at int) int {
 	for _, d := range s.documents {
 		start, found := at, false
@@ -384,8 +384,8 @@ func (s *scanner) read(at int) int {
 	return at
 }
 
-// character is the length of the character literal that a text begins with, or of the sign alone, as that of a
-// lifetime.
+// character is the length of the character literal at the beginning of a text, or only of the sign if it is not one, as
+// in a lifetime of Rust.
 func character(text string) int {
 	const longest = 12 // '\u{10FFFF}'
 	if strings.HasPrefix(text, `'\`) && len(text) > 3 {

@@ -9,18 +9,18 @@ import (
 	"strings"
 )
 
-// File is a text that rules look at. It is not changed once it is made.
+// File is a text that rules check. It is never changed.
 type File struct {
 	path     string
 	Language Language
-	// text has \n as its line endings and none behind the last line.
+	// text has \n as its line endings, and no line ending after the last line.
 	text string
 	// starts are the byte offsets where the lines begin.
 	starts []int
 	lexed
 }
 
-// NewFile prepares a text for the rules. Its line endings are \n, and there is none behind the last line.
+// NewFile prepares a text for the rules. It makes all line endings \n, and removes the one after the last line.
 func NewFile(name, text string) *File {
 	f := &File{path: name, Language: LanguageOf(name), text: text, starts: []int{0}}
 	for i := range len(text) {
@@ -35,7 +35,7 @@ func NewFile(name, text string) *File {
 	return f
 }
 
-// CodeLine returns a line of the code, counted from 1, without comments and what stands in strings.
+// CodeLine returns a line of the code, counted from 1, without comments and the contents of strings.
 func (f *File) CodeLine(number int) string { return f.lineOf(f.code, number) }
 
 // Line returns the text of a line, counted from 1, without its ending.
@@ -50,11 +50,11 @@ func (f *File) lineOf(text string, number int) string {
 	return text[start:]
 }
 
-// linesWith yields the numbers of the lines whose code has one of the words in it.
+// linesWith yields the numbers of the lines whose code contains one of the words.
 func (f *File) linesWith(words ...string) iter.Seq[int] { return f.containing(f.code, words) }
 
-// containing yields the numbers of the lines that have one of the words in them, in order. The text is the file's
-// or its code. Looking for plain words first keeps regular expressions away from most lines.
+// containing yields the numbers of the lines that contain one of the words, in order. The text is the file's text or
+// its code. Since plain words are looked for first, regular expressions are applied to few lines.
 func (f *File) containing(text string, words []string) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for number := 1; number <= len(f.starts); number++ {
@@ -66,7 +66,7 @@ func (f *File) containing(text string, words []string) iter.Seq[int] {
 	}
 }
 
-// matches finds the lines that have one of the words and that the expression fits, in the code.
+// matches finds the lines whose code contains one of the words and matches the expression.
 func (f *File) matches(expression *regexp.Regexp, words ...string) []hit {
 	var hits []hit
 	for number := range f.linesWith(words...) {
@@ -107,8 +107,8 @@ func (f *File) lineAt(offset int) int {
 	return at
 }
 
-// IsTest reports by a path whether the file is a test, an example or a fixture, where made-up secrets and odd code
-// belong.
+// IsTest reports by a path whether the file is a test, an example or a fixture, which may contain made-up secrets and
+// odd code.
 func IsTest(name string) bool {
 	lower := "/" + strings.ToLower(name)
 	for _, folder := range []string{
@@ -136,34 +136,34 @@ func (f *File) comment(first, last int) bool {
 	return at < len(f.comments) && f.comments[at].start < to
 }
 
-// isGenerated reports whether a program wrote the file, or squeezed it: then nobody reads it line by line.
+// isGenerated reports whether the file was written or minified by a program, so that nobody reads its lines.
 func (f *File) isGenerated() bool {
-	const wide = 200 // bytes of an average line
+	const wide = 200 // an average length of lines, in bytes
 	head := f.text[:min(len(f.text), 2000)]
 	return strings.Contains(f.path, ".min.") || len(f.text) > wide*len(f.starts) ||
 		strings.Contains(head, "Code generated ") && strings.Contains(head, "DO NOT EDIT") ||
 		strings.Contains(head, "@"+"generated")
 }
 
-// removeLines is the edit that takes whole lines away, from 1, inclusive.
+// removeLines is the edit that removes whole lines, from 1, inclusive.
 func (f *File) removeLines(first, last int) *edit {
 	e := &edit{start: f.starts[first-1], end: len(f.text)}
 	if last < len(f.starts) {
 		e.end = f.starts[last]
 	} else if e.start > 0 {
-		e.start-- // the last line goes with the line ending before it
+		e.start-- // the last line is removed with the line ending before it
 	}
 	return e
 }
 
-// fixContext is how many lines around an edit are taken in to make its old_string unique.
+// fixContext is how many lines around an edit may be added to make its old_string unique.
 const fixContext = 4
 
-// Fix turns the edits of diagnostics into the form of the tools, from the last line to the first, which is the
-// order to apply them in. An edit that cannot be made unique, or that touches another one, is left out: its
-// diagnostic stays without a fix.
+// Fix turns the edits of diagnostics into the form of the tools. It goes from the last line to the first, which is the
+// order in which the fixes must be applied. An edit that cannot be made unique, or that touches another one, is left
+// out: its diagnostic has no fix.
 func (f *File) Fix(found []Diagnostic) {
-	after := f.text // with the fixes so far
+	after := f.text // the text with the fixes so far
 	limit := len(f.starts) + 1
 	for i := len(found) - 1; i >= 0; i-- {
 		if found[i].edit == nil {
@@ -179,15 +179,15 @@ func (f *File) Fix(found []Diagnostic) {
 	}
 }
 
-// unique widens an edit to whole lines, and on until its text occurs once. It stays before the line limit. It
-// returns the fix and its first line.
+// unique extends an edit to whole lines, and further until its text occurs only once. It stays before the line limit.
+// It returns the fix and its first line.
 func (f *File) unique(e edit, limit int) (*Fix, int) {
 	if e.start < 0 || e.end < e.start || e.end > len(f.text) {
 		return nil, 0
 	}
 	first, last := f.lineAt(e.start), f.lineAt(e.end)
 	if e.end > e.start && e.end == f.starts[last-1] {
-		last-- // whole lines go away: the next one has no part in it
+		last-- // if whole lines are removed, the edit does not include the next one
 	}
 	if last >= limit {
 		return nil, 0
@@ -202,7 +202,7 @@ func (f *File) unique(e edit, limit int) (*Fix, int) {
 	return nil, 0
 }
 
-// occurrences counts those that overlap too, up to 2.
+// occurrences counts how often a part occurs, also overlapping, up to 2.
 func occurrences(text, part string) int {
 	at := strings.Index(text, part)
 	if at < 0 || part == "" {

@@ -9,10 +9,10 @@ import (
 // span is a range of bytes in a file's text.
 type span struct{ start, end int }
 
-// lexed is a text taken apart so far that rules about code see code alone.
+// lexed is a text in which comments and strings were found, so that rules about code see only code.
 type lexed struct {
-	// code is as long as the text. Comments and here-documents are blanks in it, and what stands in strings is
-	// underscores, line endings included; quotes stay. All line endings outside of strings are there.
+	// code is as long as the text. Comments and here-documents are replaced by blanks. The contents of strings, with
+	// their line endings, are replaced by underscores; the quotes stay. All line endings outside of strings are kept.
 	code string
 	// comments are in order.
 	comments []span
@@ -24,7 +24,7 @@ var lexerNames = map[Language]string{
 	Shell: "bash",
 }
 
-// lex takes a text apart as its language does.
+// lex finds comments and strings by the rules of the text's language.
 func lex(of Language, text string) lexed {
 	if of == Prose {
 		return lexed{code: string(prose(text))}
@@ -50,7 +50,7 @@ func lex(of Language, text string) lexed {
 	return l
 }
 
-// blank puts blanks in the place of all but line endings.
+// blank replaces everything except line endings by blanks.
 func blank(code []byte) {
 	for i, c := range code {
 		if c != '\n' {
@@ -65,7 +65,7 @@ func fill(code []byte) {
 	}
 }
 
-// fenceOf returns the sign of a fence that a line of Markdown is, without what stands in front of it, or "".
+// fenceOf returns the fence of Markdown with which a line begins, or "". The line is given without space before it.
 func fenceOf(trimmed string) string {
 	if !strings.HasPrefix(trimmed, "```") && !strings.HasPrefix(trimmed, "~~~") {
 		return ""
@@ -78,8 +78,8 @@ func closes(trimmed, fence string) bool {
 	return strings.HasPrefix(trimmed, fence) && strings.Trim(trimmed, fence[:1]+" \t") == ""
 }
 
-// prose returns a text without what is code in Markdown and the like: fenced and indented blocks, spans between
-// backticks, links' targets and tags of HTML.
+// prose returns a text without code in Markdown and the like: fenced and indented blocks, spans between backticks,
+// targets of links, and tags of HTML.
 func prose(text string) []byte {
 	code := []byte(text)
 	fence := ""
@@ -106,7 +106,7 @@ func prose(text string) []byte {
 	return code
 }
 
-// inline fills what is code within a line.
+// inline fills the code within a line.
 func inline(code []byte, line string) {
 	lastTag := strings.LastIndexByte(line, '>')
 	for at := 0; at < len(line); {

@@ -1,7 +1,7 @@
 // Package lint finds mistakes in texts by rules, without compiling or running them: secrets, merge conflicts, dropped
-// errors, calls that invite injection. It goes line by line, by what the lexer calls code. What go vet, ruff,
-// shellcheck and eslint report without being asked to, it leaves to them, since the tool diagnostics runs them. Where
-// one of them has said the same as a rule, [Combine] keeps its words.
+// errors, calls that invite injection. It works line by line, on what the lexer calls code. It leaves out what go vet,
+// ruff, shellcheck and eslint report by default, since the tool diagnostics runs them. If one of them reports the same
+// as a rule, [Combine] keeps that program's words.
 package lint
 
 import (
@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// Severity is that of a diagnostic, as report_finding names it.
+// Severity is the severity of a diagnostic, by the names of report_finding.
 type Severity string
 
 // The severities, the worst first.
@@ -52,7 +52,7 @@ var languages = map[string]Language{
 	".conf": Data, ".properties": Data, ".env": Data,
 }
 
-// LanguageOf goes by the file's name alone; it is Other where that tells nothing.
+// LanguageOf knows the language by the file's name; it is Other if the name does not tell it.
 func LanguageOf(name string) Language {
 	if found, ok := languages[strings.ToLower(path.Ext(name))]; ok {
 		return found
@@ -68,22 +68,22 @@ type Rule struct {
 	Severity  Severity
 	// Message says what is wrong and what to do; a hit may have its own.
 	Message string
-	// same are parts of codes or messages of checkers that mean the same thing, in lower case.
+	// same are parts of checkers' codes or messages that mean the same as the rule, in lower case.
 	same  []string
 	check func(*File) []hit
 }
 
-// Rules lists the rules in the order of their diagnostics on one line.
+// Rules lists the rules. Diagnostics on one line are in this order.
 func Rules() []Rule {
 	return slices.Concat(textRules, secretRules, goRules, scriptRules, pythonRules, callRules, printRules)
 }
 
-// lines makes the check of a rule for each line of code that an expression fits and that has one of the words in it.
+// lines makes a check that hits each line of code that contains one of the words and matches the expression.
 func lines(expression func() *regexp.Regexp, words ...string) func(*File) []hit {
 	return func(f *File) []hit { return f.matches(expression(), words...) }
 }
 
-// shipped makes the check of a rule that leaves tests, examples and fixtures alone.
+// shipped makes a check that skips tests, examples and fixtures.
 func shipped(check func(*File) []hit) func(*File) []hit {
 	return func(f *File) []hit {
 		if IsTest(f.path) {
@@ -95,7 +95,7 @@ func shipped(check func(*File) []hit) func(*File) []hit {
 
 // hit is one place where a rule applies.
 type hit struct {
-	// line and endLine count from 1; an endLine of 0 is the same line.
+	// line and endLine count from 1; an endLine of 0 means the same line.
 	line, endLine int
 	// message replaces that of the rule where it is not empty.
 	message string
@@ -116,12 +116,12 @@ type Diagnostic struct {
 	// Line and EndLine count from 1, both inclusive.
 	Line, EndLine int
 	Severity      Severity
-	// Rule is the rule's name or the checker's code, Source who says it.
+	// Rule is the rule's name or the checker's code, Source the name of the program that reports it.
 	Rule, Message, Source string
-	// Fix is set by [File.Fix] where there is a safe one.
+	// Fix is set by [File.Fix] if there is a safe one.
 	Fix *Fix
 
-	// same is that of its rule.
+	// same is the rule's same.
 	same []string
 	edit *edit
 }
@@ -132,10 +132,10 @@ type Fix struct {
 	NewString string `json:"new_string"`
 }
 
-// Source is that of the diagnostics of the rules.
+// Source is the source of the rules' diagnostics.
 const Source = "agentls rules"
 
-// Check applies all rules for the file's language. The diagnostics are sorted by line; no rule has two on one line.
+// Check applies all rules for the file's language. The diagnostics are sorted by line; a rule reports a line only once.
 func (f *File) Check() []Diagnostic {
 	var found []Diagnostic
 	generated := f.isGenerated()
@@ -164,8 +164,8 @@ func sortByLine(list []Diagnostic) {
 	slices.SortStableFunc(list, func(a, b Diagnostic) int { return cmp.Compare(a.Line, b.Line) })
 }
 
-// Combine puts the checkers' diagnostics and those of the rules together, sorted by line. Where both say the same, the
-// checker's words stay and get the rule's fix.
+// Combine joins the checkers' diagnostics and those of the rules, sorted by line. If both report the same, the
+// checker's words are kept with the rule's fix.
 func Combine(checked, own []Diagnostic) []Diagnostic {
 	out := slices.Clone(checked)
 	for _, d := range own {
@@ -183,7 +183,7 @@ func Combine(checked, own []Diagnostic) []Diagnostic {
 	return out
 }
 
-// means reports whether a checker's diagnostic says what the rule says.
+// means reports whether a checker's diagnostic reports the same as the rule.
 func (d Diagnostic) means(checked Diagnostic) bool {
 	return slices.ContainsFunc(d.same, func(word string) bool {
 		return strings.EqualFold(checked.Rule, word) || len(word) > 6 &&

@@ -10,7 +10,8 @@ import (
 
 const shellMessage = "A shell gets a command that is put together from values, which invites injection. "
 
-// callRules are about calls that get a text which is put together from values, where the values should be given apart.
+// callRules are about calls with a text that is put together from values, where the values should be separate
+// arguments.
 var callRules = []Rule{
 	{
 		Name: "sql-concatenation", Languages: Go | Python | scripts, Severity: Warning,
@@ -32,7 +33,7 @@ var callRules = []Rule{
 	{
 		Name: "shell-injection", Languages: scripts, Severity: Warning,
 		Message: shellMessage + "Use execFile or spawn with a list of arguments.",
-		// Without the import, exec is the name of something else.
+		// Without this import, exec is another function.
 		check: shipped(built{call: jsExec, words: []string{"child_process"}}.hits),
 	},
 	{
@@ -56,16 +57,16 @@ var callRules = []Rule{
 
 // built is a call of which one argument must not be built from values.
 type built struct {
-	// call fits the text of a call up to that argument.
+	// call matches the text of a call up to that argument.
 	call func() *regexp.Regexp
-	// with fits what has to stand behind the argument, if anything.
+	// with matches the text that must follow the argument, if any.
 	with func() *regexp.Regexp
-	// words are those of which a text with such calls has one; looking for them keeps expressions away from most texts.
+	// words: each text with such calls contains one of them. Looking for words first means that few texts are matched.
 	words []string
 	sql   bool
 }
 
-// sqlWords are in any query that takes values.
+// sqlWords: each query that takes values contains one of them.
 var sqlWords = []string{"SELECT", "select ", "INSERT", "insert ", "UPDATE", "update ", "DELETE", "delete "}
 
 var (
@@ -77,13 +78,15 @@ var (
 	goShell = lazyregexp.New(
 		`\bexec\.Command(?:Context)?\((?:[^,()"]*(?:\(\))?,)?\s*"(?:/[\w/]*/)?(?:(?:ba|z|da)?sh|cmd)",` +
 			`\s*"(?:-c|/[cC])",`)
-	// pyCommand hands its first argument to a shell, pyProcess does so if it is told.
+	// pyCommand matches functions that give their first argument to a shell, pyProcess functions that do so if they are
+	// told to.
 	pyCommand = lazyregexp.New(`\b(?:os\.system|os\.popen|subprocess\.(?:getoutput|getstatusoutput))\(`)
 	pyProcess = lazyregexp.New(`\b(?:subprocess\.)?(?:run|call|check_call|check_output|Popen)\(`)
 	withShell = lazyregexp.New(`\bshell\s*=\s*True\b`)
 	jsExec    = lazyregexp.New(`(?:^|[^\w.$])(?:child_process\.|cp\.|childProcess\.)?(?:exec|execSync)\(`)
 
-	// removal is an rm of folders; unguarded fits a variable in it that is bare, or quoted with a slash behind it.
+	// removal matches an rm of folders; unguarded matches a variable in it that is bare, or quoted with a slash behind
+	// it.
 	removal = lazyregexp.New(
 		`(?:^|[;&|]|\b(?:sudo|then|do|else)\s)\s*rm\s+(?:-[\w-]+\s+)*-\w*[rR]\w*\s+[^;|&)]*`)
 	unguarded  = lazyregexp.New(`\s(?:[^\s"';|&$]*/)?\$(?:\{\w+\}|\w+)|\s"\$(?:\{\w+\}|\w+)"?/"?(?:[*.\s]|$)`)
@@ -92,12 +95,12 @@ var (
 		`\bssl\._create_unverified_context\b|(?:^|[{,])\s*rejectUnauthorized\s*:\s*false\b|` +
 		`\bNODE_TLS_REJECT_UNAUTHORIZED["'\]]*\s*=\s*["']?_*0?["']?`)
 
-	// assembled fits the code of an argument that puts text and values together.
+	// assembled matches the code of an argument that joins text and values.
 	assembled = lazyregexp.New("[\"'`]\\s*\\+\\s*[\\w$(]|[\\w$)\\]]\\s*\\+\\s*[rb]?[\"'`]|`_*\\$\\{|" +
 		"\\bfmt\\.Sprintf\\(|\\b[rR]?[fF][rR]?[\"']|[\"']\\s*%\\s*[\\w(]|[\"']\\.format\\(")
 )
 
-// shRemove finds removals of folders that a variable names which may be empty.
+// shRemove finds removals of folders that are named by a variable, which may be empty.
 func shRemove(f *File) (hits []hit) {
 	for number := range f.linesWith("rm ") {
 		at := removal().FindStringIndex(f.CodeLine(number))
@@ -113,7 +116,7 @@ func pyShell(f *File) []hit {
 	return append(hits, built{call: pyProcess, with: withShell, words: []string{"shell"}}.hits(f)...)
 }
 
-// hits looks for the calls in the text, since some are told by a text in them, and at the argument in the code.
+// hits finds the calls in the text, since some are recognized by a text in them, and checks the argument in the code.
 func (b built) hits(f *File) []hit {
 	if !slices.ContainsFunc(b.words, func(word string) bool { return strings.Contains(f.text, word) }) {
 		return nil
@@ -121,7 +124,7 @@ func (b built) hits(f *File) []hit {
 	var hits []hit
 	for _, at := range b.call().FindAllStringIndex(f.text, -1) {
 		if f.code[at[0]] != f.text[at[0]] || f.code[at[1]-1] != f.text[at[1]-1] {
-			continue // it is a comment, or within a string
+			continue // the call is in a comment or a string
 		}
 		end := argumentEnd(f.code, at[1])
 		if !assembled().MatchString(f.code[at[1]:end]) || !b.putsIn(f.text[at[1]:end]) {
@@ -139,21 +142,21 @@ var (
 	sqlStart = lazyregexp.New(
 		"(?is)^(?:[rbf]{0,2}|fmt\\.Sprintf\\()[\\s(\"'`]*" +
 			"(?:select\\b.+\\bfrom\\b|insert\\s+into\\b|update\\b.+\\bset\\b|delete\\s+from\\b)")
-	// tableName is a place in a query where only a name can stand, which no placeholder can take.
+	// tableName matches a place in a query where only a name can stand, so that no placeholder can be used.
 	tableName = lazyregexp.New(
 		"(?i)\\b(?:from|into|update|table|join)\\s+(?:[\"'`]?(?:\\$?\\{[^{}]*\\}|%s)|[\"'`]\\s*[+%]\\s*[\\w.]+)")
-	// putIn fits a value behind an operator, in braces, or as an argument of a formatting function.
+	// putIn matches a value behind an operator, in braces, or as an argument of a formatting function.
 	putIn = lazyregexp.New(
 		"[+,%]\\s*\\(?([A-Za-z_$][\\w$.]*)|\\{([A-Za-z_$][\\w$.]*)|([A-Za-z_$][\\w$.]*)[)\\]]*\\s*\\+|(\\.format\\()")
-	// numeric is a format that takes numbers alone.
+	// numeric matches a format that accepts only numbers.
 	numeric = lazyregexp.New(`%[-+ 0-9.]*[dxfgeEX]`)
-	// structural are the names of what is no value: parts of queries.
+	// structural matches names that stand for parts of queries and not for values.
 	structural = lazyregexp.New(`(?i)table|column|field|where|order|placeholder|schema|clause|sql|query|join|limit|` +
 		`cond|stmt|part|prefix|suffix|cols|marks|set`)
 )
 
-// putsIn reports whether values are put into a text. In a query neither tables nor names of constants count, and the
-// text has to begin like one.
+// putsIn reports whether values are put into a text. In a query, tables and names of constants do not count, and the
+// text must begin like a query.
 func (b built) putsIn(written string) bool {
 	if b.sql {
 		if written = strings.TrimSpace(written); !sqlStart().MatchString(written) {
@@ -174,7 +177,8 @@ func (b built) putsIn(written string) bool {
 	return false
 }
 
-// argumentEnd returns the offset behind the argument that begins at an offset; argumentsEnd that behind the last one.
+// argumentEnd returns the offset behind the argument that begins at an offset; argumentsEnd the one behind the last
+// argument.
 func argumentEnd(code string, at int) int  { return argument(code, at, ',') }
 func argumentsEnd(code string, at int) int { return argument(code, at, ')') }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/agentls/agentls/agentcore/lazyregexp"
 )
 
-// What go vet and the compiler report is not among them.
+// The rules leave out what go vet and the compiler report.
 var goRules = []Rule{
 	{
 		Name: "dropped-error", Languages: Go, Severity: Warning, check: shipped(goDroppedErrors),
@@ -22,23 +22,24 @@ var goRules = []Rule{
 }
 
 var (
-	// droppedValue fits functions of the standard library that return a value and an error, where the value is of no
-	// use after an error and a blank identifier is seldom meant.
+	// droppedValue matches functions of the standard library that return a value and an error. After an error, the
+	// value is useless, so that a blank identifier is seldom intended.
 	droppedValue = lazyregexp.New(`^\s*\w+,\s*_\s*:?=\s*(strconv\.(?:Atoi|Parse(?:Int|Uint|Float)|Unquote)|` +
 		`os\.(?:Open|Create|OpenFile|ReadFile|ReadDir|CreateTemp|MkdirTemp|Stat|Lstat)|io\.ReadAll|` +
 		`http\.(?:Get|Post|NewRequest|NewRequestWithContext)|url\.(?:Parse|QueryUnescape|PathUnescape)|` +
 		`time\.(?:Parse(?:Duration|InLocation)?|LoadLocation)|rand\.(?:Read|Int)|regexp\.(?:Compile|MatchString))\(`)
-	// surely fits arguments with which a call does not fail by surprise: literals, and parts of an expression's match.
+	// surely matches arguments with which a call does not fail unexpectedly: literals, and groups of an expression's
+	// match.
 	surely = lazyregexp.New("^(?:[\"`]_*[\"`]|\\d+|(?:m|match\\w*|sub\\w*)\\[\\d+\\]|,\\s*)*\\)")
-	// lostWork fits functions that return nothing but an error that tells of lost work.
+	// lostWork matches functions that return only an error, which may mean lost work.
 	lostWork = lazyregexp.New(`^\s*(os\.(?:WriteFile|Rename|MkdirAll|Mkdir|Chdir|Truncate|Link|Symlink)|` +
 		`(?:json|xml)\.Unmarshal|io\.(?:Copy|CopyN|ReadFull)|http\.ListenAndServe(?:TLS)?)\(`)
-	// memory fits a first argument that takes all that is written.
+	// memory matches a first argument to which writing never fails.
 	memory = lazyregexp.New(`^(?:&|io\.Discard\b)`)
 )
 
-// goDroppedErrors looks at functions of the standard library. A comment on the line or the one above says that it is
-// meant.
+// goDroppedErrors checks calls of functions of the standard library. A comment on the line or the one above says that
+// the error is dropped on purpose.
 func goDroppedErrors(f *File) []hit {
 	var hits []hit
 	for number := range f.linesWith(", _ ", "os.", "Unmarshal(", "io.", "http.") {
@@ -61,8 +62,8 @@ func goDroppedErrors(f *File) []hit {
 var releasing = lazyregexp.New(
 	`^\s*defer\s.*\.(?:Close|Unlock|RUnlock|Release|Free|Stop|Remove|RemoveAll|Done|Rollback)\(`)
 
-// goDeferInLoop looks at calls that release something, and goes by the indentation that gofmt gives: the first loop or
-// function above that is less far in is the one around. In a test the few that pile up do no harm.
+// goDeferInLoop checks calls that release something. It relies on gofmt's indentation: the first loop or function above
+// with less indentation is the one around the call. In a test, the few calls that accumulate do no harm.
 func goDeferInLoop(f *File) []hit {
 	var hits []hit
 	for number := range f.linesWith("defer ") {

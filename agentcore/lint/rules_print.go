@@ -15,20 +15,21 @@ var printRules = []Rule{
 }
 
 var (
-	// printedText fits a print of a text that stands alone on its line; the group is how the text begins.
+	// printedText matches a print of a text that is alone on its line; the group is the beginning of the text.
 	printedText = lazyregexp.New(`^\s*(?:(?:fmt|log)\.Print(?:f|ln)?|println|print|console\.\w+)` +
 		"\\(\\s*[fr]*[\"'`]([^\"'`]*)[\"'`].*\\)\\s*;?\\s*$")
-	// debugWords begin what people print while they look for a mistake.
+	// debugWords match how texts begin that people print while they look for a mistake.
 	debugWords = lazyregexp.New(
 		`^\W{0,6}(?:(?i:debug|dbg)\b|(?i:here+)\b\W*\d*\W*$|(?:XXX|FIXME|TESTING|HERE|ASDF)\b|` +
 			`(?i:got here|in here|am here|reached here|asdf|qwer|wtf)\W*$)`)
-	// halting fits statements that are for debugging whatever they print.
+	// halting matches statements that are for debugging, whatever they print.
 	halting = lazyregexp.New(`^\s*(?:debugger\s*;?|breakpoint\(\)|(?:i?pdb|pudb)\.set_trace\(\)|println\(.*\)|` +
 		`spew\.\w*[dD]ump\w*\(.*\))\s*$`)
 	literalOnly = lazyregexp.New("^\\s*(\\w+)(?:\\.\\w+)?\\(([\"`])_*[\"`]\\)\\s*$")
 )
 
-// debugPrints looks for prints whose text gives them away, and for calls of a debugger, each alone on its line.
+// debugPrints finds prints whose text shows that they are for debugging, and calls of a debugger, each alone on its
+// line.
 func debugPrints(f *File) []hit {
 	var hits []hit
 	for number := range f.linesWith("rint", "console.", "debugger", "breakpoint", "set_trace", "spew.") {
@@ -48,15 +49,15 @@ func debugPrints(f *File) []hit {
 	return hits
 }
 
-// removable reports whether the program stays whole without a statement that stands alone on a line. A print is told by
-// its text.
+// removable reports whether the program stays valid without a statement that is alone on a line. told says that the
+// statement is a print that was recognized by its text.
 func (f *File) removable(number int, told bool) bool {
 	code := f.CodeLine(number)
 	switch f.Language {
-	case Go: // a variable, or the import, must not be left unused
+	case Go: // otherwise a variable, or the import, could become unused
 		match := literalOnly().FindStringSubmatch(code)
 		return told && match != nil && (match[1] == "println" || strings.Count(f.code, match[1]+".") > 1)
-	case Python: // its block must not become empty
+	case Python: // otherwise its block could become empty
 		before, behind := number-1, number+1
 		for before > 0 && strings.TrimSpace(f.CodeLine(before)) == "" {
 			before--
@@ -67,5 +68,5 @@ func (f *File) removable(number int, told bool) bool {
 		return before > 0 && indent(f.CodeLine(before)) >= indent(code) ||
 			behind <= len(f.starts) && indent(f.CodeLine(behind)) == indent(code)
 	}
-	return f.statementStart(f.starts[number-1] + indent(code)) // not behind the parenthesis of an if
+	return f.statementStart(f.starts[number-1] + indent(code)) // otherwise it may belong to an if before it
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/agentls/agentls/agentcore/lazyregexp"
 )
 
-// What ruff reports without being asked to is not among them, but for the comparison with None, which is mended.
+// The rules leave out what ruff reports by default, except for the comparison with None, which has a fix here.
 var pythonRules = []Rule{
 	{
 		Name: "swallowed-exception", Languages: Python, Severity: Warning, check: pySwallowed,
@@ -35,12 +35,12 @@ var pythonRules = []Rule{
 
 var (
 	broadExcept = lazyregexp.New(`^\s*except(?:\s+\(?(?:Base)?Exception\)?\s*(?:as\s+\w+)?)?\s*:\s*(.*)$`)
-	// mutableDefault leaves names alone that begin with an underscore, as those of caches do.
+	// mutableDefault skips names that begin with an underscore, such as those of caches.
 	mutableDefault = lazyregexp.New(
 		`\bdef\s.*[(,]\s*[A-Za-z]\w*\s*(?::[^=,()]*)?=\s*(?:\[\]|\{\}|(?:list|dict|set)\(\))\s*[,)]`)
 )
 
-// pySwallowed looks for broad handlers with nothing but pass, where no comment says why.
+// pySwallowed finds broad handlers that only contain pass, without a comment that says why.
 func pySwallowed(f *File) []hit {
 	var hits []hit
 	for number := range f.linesWith("except") {
@@ -62,7 +62,7 @@ func pySwallowed(f *File) []hit {
 
 var noneComparison = lazyregexp.New(`^\s*(?:if|elif|while|assert|return)\b.*?([!=])= ?None\b`)
 
-// pyNoneComparisons leaves alone what may be an expression of a query or of an array, where == is redefined.
+// pyNoneComparisons skips what may be an expression of a query or of an array, where == is redefined.
 func pyNoneComparisons(f *File) []hit {
 	for _, library := range []string{"sqlalchemy", "sqlmodel", "peewee", "pony", "numpy", "pandas", "polars", "sympy"} {
 		if strings.Contains(f.text, library) {
@@ -94,7 +94,7 @@ var (
 	compiled = lazyregexp.New(`^(?:["']|compile\()`)
 )
 
-// pyEval leaves literals alone, and what defines a function of that name.
+// pyEval skips literals, and definitions of a function with that name.
 func pyEval(f *File) []hit {
 	var hits []hit
 	for number := range f.linesWith("eval(", "exec(") {
@@ -105,7 +105,7 @@ func pyEval(f *File) []hit {
 		}
 		h := hit{line: number}
 		if strings.Contains(match[2], ",") {
-			h.severity = Information // it has names of its own: somebody thought about it
+			h.severity = Information // the call has names of its own, so that its author has thought about it
 		}
 		hits = append(hits, h)
 	}

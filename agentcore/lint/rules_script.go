@@ -28,13 +28,13 @@ var scriptRules = []Rule{
 
 var (
 	asyncForEach = lazyregexp.New(`\.forEach\(\s*async\b`)
-	// scriptEval leaves what defines a function of that name alone, which goes on with a brace.
+	// scriptEval skips definitions of a function with that name, which have a brace behind the parentheses.
 	scriptEval = lazyregexp.New("(?:^|[^\\w.$])(?:(?:window|globalThis)\\.)?eval\\(\\s*[^)\"'`\\s][^{]*$|" +
 		"\\bnew\\s+Function\\(\\s*[^)\"'\\s]|\\bset(?:Timeout|Interval)\\(\\s*[\"']_")
 )
 
-// statementStart reports whether a statement may begin at an offset: behind a semicolon or a brace, and so not
-// behind the parenthesis of an if or the colon of a label.
+// statementStart reports whether a statement may begin at an offset: after a semicolon or a brace, but not after the
+// parenthesis of an if or the colon of a label.
 func (f *File) statementStart(at int) bool {
 	before := strings.TrimRight(f.code[:at], " \t\n\r")
 	return before == "" || strings.IndexByte(";{}", before[len(before)-1]) >= 0
@@ -46,7 +46,7 @@ var (
 	cleaned = lazyregexp.New(`(?i)escape|sanitize|purify|encode`)
 )
 
-// jsHTML looks for values put into HTML on one line, unless something there escapes or cleans them.
+// jsHTML finds values that are put into HTML on one line, unless the line escapes or cleans them.
 func jsHTML(f *File) []hit {
 	var hits []hit
 	for number := range f.linesWith("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write") {

@@ -23,7 +23,7 @@ var secretRules = []Rule{
 	},
 }
 
-// secretName is how names that speak of secrets look, as a group of an expression.
+// secretName matches names of secrets, as a group of an expression.
 const secretName = `([\w.-]*(?:passw(?:or)?d|secret|token|(?:api|access|private|auth)_?-?key)[\w.-]*)`
 
 var (
@@ -32,20 +32,20 @@ var (
 		"_KEY", "-key", "apikey", "APIKEY",
 	}
 
-	// secretAssignment fits a name that speaks of a secret with a literal value.
+	// secretAssignment matches a secret's name with a literal value.
 	secretAssignment = lazyregexp.New(`(?i)(?:^|[^\w:/.-])` + secretName +
 		"[\"']?\\]?\\s*(?::\\s*(?:string|str)\\s*)?(?::=|=>|=|:)\\s*[bru]?[\"'`]([^\"'`\\s]{8,200})[\"'`]")
 	// secretSetting is the same without quotes, for settings and scripts.
 	secretSetting = lazyregexp.New(`(?i)^\s*(?:export\s+)?` + secretName +
 		`\s*[=:]\s*([A-Za-z0-9+/=_.~!@#%^&*-]{12,200})\s*$`)
-	// placeholder fits what stands for a value, and UUIDs, which name something.
+	// placeholder matches text in the place of a value, and UUIDs, which are names.
 	placeholder = lazyregexp.New(
 		`(?i)example|sample|dummy|placeholder|change.?me|replace|insert|your|xxx|test|fake|mock|todo|secret|passw|` +
 			`redacted|1234|abcd|foobar|not.?set|undefined|default|null|none|\.\.\.|\*\*\*|` +
 			`^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$`)
 )
 
-// secrets looks for known keys everywhere, and for random values under names that speak of secrets.
+// secrets finds known keys everywhere, and random values under names of secrets.
 func secrets(f *File) []hit {
 	var hits []hit
 	for _, t := range secret.Tokens(f.text) {
@@ -68,8 +68,8 @@ func secrets(f *File) []hit {
 	return hits
 }
 
-// isRandom reports whether a value under a name was made to be kept secret: no placeholder, name, path, address
-// or reference to something else.
+// isRandom reports whether the value under a name is probably a real secret: no placeholder, name, path, address or
+// reference to something else.
 func isRandom(name, value string) bool {
 	lower := strings.ToLower(name)
 	for _, word := range []string{
@@ -97,13 +97,13 @@ func isRandom(name, value string) bool {
 		}
 	}
 	if strings.Contains(lower, "passw") && len(value) < 16 {
-		// A password that people make up: some of everything.
+		// Passwords that people make up have letters, digits and other characters.
 		return letters >= 4 && digits >= 1 && others >= 1 && !strings.ContainsAny(value, "./:_-")
 	}
 	return len(value) >= 16 && letters >= 4 && digits >= 3 && entropy(value) >= 3.4 && others*4 <= len(value)
 }
 
-// entropy is in bits for each character, by the frequencies in the text itself.
+// entropy is in bits per character, by the frequencies in the text itself.
 func entropy(text string) float64 {
 	counts := map[rune]int{}
 	n := 0
@@ -119,10 +119,10 @@ func entropy(text string) float64 {
 	return sum
 }
 
-// privateKey is the name of that form.
+// privateKey is the name of the form for private keys.
 const privateKey = "private-key"
 
-// keyBody is no placeholder.
+// keyBody matches the body of a real key, which placeholders do not have.
 var keyBody = lazyregexp.New(`-----[\s"'+\\n]*[A-Za-z0-9+/]{40,}`)
 
 // privateKeys looks for private keys in PEM, whole or cut off.

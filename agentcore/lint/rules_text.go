@@ -25,7 +25,7 @@ var textRules = []Rule{
 	},
 }
 
-// mergeConflicts looks for whole conflicts: the three markers in order, each at the start of its line.
+// mergeConflicts finds whole conflicts: the three markers in order, each at the start of its line.
 func mergeConflicts(f *File) []hit {
 	if !strings.Contains(f.text, "<<<<<<< ") {
 		return nil
@@ -47,7 +47,7 @@ func mergeConflicts(f *File) []hit {
 	return hits
 }
 
-// bidiControls looks for the embedding, override and isolate controls of Unicode (UAX 9).
+// bidiControls finds Unicode's controls for embedding, override and isolation (UAX 9).
 func bidiControls(f *File) []hit {
 	var hits []hit
 	for number := range f.containing(f.text, []string{
@@ -62,7 +62,7 @@ var wordPair = lazyregexp.New(
 	`\b(?:[Tt]he the|[Aa] a|[Aa]n an|[Oo]f of|[Tt]o to|and and|[Ww]ith with|[Ff]or for|[Aa]re are|[Bb]e be|[Aa]t at|` +
 		`[Ww]e we|[Ww]ill will|[Tt]his this)\b`)
 
-// doubledWords looks for words that never stand twice, in comments and prose.
+// doubledWords finds words that never stand twice in a row, in comments and prose.
 func doubledWords(f *File) []hit {
 	parts := f.comments
 	if f.Language == Prose {
@@ -89,8 +89,8 @@ func doubledWords(f *File) []hit {
 	return hits
 }
 
-// aloneInProse reports whether a pair of words stands between blanks or common punctuation, and so is no part
-// of a name, a path, an expression or a quotation.
+// aloneInProse reports whether a pair of words stands between blanks or common punctuation, so that it does not belong
+// to a name, a path, an expression or a quotation.
 func aloneInProse(text string, start, end int) bool {
 	before, _ := utf8.DecodeLastRuneInString(text[:start])
 	after, _ := utf8.DecodeRuneInString(text[end:])

@@ -22,7 +22,7 @@ import (
 )
 
 const (
-	// maxText bounds the text of an answer, in bytes; who shows it to a model cuts it further.
+	// maxText bounds the text of an answer, in bytes; it is cut further before a model gets it.
 	maxText = 1 << 20
 	// maxImages is how many images of an answer are kept, and maxImage how large each may be, in bytes.
 	maxImages = 8
@@ -33,9 +33,9 @@ const (
 
 // Result is the answer to a call.
 type Result struct {
-	// Text is for models, without what its reader does not see.
+	// Text is for models, without invisible characters.
 	Text string
-	// Failed says that the tool calls its result an error.
+	// Failed says that the tool itself calls the result an error.
 	Failed bool
 	Images []Image
 }
@@ -47,7 +47,7 @@ type Image struct {
 	Data []byte
 }
 
-// ErrChanged is returned by Call where the tool has changed since the user allowed it.
+// ErrChanged is returned by Call if the tool has changed since the user allowed it.
 var ErrChanged = errors.New("the server has changed the tool since the call was allowed")
 
 // ErrUnknownOutcome is wrapped by the error of a call if nobody knows whether the call had an effect.
@@ -74,9 +74,9 @@ func (c *Client) within(ctx context.Context, limit time.Duration) (context.Conte
 	return ctx, func() { stop(); cancel() }
 }
 
-// Call calls a tool, as long as the server offers it as it was allowed, in that version. progress hears what the server
-// says meanwhile, from another goroutine; it may be nil. Where ctx ends, the server is told so. A call is never made
-// twice.
+// Call calls a tool, provided that the server still offers it in the version that was allowed. progress gets the
+// server's progress messages, from another goroutine; it may be nil. If ctx ends, the server is told. A call is never
+// repeated.
 func (c *Client) Call(ctx context.Context, name, version string, arguments json.RawMessage,
 	progress func(string),
 ) (Result, error) {
@@ -117,7 +117,7 @@ func (c *Client) Call(ctx context.Context, name, version string, arguments json.
 	return result, nil
 }
 
-// explain says what became of a request, and gives up a connection that is broken. acts says that the request may have
+// explain returns the error of a request, and gives up a connection that is broken. acts says that the request may have
 // had an effect.
 func (c *Client) explain(ctx, limited context.Context, l *link, err error, acts bool) error {
 	unknown := func(text string) error {
@@ -150,13 +150,13 @@ func (c *Client) explain(ctx, limited context.Context, l *link, err error, acts 
 			c.options.Name, line(err.Error())))
 }
 
-// over reports whether an error of a pipe says that nobody is at its other end any more.
+// over reports whether an error of a pipe says that its other end is closed.
 func over(err error) bool {
 	return slices.ContainsFunc([]error{sdk.ErrConnectionClosed, io.EOF, io.ErrClosedPipe, fs.ErrClosed, syscall.EPIPE},
 		func(end error) bool { return errors.Is(err, end) })
 }
 
-// heard tells a call of its progress.
+// heard passes progress on to its call.
 func (c *Client) heard(p *sdk.ProgressNotificationParams) {
 	if p == nil {
 		return
@@ -176,7 +176,7 @@ func (c *Client) heard(p *sdk.ProgressNotificationParams) {
 	listener(said)
 }
 
-// Resources lists the resources of the server, or those behind a cursor, as text for models.
+// Resources lists the server's resources, or the ones after a cursor, as text for models.
 func (c *Client) Resources(ctx context.Context, cursor string) (Result, error) {
 	l, err := c.ready(ctx)
 	if err != nil {
@@ -268,7 +268,7 @@ func (c *Client) Expand(ctx context.Context, name string, arguments map[string]s
 	return text(b.String(), maxText), nil
 }
 
-// resultOf is what a server answers, for a model: bounded, and without what nobody sees.
+// resultOf is a server's answer for a model: bounded, and without invisible characters.
 func resultOf(parts []sdk.Content, structured any) Result {
 	var r Result
 	var b strings.Builder
@@ -316,11 +316,11 @@ func resultOf(parts []sdk.Content, structured any) Result {
 			add(string(raw))
 		}
 	}
-	r.Text = permission.Seen(b.String()) // parts may spell out together what none of them does
+	r.Text = permission.Seen(b.String()) // parts may form an invisible sequence only when they are joined
 	return r
 }
 
-// fileURI is a folder as a root.
+// fileURI is the URI of a folder, as a root.
 func fileURI(path string) string {
 	path = filepath.ToSlash(path)
 	if !strings.HasPrefix(path, "/") {

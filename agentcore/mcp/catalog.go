@@ -16,7 +16,7 @@ import (
 	"github.com/agentls/agentls/agentcore/permission"
 )
 
-// What a server may offer. What is more is left out, and told.
+// The limits of what a server may offer. What exceeds them is left out and reported.
 const (
 	maxTools       = 128
 	maxPrompts     = 128
@@ -35,11 +35,12 @@ type Tool struct {
 	Original string
 	// Title is for people, in one line; empty for none.
 	Title string
-	// Description is for models, without what its reader does not see.
+	// Description is for models, without invisible characters.
 	Description string
 	// Schema is the JSON Schema of the tool's arguments. It describes an object.
 	Schema json.RawMessage
-	// Version is a hash of all that the server says of the tool. A permission for the tool is one for this version.
+	// Version is a hash of everything that the server says about the tool. A permission for the tool holds for this
+	// version.
 	Version string
 }
 
@@ -65,7 +66,7 @@ type Catalog struct {
 	Server    string
 	Tools     []Tool
 	Prompts   []Prompt
-	Resources bool // it has resources to list and read
+	Resources bool // the server has resources to list and read
 	// Problems say which offers of the server are left out, and why, for people.
 	Problems []string
 }
@@ -88,15 +89,15 @@ func (c *Catalog) Prompt(name string) (Prompt, bool) {
 	return c.Prompts[i], true
 }
 
-// lister makes a catalog of what a session lists.
+// lister makes a catalog from a session's lists.
 type lister struct {
 	server  string
 	session *sdk.ClientSession
 	catalog *Catalog
-	size    int // of the definitions so far
+	size    int // the size of the definitions so far
 }
 
-// list asks the server for all that it offers.
+// list asks the server for everything that it offers.
 func list(ctx context.Context, server string, session *sdk.ClientSession) (*Catalog, error) {
 	l := &lister{server: server, session: session, catalog: &Catalog{}}
 	answer := session.InitializeResult()
@@ -127,8 +128,8 @@ func (l *lister) leftOut(format string, values ...any) {
 	}
 }
 
-// pages calls read with one cursor after the other, and stops where there is no next one, where they go round, or where
-// they are too many.
+// pages calls read with each cursor. It stops if there is no next cursor, if a cursor comes again, or if there are too
+// many pages.
 func (l *lister) pages(what string, read func(cursor string) (next string, goOn bool, err error)) error {
 	seen := map[string]bool{}
 	cursor := ""
@@ -181,7 +182,7 @@ func (l *lister) tools(ctx context.Context) error {
 	})
 }
 
-// toolOf is a tool without what nobody sees, and within bounds.
+// toolOf is a tool without invisible characters, and within the limits.
 func toolOf(server string, t *sdk.Tool) (Tool, error) {
 	if strings.TrimSpace(t.Name) == "" {
 		return Tool{}, errors.New("it has no name")
@@ -198,13 +199,13 @@ func toolOf(server string, t *sdk.Tool) (Tool, error) {
 		Name: mcpname.Tool(server, t.Name), Original: t.Name, Title: line(t.Title),
 		Description: text(t.Description, maxDescription), Schema: schema,
 	}
-	// A change in the part that was cut off makes another version, too.
+	// The version also changes if only the part changes that is cut off.
 	one.Version = digest(strings.Join([]string{t.Name, t.Title, t.Description, string(schema), string(whole)}, "\x00"))
 	return one, nil
 }
 
-// schemaOf is the schema of a tool's arguments, which must be one of an object that can be checked here, without
-// anything from elsewhere.
+// schemaOf is the schema of a tool's arguments. It must describe an object, and must be checkable here without schemas
+// from elsewhere.
 func schemaOf(value any) (json.RawMessage, error) {
 	if value == nil {
 		value = struct {
@@ -223,7 +224,7 @@ func schemaOf(value any) (json.RawMessage, error) {
 		return nil, fmt.Errorf("its schema is none: %w", err)
 	}
 	if schema.Type == "" && len(schema.Types) == 0 {
-		// Some servers leave it out where there are no arguments.
+		// Some servers leave the type out if a tool has no arguments.
 		var members map[string]json.RawMessage
 		if err := json.Unmarshal(raw, &members); err != nil {
 			return nil, fmt.Errorf("its schema is none: %w", err)
@@ -248,7 +249,7 @@ func schemaOf(value any) (json.RawMessage, error) {
 	return raw, nil
 }
 
-// seen takes out of all strings of a decoded JSON value what a reader does not see.
+// seen removes invisible characters from all strings of a decoded JSON value.
 func seen(value any) any {
 	switch v := value.(type) {
 	case string:
@@ -304,10 +305,10 @@ func line(s string) string {
 	return permission.Visible(strings.Join(strings.Fields(text(s, maxShown)), " "))
 }
 
-// text is a text of a server without what its reader does not see, cut at a number of bytes.
+// text is a text of a server without invisible characters, cut to a number of bytes.
 func text(s string, limit int) string {
 	if len(s) > 2*limit {
-		s = s[:2*limit] // what is cut off below need not be looked at
+		s = s[:2*limit] // the rest will be cut off in any case
 	}
 	s = permission.Seen(s)
 	if len(s) > limit {

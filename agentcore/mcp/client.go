@@ -18,7 +18,7 @@ import (
 	"github.com/agentls/agentls/agentcore/process"
 )
 
-// State is how far a connection is. Values: Stopped, Starting, Ready, Failed.
+// State is the state of a connection. Values: Stopped, Starting, Ready, Failed.
 type State string
 
 const (
@@ -28,25 +28,25 @@ const (
 	Starting State = "starting"
 	// Ready: the server answers.
 	Ready State = "ready"
-	// Failed: it could not be started, or has ended; it may be tried again.
+	// Failed: the server could not be started, or has ended; another try is possible.
 	Failed State = "failed"
 )
 
-// protocolVersion is the newest version with a handshake that servers of all ages know.
+// protocolVersion is the newest version whose handshake both old and new servers know.
 const protocolVersion = "2025-11-25"
 
 const (
-	// maxFailures is how often in a row a connection is tried before the client waits to be woken.
+	// maxFailures is how often in a row the client tries to connect before it waits for Wake.
 	maxFailures = 5
-	// settled is how long a connection must hold before the failures before it no longer count.
+	// settled is how long a connection must last before earlier failures no longer count.
 	settled = time.Minute
 	// maxPause is the longest time between two tries.
 	maxPause = 10 * time.Second
-	// maxProblem bounds what is told of why a server is not ready, in bytes.
+	// maxProblem bounds the text that says why a server is not ready, in bytes.
 	maxProblem = 1000
-	// listPause is the time between two looks at what a server offers.
+	// listPause is the time between two requests for the lists of a server.
 	listPause = 250 * time.Millisecond
-	// listPatience is how long a server may take to list all that it offers.
+	// listPatience is how long a server may take to list everything that it offers.
 	listPatience = 30 * time.Second
 )
 
@@ -54,10 +54,10 @@ const (
 type Options struct {
 	// Name of the server, as [mcpname.Server] gives it.
 	Name string
-	// Open starts the server, for one that is spoken with over pipes. ctx bounds the start alone. An error of
-	// [Permanent] is not tried again.
+	// Open starts the server, for a server on pipes. ctx bounds only the start. After an error of [Permanent], it is
+	// not called again.
 	Open func(ctx context.Context) (*process.Live, error)
-	// URL, Headers and Dial reach one over HTTP. A nil Dial is the system's own.
+	// URL, Headers and Dial are for a server over HTTP. If Dial is nil, the system's dialer is used.
 	URL     string
 	Headers map[string]string
 	Dial    Dialer
@@ -68,46 +68,46 @@ type Options struct {
 	// StartTime bounds the start of a connection, CallTime a call, FirstPause is the time before the second try; zero
 	// is the default.
 	StartTime, CallTime, FirstPause time.Duration
-	// Changed is called after each change of the state or the catalog, by the goroutine of the client, which waits for
-	// it. It may be nil.
+	// Changed is called after each change of the state or the catalog, by the client's goroutine, which waits for it.
+	// It may be nil.
 	Changed func()
 	Logger  *slog.Logger
 }
 
-// Client keeps one server connected. Its goroutine owns the connection: it makes it, makes it again where it ends, and
-// looks again at what the server offers when that says so. The methods may be called from any goroutine; Close ends all
-// of it.
+// Client keeps one server connected. Its goroutine owns the connection: it connects, connects again if the connection
+// ends, and asks for the server's lists again when the server says that they have changed. The methods may be called
+// from any goroutine; Close ends everything.
 type Client struct {
 	options Options
 	ctx     context.Context
 	cancel  context.CancelFunc
 	done    chan struct{}
-	wake    chan struct{} // takes one
+	wake    chan struct{} // has room for one value
 	tokens  atomic.Int64
 
 	mu      sync.Mutex
 	state   State
-	gaveUp  bool  // it waits to be woken
-	problem error // why it is not ready
-	link    *link // nil where it is not ready
+	gaveUp  bool  // the client waits for Wake
+	problem error // why the server is not ready
+	link    *link // nil if the server is not ready
 	changed chan struct{}
 	// listening has, by token, the function that tells a call of its progress.
 	listening map[string]func(string)
 }
 
-// link is one connection. Its catalog changes; the rest does not.
+// link is one connection. Only its catalog changes.
 type link struct {
 	session *sdk.ClientSession
 	process *process.Live // nil over HTTP
 	pipe    *pipe
 	http    *guarded
-	relist  chan struct{} // takes one
+	relist  chan struct{} // has room for one value
 	ended   chan struct{} // closed when the session is over
-	broken  chan error    // takes one: why a call says so
+	broken  chan error    // has room for one value: the error of a call that found the connection broken
 	catalog *Catalog
 }
 
-// Permanent marks an error of Options.Open after which no other try is of use.
+// Permanent marks an error of Options.Open after which no other try can help.
 func Permanent(err error) error { return permanent(err) }
 
 type permanentError struct{ error }
@@ -133,13 +133,13 @@ func New(o Options) *Client {
 	return c
 }
 
-// Close ends the connection and the server, and returns when nothing of them is left.
+// Close ends the connection and the server, and returns when none of the server's processes is left.
 func (c *Client) Close() {
 	c.cancel()
 	<-c.done
 }
 
-// Wake tries to connect again where the client has given up. It does not wait.
+// Wake makes a client that has given up connect again. It does not wait.
 func (c *Client) Wake() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -149,11 +149,11 @@ func (c *Client) Wake() {
 	c.state, c.gaveUp = Starting, false
 	close(c.changed)
 	c.changed = make(chan struct{})
-	c.wake <- struct{}{} // it takes one, and nobody else puts one in
+	c.wake <- struct{}{} // there is room: this is sent only once after the client gave up
 }
 
-// Status is how far the connection is: what the server offers where it is ready, and otherwise why it is not, as far as
-// that is known.
+// Status is the state of the connection, with what the server offers if it is ready, or else why it is not ready, as
+// far as that is known.
 func (c *Client) Status() (state State, catalog *Catalog, problem error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -174,7 +174,7 @@ func (c *Client) Await(ctx context.Context) (*Catalog, error) {
 	return link.catalog, nil
 }
 
-// await waits until the server is ready, or enough says that there is no use in it.
+// await waits until the server is ready, or enough says that waiting cannot help.
 func (c *Client) await(ctx context.Context, enough func() bool) (*link, error) {
 	for {
 		c.mu.Lock()
@@ -199,7 +199,7 @@ func (c *Client) await(ctx context.Context, enough func() bool) (*link, error) {
 	}
 }
 
-// set changes the state, and tells who waits for that.
+// set changes the state, and wakes those who wait for that.
 func (c *Client) set(change func()) {
 	c.mu.Lock()
 	change()
@@ -211,7 +211,7 @@ func (c *Client) set(change func()) {
 	}
 }
 
-// live is the client from its first connection to its last.
+// live runs the client from its first connection to its last.
 func (c *Client) live() {
 	defer close(c.done)
 	defer c.set(func() { c.state, c.link = Stopped, nil })
@@ -252,10 +252,10 @@ func (c *Client) live() {
 	}
 }
 
-// connected makes a connection and returns when it is over, and why.
+// connected makes a connection. It returns when the connection has ended, with the reason.
 func (c *Client) connected() (err error) {
 	defer func() {
-		// What a server sends goes through decoders that others have written.
+		// The SDK's decoders read what a server sends, and may panic.
 		if p := recover(); p != nil {
 			c.options.Logger.Error("the client of an MCP server panicked", "server", c.options.Name, "panic", p,
 				"stack", string(debug.Stack()))
@@ -279,7 +279,7 @@ func (c *Client) connected() (err error) {
 	return err
 }
 
-// lateness names the time limit where that is what an error is.
+// lateness replaces an error by one that names the time limit, if that was the cause.
 func (c *Client) lateness(ctx context.Context, err error) error {
 	if c.ctx.Err() == nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return fmt.Errorf("it did not get ready within %s", c.options.StartTime)
@@ -287,7 +287,7 @@ func (c *Client) lateness(ctx context.Context, err error) error {
 	return err
 }
 
-// connect starts the server and greets it.
+// connect starts the server and makes the handshake.
 func (c *Client) connect(ctx context.Context) (*link, error) {
 	l := &link{relist: make(chan struct{}, 1), ended: make(chan struct{}), broken: make(chan error, 1)}
 	var transport sdk.Transport
@@ -307,12 +307,12 @@ func (c *Client) connect(ctx context.Context) (*link, error) {
 	}
 	go func() {
 		defer close(l.ended)
-		_ = l.session.Wait() // whoever reads knows better why
+		_ = l.session.Wait() // the reader's error is better
 	}()
 	return l, nil
 }
 
-// client answers what a server asks. Sampling and elicitation are not offered, and so refused.
+// client answers requests of a server. Sampling and elicitation are not offered, and thus refused.
 func (c *Client) client(l *link) *sdk.Client {
 	again := func() {
 		select {
@@ -340,7 +340,8 @@ func (c *Client) client(l *link) *sdk.Client {
 	return client
 }
 
-// attend waits until the connection is over, and lists again what the server says has changed.
+// attend waits until the connection has ended. Meanwhile, it asks for the lists again that the server says have
+// changed.
 func (c *Client) attend(l *link) error {
 	for {
 		select {
@@ -359,7 +360,7 @@ func (c *Client) attend(l *link) error {
 			return err
 		}
 		c.set(func() { l.catalog = catalog })
-		// A server that says all the time that its lists have changed is asked only now and then.
+		// A server that reports changes all the time is asked only after a pause.
 		timer := time.NewTimer(listPause)
 		select {
 		case <-timer.C:
@@ -370,14 +371,14 @@ func (c *Client) attend(l *link) error {
 	}
 }
 
-// close ends the connection and the server. It returns the error with what the server's end tells of it.
+// close ends the connection and the server. It adds to the error how the server ended.
 func (l *link) close(err error) error {
 	if l.process != nil {
 		l.process.Kill()
-		_ = l.pipe.Close() // whoever reads has ended, or does now
+		_ = l.pipe.Close() // its reader has ended, or ends now
 	}
 	if l.session != nil {
-		_ = l.session.Close() // it is over in any case
+		_ = l.session.Close() // the connection has ended in any case
 		<-l.ended
 	}
 	if l.http != nil {

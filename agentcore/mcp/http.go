@@ -19,16 +19,16 @@ const (
 	maxBody = 16 << 20
 	// answerPatience is how long a server may take to begin an answer.
 	answerPatience = 60 * time.Second
-	// farewell is how long a server may take to hear that the session is over.
+	// farewell is how long the request that ends the session may take.
 	farewell = time.Second
 )
 
-// guarded sends the requests of one server to its own address alone, with its headers, and bounds the answers.
+// guarded sends the requests for one server to no other address, adds its headers, and bounds the answers.
 type guarded struct {
 	base    *http.Transport
 	origin  *url.URL
 	headers map[string]string
-	// ctx ends with the client; what is on its way then ends soon.
+	// ctx ends with the client, and ends pending requests.
 	ctx context.Context
 }
 
@@ -58,7 +58,7 @@ func (c *Client) newHTTP() (sdk.Transport, *guarded, error) {
 	}, g, nil
 }
 
-// fits refuses any other address than the server's own.
+// fits refuses any address other than the server's own.
 func (g *guarded) fits(to *url.URL) error {
 	if to.Scheme != g.origin.Scheme || to.Host != g.origin.Host {
 		return fmt.Errorf("it leads to %s://%s, and only %s://%s is configured", to.Scheme, line(to.Host),
@@ -100,7 +100,7 @@ func (g *guarded) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// boundedBody ends an answer that is too long. A stream may be long, but not at once.
+// boundedBody ends an answer that is too long. A stream may be long in total, but not at once.
 type boundedBody struct {
 	io.ReadCloser
 	done    func()

@@ -20,13 +20,13 @@ import (
 const (
 	// maxMessage bounds one message of a server, in bytes.
 	maxMessage = 16 << 20
-	// maxNoise is how many lines in a row a server may write that are no messages: many a program greets on its
-	// standard output.
+	// maxNoise is how many lines in a row a server may write that are no messages, since many programs print a greeting
+	// on their standard output.
 	maxNoise = 200
 	// writePatience is how long a server may take to read a message.
 	writePatience = 30 * time.Second
 
-	// floodTime is the time in which a server may send floodCount messages, and floodBytes, without being asked.
+	// floodTime is the time in which a server may send floodCount messages or floodBytes without being asked.
 	floodTime  = 10 * time.Second
 	floodCount = 5000
 	floodBytes = 32 << 20
@@ -38,7 +38,7 @@ type pipe struct {
 	process *process.Live
 	out     *bufio.Reader
 	flood   flood
-	writing chan struct{} // held by whoever writes
+	writing chan struct{} // holds a token while somebody writes
 
 	mu    sync.Mutex
 	fault error // why the connection was given up
@@ -54,12 +54,12 @@ func (p *pipe) Connect(context.Context) (sdk.Connection, error) { return p, nil 
 // SessionID implements sdk.Connection.
 func (*pipe) SessionID() string { return "" }
 
-// Close implements sdk.Connection: a Read that waits returns.
+// Close implements sdk.Connection: a waiting Read returns.
 func (p *pipe) Close() error {
 	return errors.Join(p.process.In.Close(), p.process.Out.Close())
 }
 
-// failed notes why nothing more is read or written, for people.
+// failed notes for people why nothing more is read or written.
 func (p *pipe) failed(err error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -69,7 +69,7 @@ func (p *pipe) failed(err error) error {
 	return err
 }
 
-// problem is why the connection was given up; nil where the server ended.
+// problem is why the connection was given up; nil if the server itself ended it.
 func (p *pipe) problem() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -79,7 +79,7 @@ func (p *pipe) problem() error {
 	return p.fault
 }
 
-// Read implements sdk.Connection. It returns the next message; what is none is passed over.
+// Read implements sdk.Connection. It returns the next message, and skips lines that are no messages.
 func (p *pipe) Read(context.Context) (jsonrpc.Message, error) {
 	for noise := 0; ; {
 		text, err := p.line()
@@ -139,7 +139,7 @@ func (p *pipe) Write(ctx context.Context, message jsonrpc.Message) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	// What is cut off in the middle of a message cannot go on.
+	// A message that is cut off cannot be continued, so the connection ends then.
 	if err := p.process.In.SetWriteDeadline(time.Now().Add(writePatience)); err != nil {
 		return p.failed(err)
 	}
@@ -152,7 +152,7 @@ func (p *pipe) Write(ctx context.Context, message jsonrpc.Message) error {
 	return nil
 }
 
-// flood bounds what a server sends without being asked. The reading goroutine owns it.
+// flood counts what a server sends without being asked. The reading goroutine owns it.
 type flood struct {
 	since time.Time
 	count int

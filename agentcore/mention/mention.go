@@ -1,9 +1,9 @@
-// Package mention finds what a prompt points at by "@": files, lines of them, folders, and the words that stand for
-// more than one. It knows only how mentions are written; what they bring is for whoever has the files.
+// Package mention finds what a prompt refers to by "@": files, lines of files, folders, and words that stand for
+// several things. It knows only how mentions are written; the owner of the files knows what they stand for.
 //
-// A mention begins at a word of its own: "@src/main.go", "@src/main.go:10-20", "@src/main.go#L10-L20", "@\"a b.txt\"",
-// "@src/", "@diff", "@diagnostics". An address such as me@example.org is none, nor is anything in code between
-// backticks. Punctuation behind a mention is not part of it.
+// A mention begins at the start of a word: "@src/main.go", "@src/main.go:10-20", "@src/main.go#L10-L20", "@\"a
+// b.txt\"", "@src/", "@diff", "@diagnostics". An address such as me@example.org is no mention, and neither is text in
+// code between backticks. Punctuation behind a mention does not belong to it.
 package mention
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/agentls/agentls/agentcore/lazyregexp"
 )
 
-// The words that stand for more than a file.
+// The words that stand for several things.
 const (
 	Diagnostics = "diagnostics"
 	Diff        = "diff"
@@ -27,18 +27,17 @@ type Mention struct {
 	Start, End int
 	// Name is what it names: a path as it was written, or one of the words.
 	Name string
-	// First and Last are the lines of the file that are meant, 1-based, both inclusive; 0 is all of it.
+	// First and Last are the lines that are meant, 1-based, both inclusive; 0 stands for the whole file.
 	First, Last int
 }
 
 // Text is the mention as it was written.
 func (m Mention) Text(prompt string) string { return prompt[m.Start:m.End] }
 
-// numbered is a name with lines behind it: ":10", ":10-20", "#L10", "#L10-L20", "#L10-20".
+// numbered matches a name with lines behind it: ":10", ":10-20", "#L10", "#L10-L20", "#L10-20".
 var numbered = lazyregexp.New(`(?s)^(|.*[^:]):(\d{1,9})(?:-(\d{1,9}))?$|^(.*)#L(\d{1,9})(?:-L?(\d{1,9}))?$`)
 
-// Find returns the mentions of a prompt, in their order. That something is written as one does not say that there is
-// such a file.
+// Find returns the mentions of a prompt, in their order. The files that they name need not exist.
 func Find(prompt string) []Mention {
 	var list []Mention
 	for at := 0; at < len(prompt); {
@@ -57,8 +56,8 @@ func Find(prompt string) []Mention {
 	return list
 }
 
-// Open finds the mention that is being written at the end of a text: where its "@" stands, in bytes, and what is
-// written of its name. start is -1 where there is none.
+// Open finds the mention that is being typed at the end of a text: the offset of its "@", in bytes, and the name so
+// far. start is -1 if there is none.
 func Open(before string) (start int, name string) {
 	for at := 0; at < len(before); {
 		switch c := before[at]; {
@@ -80,7 +79,7 @@ func Open(before string) (start int, name string) {
 	return -1, ""
 }
 
-// Write is a name as a mention.
+// Write writes a name as a mention.
 func Write(name string) string {
 	if word(name) == name && !strings.HasPrefix(name, `"`) {
 		return "@" + name
@@ -88,14 +87,14 @@ func Write(name string) string {
 	return `@"` + strings.Trim(name, `"`) + `"`
 }
 
-// begins reports whether what stands at a place is a word of its own.
+// begins reports whether a word begins at an offset.
 func begins(prompt string, at int) bool {
 	before, _ := utf8.DecodeLastRuneInString(prompt[:at])
 	return at == 0 || unicode.IsSpace(before) || strings.ContainsRune(`([{<"',;:`, before)
 }
 
-// behindCode is the place behind the code that begins with the backticks at a place: as many of them end it. Without an
-// end, it is the place behind the backticks.
+// behindCode is the offset behind the code that begins with the backticks at an offset. As many backticks end the code;
+// if they are missing, it is the offset behind the first backticks.
 func behindCode(prompt string, at int) int {
 	n := 0
 	for at+n < len(prompt) && prompt[at+n] == '`' {
@@ -134,7 +133,7 @@ func read(prompt string, at int) Mention {
 	return m
 }
 
-// split parts a name from the lines behind it; they are 0 where there are none.
+// split separates a name from the lines behind it; they are 0 if there are none.
 func split(text string) (name string, first, last int) {
 	found := numbered().FindStringSubmatch(text)
 	if found == nil {
@@ -145,7 +144,7 @@ func split(text string) (name string, first, last int) {
 	return found[1] + found[4], first, max(first, last)
 }
 
-// word is what stands before the next white space, without the punctuation at its end.
+// word is the text before the next white space, without punctuation at its end.
 func word(text string) string {
 	if end := strings.IndexFunc(text, unicode.IsSpace); end >= 0 {
 		text = text[:end]

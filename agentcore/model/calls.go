@@ -6,16 +6,16 @@ import (
 	"encoding/json"
 )
 
-// MadeUp is what the ids begin with that UniqueIDs makes.
+// MadeUp is the beginning of the ids that UniqueIDs makes.
 const MadeUp = "call_agentls_"
 
-// UniqueIDs gives each call of an answer an id that neither the conversation nor another call of the answer
-// has: some servers send none, or begin anew with call_0 in every answer.
+// UniqueIDs gives each call of an answer an id that is unique in the conversation and the answer: some servers send no
+// ids, or begin again with call_0 in every answer.
 func UniqueIDs(answer *Message, conversation []Message) {
 	UniqueAmong(answer, func(id string) bool { return called(conversation, id) })
 }
 
-// UniqueAmong is UniqueIDs for who knows a quicker way to tell whether the conversation has a call of an id.
+// UniqueAmong is UniqueIDs for a caller with a faster way to tell whether the conversation has a call with an id.
 func UniqueAmong(answer *Message, called func(id string) bool) {
 	taken := map[string]bool{"": true}
 	for i, part := range answer.Parts {
@@ -41,9 +41,9 @@ func called(conversation []Message, id string) bool {
 	return false
 }
 
-// Object returns the arguments of a tool call as the JSON object that providers want in a conversation.
-// What the model sent and is no object (broken JSON, or that as a JSON string, which is how it is stored)
-// goes into the member invalid_arguments, so that the model sees what it wrote.
+// Object returns the arguments of a tool call as the JSON object that providers require in a conversation. If the model
+// sent something else (broken JSON, which is stored as a JSON string), it becomes the member invalid_arguments, so that
+// the model sees what it wrote.
 func Object(arguments json.RawMessage) json.RawMessage {
 	trimmed := bytes.TrimSpace(arguments)
 	switch {

@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// NewHTTPClient returns a client fit for many long streams to few hosts. Whoever makes models makes one client and
-// gives it to all of them: connections are kept by the client, so that a model with a client of its own dials, and
-// shakes hands, anew. Its owner ends with CloseIdleConnections.
+// NewHTTPClient returns a client for many long streams to few hosts. A program should make one client and give it to
+// all models: the client keeps the connections, so that a model with its own client would have to open new ones. The
+// owner of the client ends with CloseIdleConnections.
 //
-// It takes proxies from the environment, which net/http never uses for loopback addresses.
+// The client uses the proxies of the environment; net/http never uses these for loopback addresses.
 func NewHTTPClient() *http.Client {
 	dialer := &net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}
 	return &http.Client{Transport: &http.Transport{
@@ -19,8 +19,8 @@ func NewHTTPClient() *http.Client {
 		ForceAttemptHTTP2:   true,
 		TLSHandshakeTimeout: 15 * time.Second,
 		IdleConnTimeout:     90 * time.Second,
-		// Hundreds of runs may talk to one server; two idle connections, the default, would make them dial for every
-		// turn.
+		// Hundreds of runs may use one server. The default of two idle connections would make them open a connection
+		// for almost every turn.
 		MaxIdleConns:        512,
 		MaxIdleConnsPerHost: 512,
 	}}

@@ -43,7 +43,7 @@ func EncodeParts(parts []Part) (json.RawMessage, error) {
 	}
 	var raw bytes.Buffer
 	encoder := json.NewEncoder(&raw)
-	encoder.SetEscapeHTML(false) // commands and code are full of what people would read as \u003e
+	encoder.SetEscapeHTML(false) // otherwise people would read \u003e in commands and code
 	if err := encoder.Encode(tagged); err != nil {
 		return nil, fmt.Errorf("encode a message: %w", err)
 	}

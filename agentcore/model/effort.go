@@ -5,14 +5,14 @@ import "slices"
 // Effort is how much a model is to think before it answers; empty leaves it to the model.
 type Effort string
 
-// The efforts. Vendors have more, of which these are what all of them understand.
+// The efforts. Vendors have more efforts, but all vendors understand these.
 const (
 	EffortLow    Effort = "low"
 	EffortMedium Effort = "medium"
 	EffortHigh   Effort = "high"
 )
 
-// Efforts are the names that may be written, the smallest first.
+// Efforts are the permitted names, the smallest effort first.
 var Efforts = []string{string(EffortLow), string(EffortMedium), string(EffortHigh)}
 
 // Valid reports whether the effort is one of Efforts, or empty.
@@ -23,23 +23,23 @@ type EffortUse int
 
 // The uses of an effort.
 const (
-	// EffortRefused: the model takes none.
+	// EffortRefused: the model accepts no effort.
 	EffortRefused EffortUse = iota
 	// EffortUnknown: only its server knows.
 	EffortUnknown
-	// EffortTaken: the model takes the effort of a request.
+	// EffortTaken: the model accepts the effort of a request.
 	EffortTaken
 )
 
-// Thinker is a model that knows whether it takes Request.Effort. What is no Thinker takes none.
+// Thinker is a model that knows whether it accepts Request.Effort. A model that is no Thinker does not.
 type Thinker interface {
 	Model
-	// Effort says what becomes of a request's effort. hint is what a person can do where it is refused, "" where there
-	// is nothing but another model.
+	// Effort says what the model does with a request's effort. hint says what a person can do if it is refused, "" if
+	// only another model helps.
 	Effort() (use EffortUse, hint string)
 }
 
-// EffortOf is what becomes of the effort of a request to the model; see Thinker.
+// EffortOf says what a model does with a request's effort; see Thinker.
 func EffortOf(m Model) (use EffortUse, hint string) {
 	if t, ok := m.(Thinker); ok {
 		return t.Effort()

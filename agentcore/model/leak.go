@@ -8,32 +8,32 @@ import (
 	"github.com/agentls/agentls/agentcore/lazyregexp"
 )
 
-// leakForm is a way in which models write a call as text, where a server does not turn it into a call or a model does
-// not know better.
+// leakForm is a form in which models write calls as text, because the server does not turn them into calls, or because
+// the model does not know better.
 type leakForm struct {
-	// begin matches where it begins.
+	// begin matches the beginning of the call.
 	begin func() *regexp.Regexp
-	// name matches the tool's name behind that, in its first group. nil takes the first group of begin.
+	// name matches the tool's name after that, in its first group. If it is nil, the name is the first group of begin.
 	name func() *regexp.Regexp
-	// strict forms are found in prose about calls as well, and count only as the end of a text.
+	// strict forms also occur in prose about calls. Therefore they count only at the end of a text.
 	strict bool
-	// plain forms are nothing but JSON, which an answer may hold by right.
+	// plain forms are only JSON, which may be a proper answer.
 	plain bool
 }
 
 // Leak is a call that stands in a text.
 type Leak struct {
-	// Name is the tool's as it is written there.
+	// Name is the tool's name as the text has it.
 	Name string
-	// Sure says that the form is nothing but a call; else it is JSON which reads like one, and may be what was asked
-	// for.
+	// Sure says that the form cannot be anything but a call. Otherwise it is JSON that looks like a call, and may be
+	// the answer that was asked for.
 	Sure bool
 }
 
 var (
 	// jsonName finds the name in a JSON object, whose members come in any order.
 	jsonName = lazyregexp.New(`"(?:name|tool|tool_name|function|action)"\s*:\s*"([\w.:-]+)"`)
-	// jsonCall tells an object that is a call from one that only has a name.
+	// jsonCall matches an object that is a call, as opposed to an object that only has a name.
 	jsonCall = lazyregexp.New(`"(?:tool|tool_name|arguments|parameters|args|input|tool_input|action_input)"\s*:`)
 	// tokenName finds a name behind the special tokens of a chat template.
 	tokenName = lazyregexp.New(`(?:functions\.)?(\w[\w.-]*)`)
@@ -59,15 +59,15 @@ var leakForms = []leakForm{
 	{begin: lazyregexp.New(`\A\s*[{\[]`), name: jsonName, strict: true, plain: true},
 }
 
-// leakEnd is what may stand behind a call at the end of a text.
+// leakEnd matches what may follow a call at the end of a text.
 var leakEnd = lazyregexp.New("(?:[\\]}>`]|<\\|[\\w▁]+\\|>)\\s*\\z")
 
-// nameWithin bounds how far behind its beginning the name of a call is looked for, in bytes.
+// nameWithin bounds how far after the beginning of a call its name may stand, in bytes.
 const nameWithin = 4 << 10
 
-// LeakedCall finds a tool call that stands in a text instead of being one. offered tells whether there is a tool of a
-// name: a text about other tools is none. Nothing of the text is ever executed: what a model quotes, from a file
-// perhaps, looks the same.
+// LeakedCall finds a tool call that was written as text. offered reports whether a tool with a name exists: a call of
+// another tool does not count. Nothing in the text is ever executed, since a quotation, perhaps from a file, looks the
+// same.
 func LeakedCall(text string, offered func(name string) bool) (leak Leak, found bool) {
 	ends := leakEnd().MatchString(text)
 	for _, form := range leakForms {

@@ -7,8 +7,8 @@ import (
 	"iter"
 )
 
-// Model answers requests. An implementation is safe for concurrent use by many runs, keeps no
-// state between requests, and does not retry: the engine has the one retry policy.
+// Model answers requests. An implementation is safe for concurrent use by many runs, keeps no state between requests,
+// and does not retry, since the engine has the only retry policy.
 type Model interface {
 	// Name is "provider/model", such as "anthropic/claude-sonnet-4-5" or "offline/rules".
 	Name() string
@@ -21,24 +21,25 @@ type Model interface {
 	Stream(ctx context.Context, request *Request) iter.Seq2[Event, error]
 }
 
-// Request is what one turn sends. System and Tools, and all messages but the last few, are the same
-// from turn to turn, byte for byte, so that a provider's prompt cache can serve them.
+// Request is what one turn sends. System, Tools, and all messages except the last few are the same from turn to turn,
+// byte for byte, so that a provider's prompt cache can serve them.
 type Request struct {
 	System string
-	// Messages only grow behind those of earlier requests; who changes one of these makes another list.
+	// Messages are only added behind those of earlier requests; a caller that changes an earlier message must make a
+	// new list.
 	Messages []Message
 	Tools    []Tool
 	// MaxTokens bounds the answer; 0 means the wire's default.
 	MaxTokens int
 	// Temperature is nil for the provider's default.
 	Temperature *float64
-	// Effort is how much the model is to think; empty leaves it to the model. Who asks has looked at EffortOf.
+	// Effort is how much the model is to think; empty leaves it to the model. The caller must have checked EffortOf.
 	Effort Effort
 	// NoCalls asks for an answer in text. The tools stay listed, so that the prefix keeps its bytes
 	// and the history its meaning; the wire forbids their use (tool_choice "none").
 	NoCalls bool
-	// Only names the one tool that may be called; a text is an answer, too. Empty permits all tools. The engine
-	// refuses calls of other tools: no wire can forbid them to every server, so the conversation says it in words.
+	// Only names the only tool that may be called; a text is an answer, too. Empty permits all tools. The engine
+	// refuses calls of other tools: no wire can forbid them on every server, so the conversation forbids them in words.
 	Only string
 	// Run is the id of the run that asks, for a provider's own logs. It carries no user data.
 	Run string
@@ -75,7 +76,7 @@ type Part interface{ isPart() }
 // Text is prose.
 type Text struct {
 	Text string `json:"text"`
-	// Summary says that the text stands for earlier messages, which the conversation was shortened by. Wires send it as
+	// Summary says that the text replaces earlier messages, by which the conversation was shortened. Wires send it like
 	// any other text.
 	Summary bool `json:"summary,omitempty"`
 }
@@ -91,11 +92,10 @@ type Reasoning struct {
 
 // Call is a tool call by the model.
 type Call struct {
-	// ID is the model's own id of the call, unique within the conversation; a wire whose server sends
-	// none makes one up.
+	// ID is the model's own id of the call, unique within the conversation; if a server sends none, its wire makes one.
 	ID   string `json:"id"`
 	Name string `json:"name"`
-	// Arguments is what the model sent. It may be no valid JSON: the engine checks it and answers.
+	// Arguments is what the model sent. It may be no valid JSON: the engine checks it and answers the model.
 	Arguments json.RawMessage `json:"arguments"`
 }
 
@@ -105,7 +105,7 @@ type Result struct {
 	Name  string `json:"name"`
 	Text  string `json:"text"`
 	Error bool   `json:"error,omitempty"`
-	// Images stand beside the text, which says what they are. Wires that cannot send them leave them out, and say so.
+	// Images accompany the text, which says what they are. Wires that cannot send images leave them out, and say so.
 	Images []Image `json:"images,omitempty"`
 }
 
@@ -115,28 +115,28 @@ type Image struct {
 	MediaType string `json:"mediaType"`
 	Width     int    `json:"width"`
 	Height    int    `json:"height"`
-	// File is the name of the file that keeps it.
+	// File is the name of the file with the image.
 	File string `json:"file"`
 	Data []byte `json:"-"`
 }
 
-// Base64 is the picture as wires send it.
+// Base64 is the image in base64, as wires send it.
 func (i Image) Base64() string { return base64.StdEncoding.EncodeToString(i.Data) }
 
-// DataURL is the picture as an address (RFC 2397).
+// DataURL is the image as a data URL (RFC 2397).
 func (i Image) DataURL() string { return "data:" + i.MediaType + ";base64," + i.Base64() }
 
-// Picture is an image of the user's, behind the text that says what it is.
+// Picture is an image of the user's, which follows the text that says what it is.
 type Picture struct {
 	Image Image `json:"image"`
 }
 
-// Unseen is what a wire without images says in its place.
+// Unseen is the text that replaces the image on a wire without images.
 func (Picture) Unseen() string {
 	return "(An image that you cannot see: images are not sent to this model.)"
 }
 
-// Unseen is what a wire without images says in their place, "" where there are none.
+// Unseen is the text that replaces the images on a wire without images, "" if there are none.
 func (r Result) Unseen() string {
 	if len(r.Images) == 0 {
 		return ""
@@ -181,16 +181,16 @@ type Usage struct {
 	Input  int64
 	Output int64
 	Cached int64
-	// Written is the part of Input that was put into the provider's cache, where the provider tells: some charge more
+	// Written is the part of Input that was put into the provider's cache, if the provider says so: some charge more
 	// for it.
 	Written int64
 }
 
-// maxAnswer bounds the tokens of one answer and its request: no model takes more.
+// maxAnswer bounds the tokens of one answer and its request: no model takes more than that.
 const maxAnswer = 1 << 30
 
-// Plausible is the usage without figures that no answer has, negative ones and more than any model takes: these are
-// guessed from the texts. It is to be applied to whatever a provider reports, before anything is summed up.
+// Plausible is the usage with impossible figures replaced: negative ones, and ones larger than any model takes, are
+// guessed from the texts. It must be applied to everything that a provider reports, before figures are added up.
 func (u Usage) Plausible(request *Request, answer Message) Usage {
 	can := func(n int64) bool { return n >= 0 && n <= maxAnswer }
 	if !can(u.Cached) {
@@ -209,8 +209,8 @@ func (u Usage) Plausible(request *Request, answer Message) Usage {
 	return u
 }
 
-// Complete is the usage with what the provider left out guessed from the texts, so that who counts nothing keeps no
-// budget from ending.
+// Complete is the usage in which figures that the provider left out are guessed from the texts, so that budgets also
+// end runs on servers that count nothing.
 func (u Usage) Complete(request *Request, answer Message) Usage {
 	if u.Input+u.Cached > 0 && u.Output > 0 {
 		return u
@@ -225,7 +225,7 @@ func (u Usage) Complete(request *Request, answer Message) Usage {
 	return u
 }
 
-// GuessUsage is about what an answer used, where nobody has counted: four bytes are a token, more or less.
+// GuessUsage is roughly what an answer used if nobody has counted: about four bytes are a token.
 func GuessUsage(request *Request, answer Message) Usage {
 	const bytesPerToken = 4
 	input := len(request.System) + sizeOf(request.Messages...)
@@ -257,7 +257,7 @@ func sizeOf(messages ...Message) int {
 // Stop is why a turn ended.
 type Stop string
 
-// The reasons that all wires are mapped to.
+// The reasons to which all wires map their vendors' reasons.
 const (
 	StopEnd     Stop = "end"     // the model had no more to say
 	StopCalls   Stop = "calls"   // it waits for tool results
@@ -287,7 +287,7 @@ func (m Message) Calls() []Call {
 	return calls
 }
 
-// Summary reports whether the message stands for earlier ones.
+// Summary reports whether the message replaces earlier messages.
 func (m Message) Summary() bool {
 	for _, part := range m.Parts {
 		if t, ok := part.(Text); ok && t.Summary {

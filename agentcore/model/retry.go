@@ -8,28 +8,29 @@ import (
 )
 
 const (
-	// firstDelay is what is waited before the second attempt where the provider did not say; it doubles up to maxDelay.
+	// firstDelay is the wait before the second attempt if the provider names none; it doubles up to maxDelay.
 	firstDelay = 500 * time.Millisecond
 	maxDelay   = 20 * time.Second
-	// maxGarbled bounds the attempts at answers that are no answer of the wire: where the address is that of another
-	// server, none helps.
+	// maxGarbled bounds the attempts after answers that do not follow the wire: if the address belongs to another kind
+	// of server, no attempt helps.
 	maxGarbled = 3
 )
 
 // Retry is the policy for requests that failed: at the connection, by the provider (5xx), or by its rate limit (429,
-// ErrRateLimit). It is a value; any goroutine may use it.
+// ErrRateLimit). It is never changed; any goroutine may use it.
 type Retry struct {
-	// MaxAttempts counts the first request, too.
+	// MaxAttempts is the number of attempts, including the first request.
 	MaxAttempts int
-	// MaxElapsed is how long after the first failure an attempt may begin. What was spent on an answer that broke off
-	// does not count: a long answer, or a long silence, would leave no time to ask again.
+	// MaxElapsed is how long after the first failure an attempt may begin. The time of the answer that broke off does
+	// not count: after a long answer, or a long silence, there would be no time left to ask again.
 	MaxElapsed time.Duration
 }
 
-// Next returns how long to wait before the next attempt: what the provider asked for, or a time that doubles, both
-// with jitter, so that many runs do not come back together. attempts is how many were made, elapsed the time since the
-// first of them failed, and failed the error of the last. Where no other is made, it returns the error to end with:
-// failed itself, where another try is no use, or an *Error of the same kind that also says which bound was reached.
+// Next returns how long to wait before the next attempt: the time that the provider named, or a time that doubles, both
+// with jitter, so that many runs do not ask again at the same moment. attempts is the number of attempts so far,
+// elapsed the time since the first failure, and failed the error of the last attempt. If there is to be no other
+// attempt, Next returns the final error: failed itself if another attempt cannot help, or an *Error of the same kind
+// that also names the limit.
 func (p Retry) Next(attempts int, elapsed time.Duration, failed error) (time.Duration, error) {
 	var known *Error
 	if !errors.As(failed, &known) || !Retryable(failed) {
@@ -62,7 +63,7 @@ func (p Retry) Next(attempts int, elapsed time.Duration, failed error) (time.Dur
 	return delay, nil
 }
 
-// ended is the error with what was tried.
+// ended is the error with a note about the attempts.
 func (e *Error) ended(tried, hint string) *Error {
 	last := *e
 	last.Detail, last.Hint, last.Cause = fmt.Sprintf("%s (%s)", e.Detail, tried), hint, e

@@ -1,13 +1,13 @@
 package model
 
-// Seeing is a Model that knows whether images are sent to it.
+// Seeing is a Model that knows whether it can be sent images.
 type Seeing interface {
 	Model
-	// Sees reports whether they are. It never waits.
+	// Sees reports whether it can. It never waits.
 	Sees() bool
 }
 
-// Sees reports whether images are sent to a model: not unless it says so.
+// Sees reports whether a model can be sent images: only if it says so itself.
 func Sees(m Model) bool {
 	seeing, ok := m.(Seeing)
 	return ok && seeing.Sees()

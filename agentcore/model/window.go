@@ -9,8 +9,8 @@ type Sized interface {
 	ContextTokens() int64
 }
 
-// ContextTokens returns how many tokens a request to the model and its answer may have together, 0 for no bound: what
-// the model itself says where it is Sized, else what is known of its name.
+// ContextTokens returns how many tokens a request to the model and its answer may have together, 0 for no bound. A
+// Sized model says it itself; for others, the name decides.
 func ContextTokens(m Model) int64 {
 	if sized, ok := m.(Sized); ok {
 		return sized.ContextTokens()
@@ -18,12 +18,13 @@ func ContextTokens(m Model) int64 {
 	return KnownContext(m.Name())
 }
 
-// unknownContext is assumed of a model that no line of contexts is about. A guess that is too small costs a summary too
-// early, one that is too large is corrected by the provider's refusal.
+// unknownContext is assumed for a model that is not among contexts. If it is too small, a summary comes too early; if
+// it is too large, the provider's refusal corrects it.
 const unknownContext = 128_000
 
-// contexts holds the context sizes of well-known models by how their ids begin; the longest beginning counts. The sizes
-// are those in the vendors' lists of models, that of requests alone where it is bounded by itself.
+// contexts are the context sizes of well-known models by the beginning of their ids; the longest beginning counts. The
+// sizes come from the vendors' lists of models; where a list bounds requests apart from answers, it is the bound for
+// requests.
 var contexts = map[string]int64{
 	"claude-": 200_000, "claude-2": 100_000, "claude-instant": 100_000,
 	"gpt-5": 272_000, "gpt-4.1": 1_047_576, "gpt-4o": 128_000, "gpt-4-turbo": 128_000, "gpt-4": 8_192,
@@ -42,13 +43,13 @@ var contexts = map[string]int64{
 	"phi3":      131_072, "phi-3": 131_072, "phi4": 16_384, "phi-4": 16_384,
 }
 
-// KnownContext returns how many tokens a request to a model and its answer may have together by its name,
-// "provider/model"; 0 for no bound. Resellers put the vendor between both. The bound of an unknown model is
-// safe for the models of this time.
+// KnownContext returns how many tokens a request to a model and its answer may have together, by its name,
+// "provider/model"; 0 for no bound. Resellers put the vendor between provider and model. The bound for an unknown model
+// is safe for today's models.
 func KnownContext(name string) int64 {
 	provider, id, _ := strings.Cut(name, "/")
 	if provider == "offline" {
-		return 0 // rules read their own conversation, however long
+		return 0 // the rules read their own conversation, whatever its length
 	}
 	id = strings.ToLower(id[strings.LastIndexByte(id, '/')+1:])
 	size, length := int64(unknownContext), 0

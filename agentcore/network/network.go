@@ -1,5 +1,5 @@
-// Package network says which hosts the user allows by name, and which addresses everybody may reach. The ways out of
-// agentls that a model or a command chooses, `webfetch` and the proxy of sandboxes, connect by [Allowed.Dial] alone.
+// Package network says which hosts the user allows by name, and which addresses anybody may reach. Where a model or a
+// command chooses the host, by `webfetch` or the proxy of sandboxes, connections are made only by [Allowed.Dial].
 package network
 
 import (
@@ -52,7 +52,7 @@ func Parse(entries []string) (Allowed, error) {
 // All yields what is allowed, each as host:port in canonical form, sorted.
 func (a Allowed) All() iter.Seq[string] { return slices.Values(slices.Sorted(maps.Keys(a.addresses))) }
 
-// Has tells whether host:port was named, exactly.
+// Has reports whether exactly this host:port was named.
 func (a Allowed) Has(address string) bool {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -70,13 +70,12 @@ func Canonical(host string) string {
 	return strings.TrimSuffix(strings.ToLower(host), ".")
 }
 
-// Resolve finds the addresses of a name; [net.Resolver.LookupNetIP] for both families is one.
+// Resolve finds the addresses of a name; [net.Resolver.LookupNetIP] for both families is such a function.
 type Resolve func(ctx context.Context, name string) ([]netip.Addr, error)
 
-// Dial connects with host:port by an address that was checked: the name is looked up once, and what it leads to must be
-// [Public], or named itself with this port. Whether the host may be reached at all is for the caller to decide. A nil
-// resolve asks the system. The error is a
-// *Refusal where all addresses are refused.
+// Dial connects with host:port at an address that was checked: the name is looked up once, and its address must be
+// [Public], or must itself be named with this port. The caller decides whether the host may be reached at all. If
+// resolve is nil, the system is asked. The error is a *Refusal if all addresses are refused.
 func (a Allowed) Dial(ctx context.Context, address string, resolve Resolve) (net.Conn, error) {
 	if resolve == nil {
 		resolve = func(ctx context.Context, name string) ([]netip.Addr, error) {
@@ -99,7 +98,7 @@ func (a Allowed) Dial(ctx context.Context, address string, resolve Resolve) (net
 	for _, to := range found {
 		to = to.Unmap()
 		target := net.JoinHostPort(to.String(), port)
-		// The name localhost is one of the machine itself wherever it was named.
+		// The name localhost may mean this machine if the user named it.
 		own := Canonical(host) == "localhost" && to.IsLoopback() && a.Has(address)
 		if !Public(to) && !a.Has(target) && !own {
 			err = &Refusal{address, to}
@@ -114,8 +113,8 @@ func (a Allowed) Dial(ctx context.Context, address string, resolve Resolve) (net
 	return nil, err
 }
 
-// Refuses returns why [Allowed.Dial] would refuse host:port, whatever a resolver says: it is no public address, or the
-// name of this machine, and nobody named it. It returns nil where that shows only once the name is looked up.
+// Refuses returns why [Allowed.Dial] would refuse host:port whatever a resolver says: it is no public address, or a
+// name of this machine, and the user did not name it. It returns nil if only looking the name up can tell.
 func (a Allowed) Refuses(address string) *Refusal {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -140,7 +139,7 @@ func (a Allowed) Refuses(address string) *Refusal {
 type Refusal struct {
 	// Address is the host with its port as it was asked for.
 	Address string
-	// Private is the address it leads to, where that is not public and nobody named it.
+	// Private is the address to which the host leads, if that is not public and the user did not name it.
 	Private netip.Addr
 }
 
@@ -162,15 +161,16 @@ func (r *Refusal) Hint() string {
 	return fmt.Sprintf("to allow it, the user adds %s to network.allow in the configuration of agentls", visible(entry))
 }
 
-// visible is a host as a command or a page names it, which may be anything, for people and models.
+// visible is a host for people and models. A command or a page may have named it, so that it can contain any
+// characters.
 func visible(address string) string {
 	return strconv.QuoteToASCII(address[:min(len(address), 300)])
 }
 
-// inner are the blocks of networks, beside those that net/netip knows, whose machines are not for everybody, or that
-// carry other addresses in a way that cannot be told: "this network" (RFC 791), shared address space (RFC 6598),
-// protocol assignments (RFC 6890), reserved (RFC 1112), addresses of version 4 in version 6 (RFC 4291), local
-// translation (RFC 8215), Teredo and its like (RFC 4380), site-local (RFC 3879).
+// inner are the blocks of networks, in addition to those that net/netip knows, whose machines not everybody may reach,
+// or whose addresses contain other addresses in a way that cannot be decoded: "this network" (RFC 791), shared address
+// space (RFC 6598), protocol assignments (RFC 6890), reserved (RFC 1112), addresses of version 4 in version 6 (RFC
+// 4291), local translation (RFC 8215), Teredo and its like (RFC 4380), site-local (RFC 3879).
 var inner = func() []netip.Prefix {
 	var list []netip.Prefix
 	for _, block := range []string{
@@ -182,13 +182,12 @@ var inner = func() []netip.Prefix {
 	return list
 }()
 
-// carriers are the blocks whose addresses have one of version 4 in them, from a byte on: translation (RFC 6052) and
-// 6to4 (RFC 3056).
+// carriers are the blocks whose addresses contain an address of version 4, with the byte at which it begins:
+// translation (RFC 6052) and 6to4 (RFC 3056).
 var carriers = map[netip.Prefix]int{netip.MustParsePrefix("64:ff9b::/96"): 12, netip.MustParsePrefix("2002::/16"): 2}
 
-// Public tells whether an address is one that everybody may reach, and not of a private network, of this machine or of
-// its link. What names lead to by a resolver that makes addresses up, such as those for documentation, counts as
-// public.
+// Public reports whether everybody may reach an address: it is not in a private network, on this machine or on its
+// link. Addresses that a resolver makes up for names, such as those for documentation, count as public.
 func Public(a netip.Addr) bool {
 	a = a.Unmap()
 	for block, at := range carriers {

@@ -194,7 +194,7 @@ func (p *Policy) fileItem(tool string, f Path, real bool) item {
 	return it
 }
 
-// fallback is what stands where no rule matches.
+// fallback is the decision if no rule matches.
 func (it *item) fallback() (Action, string) {
 	switch it.effect {
 	case Internal:
@@ -205,7 +205,7 @@ func (it *item) fallback() (Action, string) {
 			return Allow, "by default, in the sandbox"
 		case it.secret:
 			return Deny, "by default, since it looks like a file that holds keys or passwords"
-		case it.astray: // whatever the user points at: a project's link must not choose what is read
+		case it.astray: // even if the user points at it: a project's link must not choose what is read
 			return Deny, "by default, since it lies outside the workspace, where no file tool follows a link"
 		case it.pointed:
 			return Allow, "by default, since the user started the run on it"
@@ -235,8 +235,8 @@ func (it *item) fallback() (Action, string) {
 	return Ask, "by default, since agentls does not see what it does"
 }
 
-// advice is what the model may do instead. Nobody may be there to ask, and other tools may be missing, so that it says
-// only what can always be done.
+// advice says what the model may do instead. It names only what is always possible, since nobody may be there to be
+// asked, and other tools may be missing.
 func advice(it item) string {
 	switch {
 	case it.guard != "":

@@ -1,7 +1,7 @@
-// Package price knows what models cost: the table of the vendors' public prices, and how a price and the tokens of an
-// answer make a cost. What is not in the table is unknown, and is never guessed.
+// Package price knows what models cost: the table of the vendors' public prices, and the calculation of a cost from a
+// price and the tokens of an answer. A price that is not in the table is unknown, and is never guessed.
 //
-// A public price (prices.toml, dated) holds at the vendor's own address alone, for a model's exact name with or without
-// its version. What a gateway charges, or a new model with a longer name, is unknown until `[prices]` of the
+// A public price (prices.toml, dated) holds only at the vendor's own address, for a model's exact name with or without
+// its version. The price at a gateway, or of a new model with a longer name, is unknown until `[prices]` of the
 // configuration says it.
 package price

@@ -18,16 +18,16 @@ import (
 type Rates struct {
 	Input  float64 `toml:"input"`
 	Output float64 `toml:"output"`
-	// Cached is for input that the vendor's cache served, nil where it costs as much as other input.
+	// Cached is for input that the vendor's cache served, nil if it costs as much as other input.
 	Cached *float64 `toml:"cached"`
-	// Written is for input that was put into the vendor's cache, nil where it costs as much as other input.
+	// Written is for input that was put into the vendor's cache, nil if it costs as much as other input.
 	Written *float64 `toml:"written"`
 }
 
-// Price is what a model costs. The zero Price is that of one that is free.
+// Price is what a model costs. The zero Price means that the model is free.
 type Price struct {
 	Rates
-	// Long are the rates of a request with much input, nil where they are the same.
+	// Long are the rates of a request with much input, nil if they are the same.
 	Long *Long `toml:"long"`
 }
 
@@ -37,7 +37,7 @@ type Long struct {
 	Rates
 }
 
-// maxCost bounds the cost of an answer, so that no rate makes one that cannot be added up or written down.
+// maxCost bounds the cost of an answer, so that costs can be added up and written down, whatever the rates are.
 const maxCost = 1e12
 
 // Cost is the price of one answer in US dollars. The usage is that of a single request: the rates may depend on its
@@ -58,7 +58,7 @@ func (p *Price) Cost(u model.Usage) float64 {
 	cost := (float64(u.Input-u.Written)*rates.Input + float64(u.Written)*written +
 		float64(u.Cached)*cached + float64(u.Output)*rates.Output) / million
 	if math.IsNaN(cost) {
-		return 0 // nothing, for a price without bounds
+		return 0 // no tokens at an infinite rate cost nothing
 	}
 	return min(max(cost, 0), maxCost)
 }
@@ -66,20 +66,20 @@ func (p *Price) Cost(u model.Usage) float64 {
 //go:embed prices.toml
 var prices string
 
-// table is prices.toml, but for its date, which is for people.
+// table is prices.toml without its date, which is for people.
 type table struct {
 	Vendors []vendor `toml:"vendor"`
 }
 
-// vendor is who sells models at one host.
+// vendor is a company that sells models at one host.
 type vendor struct {
 	Host   string           `toml:"host"`
 	Source string           `toml:"source"`
 	Models map[string]Price `toml:"models"`
 }
 
-// modelsOf returns the prices of the vendor at a host, nil for none. It reads that vendor's part of the table, once: a
-// run asks for the price of one model before it begins.
+// modelsOf returns the prices of the vendor at a host, nil for none. It reads the vendor's part of the table only once,
+// and only when it is needed, since a run asks for the price of one model before it begins.
 func modelsOf(host string) map[string]Price {
 	if known, ok := parts.Load(host); ok {
 		return known.(map[string]Price)
@@ -102,11 +102,11 @@ func modelsOf(host string) map[string]Price {
 // parts maps hosts to the prices that were read.
 var parts sync.Map
 
-// version is what vendors put behind the name of a model without changing its price: a date, a number, "latest".
+// version matches what vendors append to the name of a model without changing its price: a date, a number, "latest".
 var version = lazyregexp.New(`-(\d{8}|\d{4}-\d{2}-\d{2}|\d{3}|latest)$`)
 
-// Of returns the public price of a model at the address that it is reached at, and whether there is one. Only the
-// vendor's own address has it: what a gateway or a reseller charges is theirs to say. The model is the vendor's id,
+// Of returns the public price of a model at the address at which it is reached, and whether there is one. Only the
+// vendor's own address has one, since gateways and resellers set their own prices. id is the vendor's id of the model,
 // which may end in a version ("claude-sonnet-4-5-20250929"); any other longer name is another model.
 func Of(baseURL, id string) (Price, bool) {
 	u, err := url.Parse(baseURL)
@@ -121,7 +121,7 @@ func Of(baseURL, id string) (Price, bool) {
 	return p, ok
 }
 
-// Dollars writes a cost for people: with cents, or below ten cents with the digits that it takes to see it.
+// Dollars writes a cost for people: with cents, or below ten cents with as many digits as are needed.
 func Dollars(cost float64) string {
 	switch {
 	case cost == 0:

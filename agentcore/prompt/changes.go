@@ -9,24 +9,24 @@ import (
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
-// maxBeside is how many files that changed beside those of the prompt are named in it.
+// maxBeside is how many other changed files a prompt names.
 const maxBeside = 20
 
-// Changes are changes of a repository that a prompt is about. They do not change any more.
+// Changes are changes of a repository that a prompt is about. They are never changed.
 type Changes struct {
 	// Of names them for people: "the uncommitted changes".
 	Of    string
 	Files []Changed
-	// Beside are the files that changed, too, and that other runs look at: absolute paths.
+	// Beside are other changed files, at which other runs look: absolute paths.
 	Beside []string
 }
 
 // Changed is a file that has changed.
 type Changed struct {
-	// Path is absolute, and From where a renamed file was; empty for others.
+	// Path is absolute, and From is the former path of a renamed file; empty for others.
 	Path, From string
 	Status     git.Status
-	// Why says why its text is not shown; empty where it is.
+	// Why says why the file's text is not shown; empty if it is.
 	Why string
 	// Lines are the changed lines of the text that the run sees.
 	Lines []git.Lines
@@ -34,7 +34,7 @@ type Changed struct {
 	Diff string
 }
 
-// In are the changes of one file, the others named beside it.
+// In are the changes of one file, with the other files named in Beside.
 func (c *Changes) In(path string) *Changes {
 	if c == nil {
 		return nil
@@ -59,7 +59,7 @@ func (c *Changes) Touches(path string, first, last int) bool {
 	})
 }
 
-// Text tells of the changes: what has become of each file, and the difference.
+// Text describes the changes: what has happened to each file, and the difference.
 func (c *Changes) Text(view *workspace.View) string {
 	var b strings.Builder
 	c.write(&b, view)

@@ -1,5 +1,5 @@
-// Package prompt writes what a run's model is told at first: the system prompt, which is the stable head of every
-// request of the run, and the first message. What varies, the time too, is fixed here, once.
+// Package prompt writes the first texts that a run's model gets: the system prompt, which is the unchanging beginning
+// of every request of the run, and the first message. Everything variable, even the time, is fixed here, once.
 package prompt
 
 import (
@@ -27,13 +27,13 @@ import (
 const (
 	// maxSelection bounds the variable selection, in bytes.
 	maxSelection = 16 << 10
-	// maxSkillList bounds the list of skills in the prompt, in bytes; names that do not fit go without description.
+	// maxSkillList bounds the list of skills in the prompt, in bytes; the names behind that have no description.
 	maxSkillList = 4 << 10
-	// maxWithheld is how many of the tools that a run is not offered are named to it.
+	// maxWithheld is how many of the tools that a run is not offered its prompt names.
 	maxWithheld = 12
 )
 
-// Facts are what a run is told of itself. They do not change.
+// Facts are what a run is told about itself. They are never changed.
 type Facts struct {
 	Definition *agent.Definition
 	Config     *config.Config
@@ -42,41 +42,41 @@ type Facts struct {
 	View       *workspace.View
 	Limits     agent.Limits
 	Created    time.Time
-	// Role is that of the run, and Path the agents above it with its own name: "coder ▸ tester".
+	// Role is the run's role, and Path the agents above it with its own name: "coder ▸ tester".
 	Role, Path string
 	Depth      int
-	// Parent is who started the run; nil for the user.
+	// Parent is the run that started this one; nil if the user did.
 	Parent *Parent
-	// Task is what it was started for by another agent; nil for a run of the user, or one per file.
+	// Task is the task for which another agent started the run; nil for a run of the user, or one per file.
 	Task *tool.Task
-	// Instructions are those of the user and the project.
+	// Instructions are the instructions of the user and the project.
 	Instructions instruction.Set
-	// Prompt is what the user or the starting agent wrote, and Expanded what a command of an MCP server made of it;
-	// empty for none.
+	// Prompt is what the user or the starting agent wrote, and Expanded what a command of an MCP server made from it;
+	// each empty for none.
 	Prompt, Expanded string
 	// Inherited is what a child knows of its parent's conversation; empty for nothing.
 	Inherited string
-	// Paths are the files that the prompt is about, absolute. StartLine and EndLine narrow the only one: 1-based,
-	// inclusive, 0 for the whole file.
+	// Paths are the files that the prompt is about, absolute. If there is only one, StartLine and EndLine are its
+	// lines: 1-based, inclusive, 0 for the whole file.
 	Paths              []string
 	StartLine, EndLine int
 	// Finding is the finding that the prompt is about, if any.
 	Finding *event.Finding
 	// Attachments are what the prompt brings along.
 	Attachments []Attachment
-	// Changes are those that the prompt is about; nil for none.
+	// Changes are the changes that the prompt is about; nil for none.
 	Changes *Changes
-	// Comment is the first line, 1-based, of the comment that the request was written as; 0 for none.
+	// Comment is the first line, 1-based, of the comment that contains the request; 0 for none.
 	Comment int
-	// Commands says how the run's commands are kept apart, in a line; empty where it has none.
+	// Commands says how the run's commands are kept apart, in a line; empty if the run has no commands.
 	Commands string
 }
 
 // Parent is the run that started another one.
 type Parent struct{ Agent, Role, Path string }
 
-// System is the system prompt: the definition's own, the skills that it names, and what is true for the whole run.
-// missing are the skills that it names and that cannot be had.
+// System is the system prompt: the definition's own prompt, the skills that it names, and what holds for the whole run.
+// missing are the errors of the skills that it names and that cannot be read.
 func (f *Facts) System() (text string, missing []error) {
 	var b strings.Builder
 	b.WriteString(f.Own())
@@ -85,7 +85,7 @@ func (f *Facts) System() (text string, missing []error) {
 		f.writeEnvironment(&b)
 	}
 	if text := f.Instructions.Write(f.View.Shown, true); text != "" {
-		// They are last, so that nothing in them looks like what the engine says.
+		// The instructions come last, so that nothing in them can look like text of the engine.
 		if f.Definition.NoDefaultPrefix {
 			b.WriteByte('\n')
 		}
@@ -94,9 +94,9 @@ func (f *Facts) System() (text string, missing []error) {
 	return b.String(), missing
 }
 
-// Own is the definition's prompt with its variables filled in.
+// Own is the definition's prompt with its variables replaced.
 func (f *Facts) Own() string {
-	template, _ := agent.ParseTemplate(f.Definition.Prompt) // its problems were told when it was loaded
+	template, _ := agent.ParseTemplate(f.Definition.Prompt) // its problems were reported when it was loaded
 	names := template.Names()
 	if len(names) == 0 {
 		return template.Expand(nil)
@@ -109,7 +109,7 @@ func (f *Facts) Own() string {
 	return strings.TrimRight(template.Expand(values), " \t\r\n")
 }
 
-// variables are the values of agent.Builtins. Those that cost a look at a file are only there if they are used.
+// variables are the values of agent.Builtins. Values for which a file must be read are computed only if they are used.
 func (f *Facts) variables(used func(string) bool) map[string]string {
 	created := f.Created.Local()
 	subagents := f.Tools.Subagents()
@@ -177,7 +177,7 @@ func (f *Facts) selection(path string) string {
 	}
 	file, err := f.View.Read(path)
 	if err != nil {
-		return "" // the run itself says what is wrong when it reads the file
+		return "" // the run gets the error when it reads the file itself
 	}
 	var b strings.Builder
 	number := 0
@@ -193,7 +193,7 @@ func (f *Facts) selection(path string) string {
 	return text
 }
 
-// Duration writes 5m0s as 5m, and rounds what is left of a parent's time; no limit is "none".
+// Duration writes 5m0s as 5m, and rounds the rest of a parent's time; no limit is "none".
 func Duration(d time.Duration) string {
 	if d == 0 {
 		return "none"
@@ -217,7 +217,7 @@ func Duration(d time.Duration) string {
 	return text
 }
 
-// writeSkills puts in the skills that the definition names, and the list of the others for the skill tool.
+// writeSkills writes the skills that the definition names, and the list of the others for the skill tool.
 func (f *Facts) writeSkills(b *strings.Builder) (missing []error) {
 	for _, name := range f.Definition.Skills {
 		s, err := f.Skills.Find(name)
@@ -278,12 +278,12 @@ func (f *Facts) writeEnvironment(b *strings.Builder) {
 	b.WriteString("</environment>\n")
 }
 
-// limitsInWords are those that the run can keep an eye on.
+// limitsInWords are the limits that the run itself can watch.
 func (f *Facts) limitsInWords() string {
 	return fmt.Sprintf("%s, %s", clip.Counted(f.Limits.MaxTurns, "turn", "turns"), Duration(f.Limits.Timeout))
 }
 
-// writeMissing tells the run which tools it does without that its definition, or its task, may count on.
+// writeMissing names the tools that the run lacks and that its definition, or its task, may expect.
 func (f *Facts) writeMissing(b *strings.Builder) {
 	if slices.Contains(f.Definition.Tools, "websearch") && f.Config.WebsearchKind == "" {
 		b.WriteString("no websearch: the user has set up no search engine; fetch pages whose address you know, " +
@@ -349,14 +349,14 @@ func (f *Facts) First() string {
 	return b.String()
 }
 
-// writeTask tells a child its place: what is expected of it, and within what.
+// writeTask tells a child what is expected of it, and within which limits.
 func (f *Facts) writeTask(b *strings.Builder) {
 	if f.Task == nil {
 		return
 	}
 	b.WriteString("\n\n<task>\n")
 	fmt.Fprintf(b, "you are: %s, started by %s\n", f.Path, f.Parent.Agent)
-	if f.Definition.NoDefaultPrefix { // otherwise its system prompt says it
+	if f.Definition.NoDefaultPrefix { // otherwise the system prompt says it
 		fmt.Fprintf(b, "limits: %s\n", f.limitsInWords())
 	}
 	if f.Task.Criteria != "" {

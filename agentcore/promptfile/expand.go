@@ -11,16 +11,16 @@ import (
 
 // Call is a prompt that begins with "/" and a name.
 type Call struct {
-	// Name is the word behind the "/", and Arguments what stands behind it, without space around.
+	// Name is the word behind the "/", and Arguments is the text behind that word, without space around it.
 	Name, Arguments string
 }
 
-// called is a word that a prompt can be called by: nothing in it is hidden, and no path begins so but that of a folder
-// of the root.
+// called matches a word by which a prompt can be called: it has no invisible characters, and the only path that begins
+// like it is a name in the root folder.
 var called = lazyregexp.New(`^[\p{L}\p{N}_][\p{L}\p{M}\p{N}_:.\-]*$`)
 
-// CallIn finds out whether a text calls a prompt by its first word. plain says that the word can be nothing else: it
-// begins with no digit, as in "/5", and has no further "/" and no ".", as paths have.
+// CallIn finds out whether a text calls a prompt by its first word. plain says that the word cannot be anything else:
+// it does not begin with a digit, as "/5" does, and has no further "/" and no ".", as paths have.
 func CallIn(text string) (c Call, plain, ok bool) {
 	rest, ok := strings.CutPrefix(strings.TrimSpace(text), "/")
 	if !ok {
@@ -36,9 +36,8 @@ func CallIn(text string) (c Call, plain, ok bool) {
 	return c, !strings.ContainsAny(c.Name, "./") && !unicode.IsDigit(rune(c.Name[0])), true
 }
 
-// Words are the words of arguments as a shell has them, but that nothing in them is expanded: quotes keep a word
-// together, and a backslash the space, quote or backslash behind it. Where a quote has no end, quotes are characters as
-// any other.
+// Words are the words of arguments by a shell's rules, but without expansion: quotes keep a word together, and a
+// backslash keeps the space, quote or backslash behind it. A quote without an end is an ordinary character.
 func Words(arguments string) []string {
 	var words []string
 	var word strings.Builder
@@ -48,7 +47,7 @@ func Words(arguments string) []string {
 		switch {
 		case escaped:
 			if !unicode.IsSpace(r) && !strings.ContainsRune(`"'\`, r) {
-				word.WriteByte('\\') // as in the path of a file on Windows
+				word.WriteByte('\\') // for paths of files on Windows
 			}
 			word.WriteRune(r)
 			escaped = false
@@ -80,14 +79,14 @@ func Words(arguments string) []string {
 	return words
 }
 
-// Part is a part of an expanded prompt: text or, where Command is set, a command whose output is wanted. Text is then
-// how it was written, with its arguments.
+// Part is a part of an expanded prompt: text or, if Command is set, a command whose output is to be inserted. Text is
+// then the command as the prompt writes it, with its arguments.
 type Part struct{ Text, Command string }
 
-// command is a command in the text of a prompt: !`git status`.
+// command matches a command in the text of a prompt: !`git status`.
 var command = lazyregexp.New("(^|[\\s(\\[:])!`([^`\n]+)`")
 
-// Commands are those in a text of a prompt, as they are written.
+// Commands are the commands in a text of a prompt, as they are written.
 func Commands(text string) (list []string) {
 	for _, m := range command().FindAllStringSubmatch(text, -1) {
 		list = append(list, m[2])
@@ -95,13 +94,13 @@ func Commands(text string) (list []string) {
 	return list
 }
 
-// placeholder is a place for arguments: $ARGUMENTS, $ARGUMENTS[0], $1, ${1}, $name, ${name}, ${input:name:hint}. A
-// backslash keeps it as it is.
+// placeholder matches a place for arguments: $ARGUMENTS, $ARGUMENTS[0], $1, ${1}, $name, ${name}, ${input:name:hint}. A
+// backslash before it makes it plain text.
 var placeholder = lazyregexp.New(
 	`\\?\$(?:ARGUMENTS\[(\d{1,3})\]|(ARGUMENTS)\b|(\d{1,3})|\{(ARGUMENTS)\}|\{(\d{1,3})\}|` +
 		`\{input:([\w-]+)(?::[^}]*)?\}|([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})`)
 
-// input is a place that VS Code asks the user to fill.
+// input matches a place that VS Code asks the user to fill.
 var input = lazyregexp.New(`\$\{input:([\w-]+)(?::[^}]*)?\}`)
 
 // inputs are the names of the places in a text that VS Code asks the user to fill, in their order.
@@ -114,16 +113,16 @@ func inputs(text string) (names []string) {
 	return names
 }
 
-// Expand puts arguments into the prompt. $ARGUMENTS is all of them as they were written; $1 and those that follow are
-// single words, from $0 where the text has a $0; the last one of these, and of named ones, has all words that are left.
-// What has no place is put behind the text. Nothing of the arguments is expanded, and in a command each word of them is
-// quoted.
+// Expand puts arguments into the prompt. $ARGUMENTS stands for all of them as they were written. $1, $2 … stand for
+// single words; if the text has a $0, they begin with $0. The last of these, or of named ones, gets all remaining
+// words. Arguments without a place follow the text. Arguments themselves are not expanded, and in a command each of
+// their words is quoted.
 func (p *Prompt) Expand(arguments string) []Part {
 	f := newFiller(p, arguments)
 	var parts []Part
 	at := 0
 	for _, m := range command().FindAllStringSubmatchIndex(p.Text, -1) {
-		from := m[3] // behind what stands in front of it
+		from := m[3] // behind the character before the command
 		if from > at {
 			parts = append(parts, Part{Text: f.fill(p.Text[at:from], false)})
 		}
@@ -146,7 +145,7 @@ type filler struct {
 	words     []string
 	named     map[string]string
 	first     int // the number of the first word
-	last      int // the highest number in the text, which has all words that are left; -1 for none
+	last      int // the highest number in the text, which gets all remaining words; -1 for none
 	used      bool
 }
 
@@ -164,8 +163,8 @@ func newFiller(p *Prompt, arguments string) *filler {
 	return f
 }
 
-// named gives names their words: those that are written as name=word, and the others in order. The last name without a
-// word has all that are left.
+// named gives names their words: first the words that are written as name=word, then the others in order. The last name
+// without a word gets all remaining words.
 func named(names, words []string) map[string]string {
 	values := map[string]string{}
 	var rest []string
@@ -190,7 +189,7 @@ func named(names, words []string) map[string]string {
 	return values
 }
 
-// fill puts the arguments into a part of the text, in one pass. shell says that a shell reads it.
+// fill puts the arguments into a part of the text, in one pass. shell says that a shell will read the result.
 func (f *filler) fill(text string, shell bool) string {
 	var b strings.Builder
 	at := 0
@@ -224,7 +223,7 @@ func (f *filler) fill(text string, shell bool) string {
 	return b.String() + text[at:]
 }
 
-// openQuote is the quote of a shell that is open behind a text, 0 for none.
+// openQuote is the shell's quote that is open at the end of a text, 0 for none.
 func openQuote(text string) (quote rune) {
 	escaped := false
 	for _, r := range text {
@@ -242,7 +241,7 @@ func openQuote(text string) (quote rune) {
 	return quote
 }
 
-// value are the words for a place; ok is false where it is none, such as $HOME.
+// value are the words for a place; ok is false if the text is no place, such as $HOME.
 func (f *filler) value(m []string) (words []string, ok bool) {
 	from := func(i int, all bool) []string {
 		switch {
@@ -270,13 +269,13 @@ func (f *filler) value(m []string) (words []string, ok bool) {
 	return []string{value}, ok
 }
 
-// safe is a word that a shell takes for itself.
+// safe matches a word that a shell reads as it is.
 var safe = lazyregexp.New(`^[\p{L}\p{N}_./:@%+,\-]+$`)
 
-// doubled keeps what a shell expands between double quotes.
+// doubled escapes what a shell expands between double quotes.
 var doubled = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "$", `\$`, "`", "\\`")
 
-// quoted are words as a shell has them where a quote is open, 0 for none.
+// quoted writes words for a shell in which a quote is open, 0 for none.
 func quoted(words []string, open rune) string {
 	list := make([]string, len(words))
 	for i, w := range words {

@@ -20,7 +20,7 @@ import (
 const (
 	// maxSize bounds a file, in bytes.
 	maxSize = 256 << 10
-	// maxFiles bounds the files of all folders, and maxDepth the folders below one.
+	// maxFiles bounds how many files are read from all folders, and maxDepth how deep a folder is searched.
 	maxFiles = 1000
 	maxDepth = 8
 )
@@ -29,14 +29,15 @@ const (
 type Folder struct {
 	Layer  agent.Layer
 	Source Source
-	// Dir is absolute. It may not be there.
+	// Dir is absolute. It need not exist.
 	Dir string
-	// Within is the folder that no link may lead out of, the project's; empty for the user's own, which may.
+	// Within is the folder out of which no link may lead, for folders of a project; empty for the user's own folders,
+	// whose links may lead anywhere.
 	Within string
 }
 
-// OfProject are the folders of a workspace folder that hold prompts, as slash paths, with the source of each. Those of
-// agentls come first, and count before the others.
+// OfProject are the folders with prompts in a workspace folder, as slash paths, with the source of each. agentls's own
+// folders come first, and take precedence.
 func OfProject() []Folder {
 	return []Folder{
 		{Source: Native, Dir: ".agentls/prompts"},
@@ -47,20 +48,21 @@ func OfProject() []Folder {
 	}
 }
 
-// Is reports whether a file is a prompt by its slash path in a workspace folder.
+// Is reports whether a file, by its slash path in a workspace folder, is a prompt.
 func Is(name string) bool {
 	return slices.ContainsFunc(OfProject(), func(f Folder) bool {
 		return strings.HasPrefix(name, f.Dir+"/") && strings.HasSuffix(name, ending(f.Source))
 	})
 }
 
-// Beside reports whether a file lies in a folder for prompts, by its slash path in a workspace folder.
+// Beside reports whether a file, by its slash path in a workspace folder, lies in a folder for prompts.
 func Beside(name string) bool {
 	return slices.ContainsFunc(OfProject(), func(f Folder) bool { return strings.HasPrefix(name, f.Dir+"/") })
 }
 
-// Folders returns where prompts lie: in the folder of agentls's configuration, in those of other tools in the home
-// folder, and in each project. The caller leaves out projects that the user does not trust. Empty names are left out.
+// Folders returns the folders with prompts: in the folder of agentls's configuration, in the folders of other tools in
+// the home folder, and in each project. The caller must leave out projects that the user does not trust. Empty names
+// are ignored.
 func Folders(config, home string, projects ...string) []Folder {
 	var list []Folder
 	for _, project := range projects {
@@ -90,8 +92,8 @@ func Folders(config, home string, projects ...string) []Folder {
 	return list
 }
 
-// Load reads the prompts of folders and adds others, such as those of skills, which count behind those of files of the
-// same layer. vouch says why a file of a project may not be used, nil where it may; it gets the project's folder, the
+// Load reads the prompts of folders and adds others, such as those of skills. In the same layer, files take precedence
+// over the others. vouch says why a file of a project may not be used, nil if it may; it gets the project's folder, the
 // file's absolute path and its bytes. The error is ctx's. It reads the disk.
 func Load(ctx context.Context, folders []Folder, vouch func(project, name string, content []byte) error,
 	others ...*Prompt,
@@ -117,7 +119,7 @@ type loader struct {
 	buffer []byte
 }
 
-// folder reads one place. What cannot be opened holds no prompts.
+// folder reads one folder. A folder that cannot be opened has no prompts.
 func (l *loader) folder(f Folder) error {
 	top, below := f.Dir, "."
 	if f.Within != "" {
@@ -131,12 +133,12 @@ func (l *loader) folder(f Folder) error {
 	if err != nil {
 		return nil
 	}
-	defer dir.Close() // only read from
+	defer dir.Close() // the folder was only read
 	root, err := beneath.New(dir)
 	if err != nil {
 		return nil
 	}
-	defer root.Close() // only read from
+	defer root.Close() // the folder was only read
 	return l.walk(f, root, below, "", 0)
 }
 
@@ -150,7 +152,7 @@ func (l *loader) walk(f Folder, root *beneath.Root, below, rel string, depth int
 		return nil
 	}
 	entries, err := dir.Entries()
-	dir.Close() // only read from
+	dir.Close() // the folder was only read
 	if err != nil {
 		return nil
 	}
@@ -182,7 +184,7 @@ func (l *loader) file(f Folder, root *beneath.Root, below, rel string) {
 		return
 	}
 	if f.Layer == agent.LayerProject {
-		text = permission.Seen(text) // the user has not seen the rest when trusting the project
+		text = permission.Seen(text) // the user could not see the invisible characters when he trusted the project
 	}
 	p := Parse(f.Source, rel, text)
 	if !called().MatchString(p.Name) {
@@ -194,7 +196,7 @@ func (l *loader) file(f Folder, root *beneath.Root, below, rel string) {
 	l.found = append(l.found, p)
 }
 
-// read returns the text of a file. The error goes on behind its name.
+// read returns the text of a file. The error is written to follow the file's name.
 func (l *loader) read(f Folder, root *beneath.Root, name, full string) (string, error) {
 	if real, err := filepath.EvalSymlinks(full); f.Within == "" && err == nil && real != full {
 		dir, err := os.OpenRoot(filepath.Dir(real)) // the user's own links may lead anywhere

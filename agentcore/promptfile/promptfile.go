@@ -1,9 +1,9 @@
-// Package promptfile holds prompts that people keep in files and call by name: "/review main.go". It finds them where
-// agentls, Claude Code, OpenCode and VS Code keep theirs, reads their formats into one, and puts arguments into them. A
+// Package promptfile holds prompts that people keep in files and call by name: "/review main.go". It finds the files of
+// agentls, Claude Code, OpenCode and VS Code, converts their formats to one, and puts arguments into the prompts. A
 // skill that users call is such a prompt, too.
 //
-// It runs nothing and decides on nothing. Files of a project are read only as its caller vouches for them, links of a
-// project lead nowhere out of it, and nothing waits for a pipe.
+// It runs nothing and decides nothing. It reads a file of a project only if its caller vouches for the file, follows no
+// link out of a project, and never waits for a pipe.
 package promptfile
 
 import (
@@ -39,35 +39,35 @@ const (
 
 // Prompt is one prompt that a user may call. It is immutable.
 type Prompt struct {
-	// Name is what stands behind the "/", with the folders below that of the prompts in front: "frontend:component".
+	// Name is the word behind the "/". It begins with the folders below the folder of prompts: "frontend:component".
 	Name string
 	// Description says what it does, in a line; empty for none.
 	Description string
-	// Hint says what may stand behind the name, as its author wrote it or as its names of arguments say; empty for
-	// nothing.
+	// Hint says what may follow the name: the author's text, or else the names of the arguments; empty for nothing.
 	Hint string
-	// Arguments are the names of the arguments, in order; nil where they have none.
+	// Arguments are the names of the arguments, in order; nil if they have no names.
 	Arguments []string
-	// Agent and Model are those that its author wants it to run with, as written; empty for none.
+	// Agent and Model are the agent and the model that the author wants, as they are written; empty for none.
 	Agent, Model string
-	// Tools are those that a run by it keeps, as written; nil means that all are left to it.
+	// Tools are the tools to which a run of the prompt is limited, as they are written; nil means no limit.
 	Tools []string
-	// Path is the absolute path of the file; empty for what is built in.
+	// Path is the absolute path of the file; empty for a built-in prompt.
 	Path   string
 	Layer  agent.Layer
 	Source Source
-	// Text is what stands below the frontmatter.
+	// Text is the text below the frontmatter.
 	Text string
 }
 
 // Set is an immutable set of prompts. The zero Set is empty.
 type Set struct {
 	sorted []*Prompt
-	// unread says of names why their files cannot be read.
+	// unread maps names to the errors of their files, which cannot be read.
 	unread map[string]error
 }
 
-// NewSet makes a set. Of the same name the prompt of the later layer counts; of the same layer, the earlier one.
+// NewSet makes a set. Of prompts with the same name, the one of the later layer counts; in the same layer, the earlier
+// one.
 func NewSet(prompts ...*Prompt) *Set {
 	s := &Set{sorted: slices.Clone(prompts)}
 	slices.SortStableFunc(s.sorted, func(a, b *Prompt) int {
@@ -83,8 +83,8 @@ func (s *Set) List() []*Prompt { return slices.Clone(s.sorted) }
 // Unread are the files that cannot be read, by the names that their prompts would have.
 func (s *Set) Unread() map[string]error { return s.unread }
 
-// Find returns the prompt of a name, in which "/" may stand for ":". The error says why there is none, and names those
-// that are near.
+// Find returns the prompt with a name, in which "/" may stand for ":". The error says why there is none, and lists
+// similar names.
 func (s *Set) Find(name string) (*Prompt, error) {
 	name = strings.ReplaceAll(name, "/", ":")
 	for _, same := range []func(a, b string) bool{func(a, b string) bool { return a == b }, strings.EqualFold} {
@@ -116,7 +116,8 @@ func (s *Set) Find(name string) (*Prompt, error) {
 	}
 }
 
-// Parse reads a file of prompts. rel is its slash path below the folder of the prompts, from which it has its name.
+// Parse reads a file with a prompt. rel is its slash path below the folder of prompts, from which the prompt gets its
+// name.
 func Parse(source Source, rel, content string) *Prompt {
 	file := frontmatter.Read(content)
 	value := func(key string) string { return strings.Join(strings.Fields(file.Keys[key].Value), " ") }
@@ -125,7 +126,7 @@ func Parse(source Source, rel, content string) *Prompt {
 		Arguments: file.Keys["arguments"].Words(), Agent: cmp.Or(value("agent"), value("mode")), Model: value("model"),
 		Source: source, Text: strings.TrimSpace(file.Body),
 	}
-	if list := file.Keys["argument-hint"].List; len(list) > 0 { // as [file] reads in YAML
+	if list := file.Keys["argument-hint"].List; len(list) > 0 { // in YAML, [file] is a list
 		p.Hint = "[" + strings.Join(list, "] [") + "]"
 	}
 	if name := value("name"); source == GitHub && name != "" {
@@ -156,7 +157,7 @@ func OfSkill(s *skill.Skill) *Prompt {
 	return p
 }
 
-// OfSkills are the skills that users call.
+// OfSkills are the skills that users call, as prompts.
 func OfSkills(set *skill.Set) (prompts []*Prompt) {
 	for _, one := range set.List() {
 		if !one.Uncalled {
@@ -166,7 +167,7 @@ func OfSkills(set *skill.Set) (prompts []*Prompt) {
 	return prompts
 }
 
-// fill describes what its author has not described.
+// fill sets the description and the hint that the author left out.
 func (p *Prompt) fill() {
 	if p.Hint == "" && len(p.Arguments) > 0 {
 		p.Hint = "<" + strings.Join(p.Arguments, "> <") + ">"
@@ -182,7 +183,7 @@ func (p *Prompt) fill() {
 	p.Description = clip.Text(p.Description, maxDescription)
 }
 
-// ending is how the files of a source are called.
+// ending is the end of the file names of a source.
 func ending(source Source) string {
 	if source == GitHub {
 		return ".prompt.md"
@@ -202,27 +203,27 @@ func nameOf(source Source, rel string) string {
 // plainName is a name as one word.
 func plainName(name string) string { return strings.Join(strings.Fields(name), "-") }
 
-// Kept are the tools that a run by a prompt keeps, and for which of their calls.
+// Kept are the tools to which a run of a prompt is limited, with the calls that these may make.
 type Kept struct {
-	// All says that the prompt takes none away; the rest is empty then.
+	// All says that the prompt has no limit; the other fields are empty then.
 	All bool
 	// Tools are canonical names.
 	Tools []string
-	// Rules are the calls that are left of tools which the prompt keeps for some calls alone.
+	// Rules are the permitted calls of tools that the prompt permits only in part.
 	Rules []permission.Rule
-	// Unknown are the words that name no tool here.
+	// Unknown are the words that name no tool of agentls.
 	Unknown []string
 }
 
-// editors are names that VS Code has for sets of tools, by their last part in lower case.
+// editors are VS Code's names for sets of tools, by their last part in lower case.
 var editors = map[string][]string{
 	"editfiles": {"edit", "write", "patch"}, "edit": {"edit", "write", "patch"}, "codebase": {"grep", "glob"},
 	"textsearch": {"grep"}, "search": {"grep", "glob", "list"}, "usages": {"symbols"}, "readfile": {"read"},
 	"runcommands": {"bash"}, "runinterminal": {"bash"}, "runtasks": {"bash"}, "problems": {"diagnostics"},
 }
 
-// Keeps says which tools a run by the prompt keeps of those that its agent has. A skill takes none away: agents load it
-// beside any others, too.
+// Keeps says to which tools a run of the prompt is limited. A skill sets no limit, since agents load skills beside
+// their other work.
 func (p *Prompt) Keeps() Kept {
 	k := Kept{All: p.Tools == nil || p.Source == Skill || slices.Contains(p.Tools, "*")}
 	if k.All {
@@ -242,7 +243,7 @@ func (p *Prompt) Keeps() Kept {
 			k.Unknown = append(k.Unknown, names[0])
 			continue
 		}
-		rules, _ := permission.FromClaude(word, permission.Allow) // what it does not know is not kept
+		rules, _ := permission.FromClaude(word, permission.Allow) // words that it does not know permit nothing
 		whole := strings.Trim(strings.TrimSuffix(inside, ")"), ":* ") == ""
 		for _, name := range names {
 			if !slices.Contains(k.Tools, name) {

@@ -1,4 +1,4 @@
-// Package provider finds the model that a run gets, opens it, and knows what models cost and how much they take.
+// Package provider finds the model for a run, opens it, and knows prices and context sizes of models.
 package provider
 
 import (
@@ -12,10 +12,11 @@ import (
 	"github.com/agentls/agentls/agentcore/secret"
 )
 
-// Choice is what may decide which model a run gets, the first set one wins: the call's override, the definition, the
-// parent, the run that it goes on with, the configuration's default, and then what is found: a provider with a key, the
-// editor's model, a local server that answers, the offline rules. Each is "provider/model", a provider's name, a
-// preset, or a model that one provider alone serves; "inherit" in a definition stands for the parent.
+// Choice are the names that may decide which model a run gets. The first one that is set counts: the call's override,
+// the definition, the parent, the run that is continued, the configuration's default. If none is set, the first of
+// these counts: a provider with a key, the editor's model, a local server that answers, the offline rules. Each name is
+// "provider/model", a provider's name, a preset, or a model that only one provider serves; "inherit" in a definition
+// stands for the parent.
 type Choice struct {
 	Override   string
 	Definition string
@@ -24,10 +25,10 @@ type Choice struct {
 	Config     *config.Config
 }
 
-// With returns the choice by a configuration, with what "inherit" stands for.
+// With returns the choice for a configuration, with "inherit" replaced by what it stands for.
 func (c Choice) With(cfg *config.Config) Choice {
 	c.Config = cfg
-	if c.Override == "inherit" { // as models write it for a child that is to have theirs
+	if c.Override == "inherit" { // models write this for a child that is to have their own model
 		c.Override = ""
 		if c.Parent != "" {
 			c.Definition = ""
@@ -39,40 +40,40 @@ func (c Choice) With(cfg *config.Config) Choice {
 	return c
 }
 
-// Candidate is what may decide which model a run gets, in words for people.
+// Candidate is a name that may decide which model a run gets, in words for people.
 type Candidate struct {
 	// Source says where the name comes from.
 	Source string
-	// Name is the model, or the provider; empty where nothing is named there.
+	// Name is the model, or the provider; empty if there is none from this source.
 	Name string
-	// Reason says why it counts, or why not; it may be empty.
+	// Reason says why the candidate counts or does not count; it may be empty.
 	Reason string
 	// Chosen says that it decides.
 	Chosen bool
 }
 
-// Resolved is what a choice has come to.
+// Resolved is the outcome of a choice.
 type Resolved struct {
-	// Name is "provider/model", or a provider alone, which then takes its first model.
+	// Name is "provider/model", or only a provider, whose first model is taken then.
 	Name string
-	// Because is what decided.
+	// Because is the source that decided.
 	Because string
 	// Preset is the preset that led to Name, empty for none.
 	Preset string
-	// Order is what was looked at, up to what decided.
+	// Order are the candidates that were looked at, up to the one that decided.
 	Order []Candidate
 }
 
-// Surroundings are what a model is found in where none is named.
+// Surroundings are where a model is searched if none is named.
 type Surroundings struct {
-	// Getenv reads the environment and where else keys are, as secret.Keys.Get does.
+	// Getenv reads the environment and the other places of keys, as secret.Keys.Get does.
 	Getenv func(string) string
-	// Editor is what an editor lends; nil for none.
+	// Editor lends models; nil for none.
 	Editor Editor
-	// Local finds a server of this machine that answers and a model of it, "" where there is none, and says why, as
-	// [LocalServers.Find] does. nil looks for none.
+	// Local finds a server on this machine that answers, returns a model of it, "" if there is none, and says why, as
+	// [LocalServers.Find] does. If it is nil, no server is looked for.
 	Local func(ctx context.Context, cfg *config.Config) (name, reason string)
-	// Client asks the models that [Open] makes; where nothing is opened it may be nil.
+	// Client sends the requests of the models that [Open] makes; it may be nil if nothing is opened.
 	Client *http.Client
 }
 
@@ -89,8 +90,7 @@ const (
 	sourceOffline    = "the offline rules"
 )
 
-// Resolve finds out what the choice comes to. It asks servers of this machine where nothing is named, for a second at
-// most.
+// Resolve finds the model of the choice. If no model is named, it asks servers on this machine, for at most a second.
 func (c Choice) Resolve(ctx context.Context, in Surroundings) Resolved {
 	c = c.With(c.Config)
 	var r Resolved
@@ -140,8 +140,8 @@ func (c Choice) Resolve(ctx context.Context, in Surroundings) Resolved {
 	return r
 }
 
-// serving are the models, as "provider/model", that a name without a provider may stand for: those of providers that
-// can be used, else all. A name that says more than a model's has none.
+// serving are the models, as "provider/model", for which a name without a provider may stand: the models of providers
+// that can be used, or else of all providers. There are none for a name with more than a model's name in it.
 func serving(cfg *config.Config, in Surroundings, id string) []string {
 	if _, provider := cfg.Providers[id]; provider || strings.Contains(id, "/") || id == Offline || id == OfEditor ||
 		id == Ollama {
@@ -154,8 +154,8 @@ func serving(cfg *config.Config, in Surroundings, id string) []string {
 	return agent.Serving(keyless, id)
 }
 
-// Served are the models of providers that can be used, and those of providers without their key, as agent.Known has
-// them.
+// Served are the models of providers that can be used, and the models of providers that lack their key, in the form of
+// agent.Known.
 func Served(cfg *config.Config, in Surroundings) (usable, keyless []string) {
 	usable, keyless = []string{}, []string{}
 	for _, name := range cfg.ProviderNames() {
@@ -183,17 +183,17 @@ func Served(cfg *config.Config, in Surroundings) (usable, keyless []string) {
 	return usable, keyless
 }
 
-// lacksKey tells whether a provider's key is missing, as far as the environment tells.
+// lacksKey reports whether a provider's key is missing, as far as the environment shows.
 func lacksKey(p config.Provider, in Surroundings) bool {
 	if p.KeyEnv == "" || secret.InKeyring(p.KeyEnv) {
-		// a keyring is not asked for every definition: it may ask the user
+		// the keyring is not asked for every definition, since it may ask the user
 		return false
 	}
 	_, found := p.Key(in.Getenv)
 	return !found
 }
 
-// Locked are what stands for a model of a provider without its key, as agent.Known has them.
+// Locked are the names that stand for a model of a provider without its key, in the form of agent.Known.
 func Locked(cfg *config.Config, in Surroundings) map[string]string {
 	locked := map[string]string{}
 	for name, p := range cfg.Providers {
@@ -210,13 +210,13 @@ func Locked(cfg *config.Config, in Surroundings) map[string]string {
 	return locked
 }
 
-// families are how the names of a vendor's models begin, whose list nobody has to write down.
+// families are the beginnings of the names of vendors' models. By these, nobody needs to list a vendor's models.
 var families = map[string][]string{
 	"anthropic": {"claude-"}, "gemini": {"gemini-"},
 	"openai": {"gpt-", "o1", "o3", "o4"},
 }
 
-// take adds a candidate, and decides where it names a model.
+// take adds a candidate; if the candidate names a model, it decides.
 func (r *Resolved) take(c Candidate) bool {
 	c.Chosen = c.Name != ""
 	r.Order = append(r.Order, c)
@@ -226,8 +226,8 @@ func (r *Resolved) take(c Candidate) bool {
 	return c.Chosen
 }
 
-// keyed finds a provider with a key: those that the user has added come first, as they stand in the files; then
-// the vendors.
+// keyed finds a provider with a key: first the ones that the user has added, in the order of the files, then the
+// vendors.
 func (c Choice) keyed(in Surroundings) Candidate {
 	found := Candidate{Source: sourceKey, Reason: "none has a key"}
 	for _, name := range c.Config.ProviderNames() {
@@ -240,7 +240,7 @@ func (c Choice) keyed(in Surroundings) Candidate {
 	return found
 }
 
-// firstModel is the model that a provider takes where none is named, "" where that is unknown.
+// firstModel is the model that a provider takes if none is named, "" if it is not known.
 func firstModel(p config.Provider) string {
 	if len(p.Models) > 0 {
 		return p.Models[0]

@@ -12,13 +12,13 @@ import (
 // OfEditor is the name of the provider that stands for the models which the editor lends.
 const OfEditor = "editor"
 
-// Editor is what lends models. Its methods may be called from any goroutine.
+// Editor lends models. Its methods may be called from any goroutine.
 type Editor interface {
-	// Lends reports whether the editor lends a model, and which: the one to take where none is named first. No list,
-	// though it lends, leaves the choice to the editor. It never waits.
+	// Lends reports whether the editor lends models, and which, with the one to take by default first. If it lends but
+	// the list is empty, the editor chooses the model. It never waits.
 	Lends() (models []Lent, lends bool)
-	// LentModel returns one of them by its id; "" leaves the choice to the editor. Its name is "editor/ID", and
-	// "editor/default" for "".
+	// LentModel returns one of them by its id; "" lets the editor choose. Its name is "editor/ID", and "editor/default"
+	// for "".
 	LentModel(id string) model.Model
 }
 
@@ -30,7 +30,7 @@ type Lent struct {
 	Title string
 	// ContextTokens is how many tokens a request and its answer may have together; 0 where that is not known.
 	ContextTokens int64
-	// NoCalls says that it cannot call tools, and is offered none.
+	// NoCalls says that the model cannot call tools, so that it is offered none.
 	NoCalls bool
 }
 

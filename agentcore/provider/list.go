@@ -13,20 +13,20 @@ import (
 
 // Info is a model that can be chosen.
 type Info struct {
-	// Name is "provider/model", or that of a preset.
+	// Name is "provider/model", or a preset's name.
 	Name string
 	// Title is a name for people, empty where there is none.
 	Title string
-	// ContextTokens is the size of its context, 0 where that is not known or has no bound.
+	// ContextTokens is the size of its context, 0 if it is not known or has no bound.
 	ContextTokens int64
-	// Available says that a run could use it now, as far as one can tell without asking its server; Reason is why not,
-	// and what to do.
+	// Available says that a run could use the model now, as far as one can know without asking its server; otherwise
+	// Reason says why not, and what to do.
 	Available bool
 	Reason    string
 }
 
-// List lists the models that are set up, those that can be used first, and tells which one a choice comes to, which is
-// tried with open. It asks servers of this machine where nothing else is named, for a second at most, and no others.
+// List lists the models that are set up, the usable ones first, and says which one a choice yields, which it tries by
+// open. If nothing else is named, it asks servers on this machine, for at most a second. It asks no other servers.
 func List(ctx context.Context, c Choice, in Surroundings, open func(Choice) (model.Model, error)) ([]Info, Resolved) {
 	cfg := c.Config
 	resolved := c.Resolve(ctx, in)
@@ -36,7 +36,7 @@ func List(ctx context.Context, c Choice, in Surroundings, open func(Choice) (mod
 		}
 	}
 	if _, err := open(c); err != nil {
-		// A run would take it, and not start.
+		// A run would take this model, and fail to start.
 		resolved.Order[len(resolved.Order)-1].Reason = err.Error()
 		resolved.Because = err.Error()
 	}
@@ -82,7 +82,8 @@ func List(ctx context.Context, c Choice, in Surroundings, open func(Choice) (mod
 	return list, resolved
 }
 
-// configured lists the models of the providers that are set up, and those that the editor lends. It asks nobody.
+// configured lists the models of the providers that are set up, and the models that the editor lends. It asks no
+// server.
 func configured(cfg *config.Config, in Surroundings) []Info {
 	var list []Info
 	for _, name := range cfg.ProviderNames() {
@@ -117,7 +118,7 @@ func configured(cfg *config.Config, in Surroundings) []Info {
 // maxWritable is how many models [Writable] names.
 const maxWritable = 20
 
-// Writable are presets and models that can be named in the place of one that cannot be had, as far as one can tell
+// Writable are presets and models that can be named in place of a model that is not available, as far as one can know
 // without asking their servers; the offline rules are not among them.
 func Writable(ctx context.Context, cfg *config.Config, in Surroundings) []string {
 	var names []string

@@ -15,16 +15,16 @@ import (
 )
 
 const (
-	// Ollama is the provider that is there without being set up: Ollama on this machine.
+	// Ollama is the provider that exists without being set up: Ollama on this machine.
 	Ollama = "ollama"
-	// localTime bounds the search for a server of this machine.
+	// localTime bounds the search for a server on this machine.
 	localTime = time.Second
-	// localKept is how long what was found counts, as does that nothing was.
+	// localKept is how long the result of a search counts, even if no server was found.
 	localKept = 30 * time.Second
 )
 
 // LocalServers finds servers of models on this machine: providers of the configuration that need no key and are on the
-// loopback, and Ollama where it is installed. It asks them for their models alone. Its methods may be called from any
+// loopback, and Ollama if it is installed. It only asks them for their models. Its methods may be called from any
 // goroutine.
 type LocalServers struct {
 	Client *http.Client
@@ -91,14 +91,14 @@ func (l *LocalServers) candidates(cfg *config.Config) []localServer {
 	}
 	if _, set := cfg.Providers[Ollama]; !set && l.hasOllama() {
 		if p, _ := Named(cfg, Ollama, l.Getenv); config.OnLoopback(p.BaseURL) {
-			// one that is elsewhere has to be set up
+			// an Ollama elsewhere must be set up
 			list = append(list, localServer{Ollama, p})
 		}
 	}
 	return list
 }
 
-// Named returns a provider of the configuration, or Ollama as it is without being set up.
+// Named returns a provider of the configuration, or Ollama even if it is not set up.
 func Named(cfg *config.Config, name string, getenv func(string) string) (config.Provider, bool) {
 	p, ok := cfg.Providers[name]
 	if !ok && name == Ollama {
@@ -122,7 +122,7 @@ func ollamaHost(getenv func(string) string) string {
 		return usual
 	}
 	if host == "" || host == "0.0.0.0" || host == "::" {
-		host = "127.0.0.1" // what a server listens on
+		host = "127.0.0.1" // a server that listens on all addresses is reached here
 	}
 	return net.JoinHostPort(host, port)
 }

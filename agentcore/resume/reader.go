@@ -1,4 +1,5 @@
-// Package resume reads what runs that have ended leave to those who go on with them, or only ask what came of them.
+// Package resume reads what ended runs have left for the runs that resume them, or for callers that only want their
+// outcome.
 package resume
 
 import (
@@ -31,11 +32,12 @@ type Reader struct {
 	History *history.Reader
 	Outputs run.Outputs
 	Agents  func() *agent.Registry
-	// InUse is the refusal of what only the process can do that has a session open, nil where no other one has it.
+	// InUse is the error for an action that only the process with an open session can do, nil if no other process has
+	// it open.
 	InUse func(ctx context.Context, session event.SessionID, what, hint string) error
 }
 
-// Former reads what a run that has ended leaves to the one which goes on with it.
+// Former reads what an ended run leaves to the run that resumes it.
 func (r *Reader) Former(ctx context.Context, id event.RunID) (*run.Former, error) {
 	row, err := r.resumable(ctx, id)
 	if err != nil {
@@ -84,7 +86,7 @@ func (r *Reader) Former(ctx context.Context, id event.RunID) (*run.Former, error
 	return f, nil
 }
 
-// resumable reads a run that has ended, and that one can go on with.
+// resumable reads a run that has ended and that can be resumed.
 func (r *Reader) resumable(ctx context.Context, id event.RunID) (store.Run, error) {
 	row, err := r.Store.Run(ctx, id)
 	if errors.Is(err, store.ErrNotFound) {
@@ -138,8 +140,8 @@ func (r *Reader) ancestors(ctx context.Context, row store.Run) ([]run.Ancestor, 
 	return list, nil
 }
 
-// unheard are the reports of a run's children in the background whose end it has not heard of. Nobody tells it any
-// more.
+// unheard are the reports of a run's children in the background of whose end the run was not told. Nobody else will
+// tell it.
 func (r *Reader) unheard(ctx context.Context, parent store.Run, heard []model.Message) ([]string, error) {
 	rows, err := r.Store.Runs(ctx, parent.Session)
 	if err != nil {
@@ -177,8 +179,8 @@ func resultsOf(m model.Message) string {
 	return b.String()
 }
 
-// conversation is that of a run as its next request would have had it, calls without an outcome answered, and the
-// last message that is stored of it.
+// conversation is the conversation of a run as its next request would have had it, with answers for calls that have no
+// outcome, and the last stored message of it.
 func (r *Reader) conversation(ctx context.Context, id event.RunID) ([]model.Message, event.MessageID, error) {
 	rows, err := r.Store.Messages(ctx, id)
 	if err != nil || len(rows) == 0 {
@@ -190,12 +192,12 @@ func (r *Reader) conversation(ctx context.Context, id event.RunID) ([]model.Mess
 		if err == nil {
 			messages, _, err = r.conversation(ctx, before)
 		}
-		// What it goes on with may be deleted; then it has its own messages alone.
+		// The run that it resumes may have been deleted; then it has only its own messages.
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return nil, "", fmt.Errorf("find what the run %s goes on with: %w", id, err)
 		}
 	}
-	begin := len(messages) // of the run's own messages, whose ids are ids
+	begin := len(messages) // where the run's own messages begin, whose ids are ids
 	var ids []event.MessageID
 	for i, row := range rows {
 		parts, err := model.DecodeParts(row.Parts)
@@ -208,7 +210,7 @@ func (r *Reader) conversation(ctx context.Context, id event.RunID) ([]model.Mess
 			messages, ids = append(messages, m), append(ids, row.ID)
 			continue
 		}
-		// A summary (compact.go): it stands for all up to its parent, but for the tasks and what the run was told.
+		// A summary (compact.go) replaces everything up to its parent, except the tasks and what the run was told.
 		upTo := 1 + slices.Index(ids, row.Parent)
 		var shorter []model.Message
 		var left []event.MessageID
@@ -238,7 +240,7 @@ func (r *Reader) conversation(ctx context.Context, id event.RunID) ([]model.Mess
 	return messages, rows[len(rows)-1].ID, nil
 }
 
-// Lineage lists a run and those that it went on with, itself first. One that was deleted ends it.
+// Lineage lists a run and the runs that it resumed, the run itself first. It ends at a run that was deleted.
 func (r *Reader) Lineage(ctx context.Context, id event.RunID) ([]event.RunID, error) {
 	list := []event.RunID{id}
 	for {
@@ -260,7 +262,7 @@ func (r *Reader) Lineage(ctx context.Context, id event.RunID) ([]event.RunID, er
 	}
 }
 
-// outcomes answers the calls that a run had made when it was cut off.
+// outcomes answers the calls that were pending when the run was cut off.
 func (r *Reader) outcomes(ctx context.Context, id event.RunID, calls []model.Call) (model.Message, error) {
 	rows, err := r.Store.ToolCalls(ctx, id)
 	if err != nil {
@@ -301,8 +303,8 @@ func (r *Reader) outcomes(ctx context.Context, id event.RunID, calls []model.Cal
 	return m, nil
 }
 
-// SettleOutputs has the files of runs in the background say what came of them that could not do so themselves, since
-// their process was killed. It waits on the disk.
+// SettleOutputs writes the outcome into the files of runs in the background whose process was killed before it could do
+// so. It waits on the disk.
 func (r *Reader) SettleOutputs(ctx context.Context) error {
 	entries, err := os.ReadDir(r.Outputs.Dir)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -315,7 +317,7 @@ func (r *Reader) SettleOutputs(ctx context.Context) error {
 		}
 		path := r.Outputs.Of(event.RunID(id))
 		if !run.SaysItRuns(path) {
-			continue // it is gone by now, or says it
+			continue // the file is gone by now, or has the outcome
 		}
 		row, err := r.Store.Run(ctx, event.RunID(id))
 		if errors.Is(err, store.ErrNotFound) || err == nil && !row.Status.Final() {
@@ -326,7 +328,7 @@ func (r *Reader) SettleOutputs(ctx context.Context) error {
 		}
 		text, err := os.ReadFile(path)
 		if err != nil {
-			continue // it was deleted meanwhile
+			continue // the run was deleted meanwhile
 		}
 		_, said, _ := strings.Cut(string(text), "\n")
 		ended, err := r.storedTask(ctx, row, said)
@@ -340,8 +342,8 @@ func (r *Reader) SettleOutputs(ctx context.Context) error {
 	return nil
 }
 
-// storedTask is a run that has ended as its starter hears of it. said stands where it left no answer. It reads the
-// store.
+// storedTask is an ended run in the form in which its starter is told of it. said is used if the run left no answer. It
+// reads the store.
 func (r *Reader) storedTask(ctx context.Context, row store.Run, said string) (tool.TaskState, error) {
 	state := tool.TaskState{ID: row.ID, Agent: row.Agent, Title: row.Title}
 	if row.Background {
@@ -360,7 +362,7 @@ type startedTask struct {
 	created time.Time
 }
 
-// startedTasks are those that the calls of a run have started, in their order. It reads the store.
+// startedTasks are the tasks that a run's calls have started, in their order. It reads the store.
 func (r *Reader) startedTasks(ctx context.Context, starter event.RunID) ([]startedTask, error) {
 	children, err := r.Store.StartedBy(ctx, starter, history.RoleHidden)
 	if err != nil {
@@ -445,7 +447,7 @@ func (r *Reader) Result(ctx context.Context, id event.RunID) (event.RunResult, e
 	return result, nil
 }
 
-// formerCalls are the calls that are stored of a run.
+// formerCalls are the stored calls of a run.
 func (r *Reader) formerCalls(ctx context.Context, row store.Run) (list []event.CallSummary, err error) {
 	calls, err := r.Store.ToolCalls(ctx, row.ID)
 	if err != nil {
@@ -458,9 +460,9 @@ func (r *Reader) formerCalls(ctx context.Context, row store.Run) (list []event.C
 		}
 		if c.Status == "" {
 			if !row.Status.Final() {
-				continue // another process is about to make it
+				continue // another process is about to make this call
 			}
-			summary.Status, summary.DurationMs = event.CallCancelled, 0 // the process ended before the call did
+			summary.Status, summary.DurationMs = event.CallCancelled, 0 // the process ended before the call
 		}
 		list = append(list, summary)
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/agentls/agentls/agentcore/tool"
 )
 
-// keepers are the folders of a state that hold texts of sessions beside its database, and that database. What belongs
-// to a run, a proposal or a session has its id in its name; a plan that has none is named by the call that wrote it.
+// keepers are the database, and the folders of a state that hold texts of sessions outside of it. A file that belongs
+// to a run, a proposal or a session has its id in its name; a plan without an id is found by the call that wrote it.
 type keepers struct {
 	stateDir string
 	store    *store.Store
@@ -27,7 +27,7 @@ type keepers struct {
 // keeperNames are the names of the folders.
 var keeperNames = []string{"outputs", "documents", "plans"}
 
-// leftovers are the paths of what a session has left in the keepers.
+// leftovers are the paths of a session's files in the keepers.
 type leftovers []string
 
 func (l leftovers) remove() error {
@@ -40,7 +40,7 @@ func (l leftovers) remove() error {
 	return errors.Join(problems...)
 }
 
-// leftovers finds what a session has left in the keepers.
+// leftovers finds a session's files in the keepers.
 func (k keepers) leftovers(ctx context.Context, id event.SessionID) (leftovers, error) {
 	runs, err := k.store.Runs(ctx, id)
 	if err != nil {
@@ -80,13 +80,13 @@ func (k keepers) leftovers(ctx context.Context, id event.SessionID) (leftovers, 
 	return left, err
 }
 
-// each calls do with everything in the keepers, a folder before what is in it.
+// each calls do for everything in the keepers, a folder before its contents.
 func (k keepers) each(do func(path string, entry fs.DirEntry) error) error {
 	for _, name := range keeperNames {
 		dir := filepath.Join(k.stateDir, name)
 		err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 			if errors.Is(err, fs.ErrNotExist) {
-				return nil // nothing was ever kept, or another process was quicker
+				return nil // nothing was ever kept, or another process has deleted it
 			}
 			if err != nil || path == dir {
 				return err
@@ -100,7 +100,7 @@ func (k keepers) each(do func(path string, entry fs.DirEntry) error) error {
 	return nil
 }
 
-// size is the room that sessions take, in bytes: in the database, and in the keepers.
+// size is the size of all sessions, in bytes: in the database, and in the keepers.
 func (k keepers) size(ctx context.Context) (int64, error) {
 	size, err := k.store.Size(ctx)
 	if err != nil {
@@ -115,14 +115,15 @@ func (k keepers) size(ctx context.Context) (int64, error) {
 	return size, err
 }
 
-// runInName finds the id of a run in the name of a file, as event.NewRunID makes it.
+// runInName matches the id of a run in the name of a file, as event.NewRunID makes it.
 var runInName = lazyregexp.New(`(?:^|-)(r[0-9a-hjkmnp-tv-z]{18})(?:[-.]|$)`)
 
-// strayAge is how old a file without its run has to be: the row of a run may be on its way to the disk.
+// strayAge is the age at which a file without its run is deleted: the row of a younger file's run may not be on the
+// disk yet.
 const strayAge = time.Hour
 
-// forgetStrays removes what runs have left that are stored no more: their session was deleted by a process that was
-// ended between both.
+// forgetStrays removes the files of runs that are no longer stored, because the process that deleted their session
+// ended before it deleted the files.
 func (k keepers) forgetStrays(ctx context.Context) error {
 	return k.each(func(path string, entry fs.DirEntry) error {
 		found := runInName().FindStringSubmatch(entry.Name())

@@ -1,5 +1,5 @@
-// Package retention deletes sessions: those that the user names, and those that are older, or take more room, than the
-// configuration keeps.
+// Package retention deletes sessions: sessions that the user names, and sessions that are older, or take more space,
+// than the configuration permits.
 package retention
 
 import (
@@ -26,22 +26,24 @@ type Retention struct {
 	Now      func() time.Time
 	Config   func() *config.Config
 	Logger   *slog.Logger
-	// End ends a session that this process has open, and waits for that.
+	// End ends a session that this process has open, and waits until it has ended.
 	End func(ctx context.Context, id event.SessionID) error
-	// InUse is the refusal of what only the process can do that has a session open, nil where no other one has it.
+	// InUse is the error for an action that only the process with an open session can do, nil if no other process has
+	// it open.
 	InUse func(ctx context.Context, session event.SessionID, what, hint string) error
 }
 
-// Delete deletes a session and all that is under it: the rows, whose text is overwritten in the database and in
-// its backups, and what its runs left in the state folder. Damaged databases that hold something of it are removed. One
-// that is open in this process is ended first: its runs are cancelled and waited for, and its proposals and findings
-// go. One that is open in another living process is refused with an Error of the kind in_use. It waits for the disk.
+// Delete deletes a session with everything that belongs to it: its rows, whose text is overwritten in the database and
+// in its backups, and the files of its runs in the state folder. Damaged databases that contain a part of it are
+// removed. If this process has the session open, it is ended first: its runs are cancelled and waited for, and its
+// proposals and findings are dropped. If another living process has it open, the error is of the kind in_use. It waits
+// for the disk.
 func (r *Retention) Delete(ctx context.Context, id event.SessionID) error {
 	deleted := r.deleteSession(ctx, id)
 	if deleted != nil && !fault.Is(deleted, fault.NotFound) {
 		return deleted
 	}
-	// Also for one that is not there any more: who deleted it may have been cut off here.
+	// This is also done for a session that is already gone: the process that deleted it may have been cut off here.
 	if err := r.Store.ForgetInCopies(ctx, id); err != nil {
 		return &fault.Error{
 			Kind:   fault.Store,
@@ -81,9 +83,9 @@ func (r *Retention) deleteSession(ctx context.Context, id event.SessionID) error
 	return left.remove()
 }
 
-// Retain deletes the finished sessions that are older than the configuration keeps them, and the oldest ones while the
-// state takes more room than it may; it returns how many. Then it gives their space back to the disk. Sessions that a
-// living process has open stay. While the clock is not to be believed nothing goes for its age.
+// Retain deletes the finished sessions that are older than the configuration permits, and the oldest ones while the
+// state is larger than it may be; it returns how many. Then it gives their space back to the disk. It keeps sessions
+// that a living process has open. While the clock seems wrong, it deletes no session because of its age.
 func (r *Retention) Retain(ctx context.Context) (int, error) {
 	c, deleted, now := r.Config(), 0, r.Now()
 	steady, err := r.Store.ClockSteady(ctx, now)
@@ -114,7 +116,7 @@ func (r *Retention) Retain(ctx context.Context) (int, error) {
 }
 
 // DeleteOlder deletes the finished sessions that were last updated before a time, and returns their ids, the oldest
-// first. Sessions that a living process has open stay.
+// first. It keeps sessions that a living process has open.
 func (r *Retention) DeleteOlder(ctx context.Context, before time.Time) ([]event.SessionID, error) {
 	rows, err := r.Store.Finished(ctx, before)
 	if err != nil {
@@ -133,7 +135,7 @@ func (r *Retention) DeleteOlder(ctx context.Context, before time.Time) ([]event.
 	return deleted, nil
 }
 
-// deleteFinished deletes a session, but where another process was quicker to use or delete it.
+// deleteFinished deletes a session, unless another process has opened or deleted it meanwhile.
 func (r *Retention) deleteFinished(ctx context.Context, id event.SessionID) (bool, error) {
 	err := r.deleteSession(ctx, id)
 	if fault.Is(err, fault.InUse, fault.NotFound) {
@@ -142,7 +144,7 @@ func (r *Retention) deleteFinished(ctx context.Context, id event.SessionID) (boo
 	return err == nil, err
 }
 
-// shrink deletes the oldest finished sessions until the state takes no more than size bytes.
+// shrink deletes the oldest finished sessions until the state is not larger than size bytes.
 func (r *Retention) shrink(ctx context.Context, size int64) (int, error) {
 	deleted := 0
 	var rows []store.Session
@@ -164,20 +166,19 @@ func (r *Retention) shrink(ctx context.Context, size int64) (int, error) {
 			rows = rows[1:]
 		}
 		if !gone {
-			return deleted, nil // what is left is in use, or no session's
+			return deleted, nil // the rest is in use, or belongs to no session
 		}
 		deleted++
 	}
 }
 
 const (
-	// retainAfter is how long an engine works before it first looks for what is no longer kept, so that short commands
-	// never wait for that, and retainEvery how often it looks again.
+	// retainAfter is how long an engine works before it first deletes old sessions, so that short commands never wait
+	// for that. retainEvery is the time between two such deletions.
 	retainAfter, retainEvery = 30 * time.Second, 6 * time.Hour
 )
 
-// Follow deletes what is no longer kept from time to time, until ctx ends. It is a goroutine of its caller, who
-// waits for it.
+// Follow deletes old sessions from time to time, until ctx ends. The caller runs it as a goroutine, and waits for it.
 func (r *Retention) Follow(ctx context.Context) {
 	timer := time.NewTimer(retainAfter)
 	defer timer.Stop()

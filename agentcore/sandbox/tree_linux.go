@@ -22,9 +22,9 @@ import (
 // that the user namespace does not know. A folder that has not changed since it was read is not read again. Scans are
 // made one after the other.
 type tree struct {
-	root   string // absolute
+	root   string // an absolute path
 	below  *beneath.Root
-	secret func(path string) bool // nil where nobody asks
+	secret func(path string) bool // nil if secrets are not looked for
 	owners bool                   // whether there are owners that the namespace does not know
 	// uid and gid are the ones that the namespace knows in that case.
 	uid, gid uint32
@@ -232,12 +232,12 @@ func (v *visit) stop() {
 	v.more.Broadcast()
 }
 
-// settled is how old a change has to be for another one to leave a different time: a clock's tick may have several, and
-// some file systems count in steps of two seconds.
+// settled is how old a change must be so that another change certainly gets a different time: several changes may
+// happen within a clock's tick, and some file systems count in steps of two seconds.
 const settled = 2 * time.Second
 
-// look reads a folder again if it has changed. Whether it has is asked by its path: where a folder above it has become
-// a link meanwhile, that one has changed, and is read before anything below it is believed.
+// look reads a folder again if it has changed, which it checks by the folder's path. If a folder above it has become a
+// link meanwhile, that folder has changed, and is read before what lies below it counts.
 func (t *tree) look(n *node) error {
 	if w := t.watch.Load(); w != nil && n.read != (beneath.Look{}) && t.follow(w, n) {
 		return nil
@@ -254,7 +254,7 @@ func (t *tree) look(n *node) error {
 	return t.read(n)
 }
 
-// follow has the changes of a folder told from now on, if it has not changed since it was read.
+// follow makes changes of the folder be reported from now on, if it has not changed since it was read.
 func (t *tree) follow(w *watch, n *node) bool {
 	if w.hopeless(n.read.Device) {
 		return false
@@ -268,13 +268,13 @@ func (t *tree) follow(w *watch, n *node) bool {
 	if err != nil || self != n.read || !w.add(n, folder, self) {
 		return false
 	}
-	// It may have changed before it was watched.
+	// The folder may have changed before it was watched.
 	self, err = folder.Self()
 	n.watched = err == nil && self == n.read
 	return n.watched
 }
 
-// read reads a folder; one that is gone or cannot be read is empty.
+// read reads a folder; a folder that is gone or cannot be read counts as empty.
 func (t *tree) read(n *node) error {
 	before := n.folders
 	*n = node{rel: n.rel}
@@ -290,14 +290,14 @@ func (t *tree) read(n *node) error {
 	if err != nil {
 		return err
 	}
-	n.watched = t.watching(n, folder, self) // first, so that what changes meanwhile is told
+	n.watched = t.watching(n, folder, self) // before the reading, so that changes during it are reported
 	now := time.Now()
 	entries, err := folder.Entries()
 	if gone(err) || errors.Is(err, fs.ErrPermission) {
 		return nil
 	}
 	if err != nil {
-		n.watched = false // nothing is known of it
+		n.watched = false // the folder could not be read
 		return err
 	}
 	n.stranger = t.strange(self)
@@ -312,7 +312,7 @@ func (t *tree) read(n *node) error {
 	slices.Sort(n.foreign)
 	slices.SortFunc(n.folders, byName)
 	for i, f := range n.folders {
-		// What is known of a folder holds if it is the same one, which is asked next.
+		// What is known of a folder holds if it is still the same folder, which is checked next.
 		at, ok := slices.BinarySearchFunc(before, f, byName)
 		if ok {
 			n.folders[i] = before[at]
@@ -325,12 +325,12 @@ func (t *tree) read(n *node) error {
 	return nil
 }
 
-// watching has the changes of a folder told from now on that is about to be read, in a tree that turns out to be large.
+// watching makes changes of a folder be reported that is about to be read, once the tree turns out to be large.
 func (t *tree) watching(n *node, folder *beneath.Folder, self beneath.Look) bool {
 	w := t.watch.Load()
 	if w == nil && t.folders == 0 && t.reads.Add(1) > int64(t.watchFrom) {
 		if w = newWatch(); w != nil && !t.watch.CompareAndSwap(nil, w) {
-			_ = w.close() // another worker has made one
+			_ = w.close() // another worker has already made a watch
 			w = t.watch.Load()
 		}
 	}
@@ -339,7 +339,7 @@ func (t *tree) watching(n *node, folder *beneath.Folder, self beneath.Look) bool
 
 func byName(a, b *node) int { return strings.Compare(a.rel, b.rel) }
 
-// entry takes an entry of a folder, whose path, with a slash, is above.
+// entry adds an entry of a folder. above is the folder's path with a slash at its end.
 func (t *tree) entry(n *node, folder *beneath.Folder, above string, e beneath.Entry) {
 	abs := above + e.Name
 	rel := abs[len(abs)-len(e.Name):]
@@ -356,12 +356,12 @@ func (t *tree) entry(n *node, folder *beneath.Folder, above string, e beneath.En
 	if !t.owners {
 		return
 	}
-	if look, err := folder.Look(e.Name); err == nil && t.strange(look) { // else it is gone
+	if look, err := folder.Look(e.Name); err == nil && t.strange(look) { // an error means that it is gone
 		n.foreign = append(n.foreign, rel)
 	}
 }
 
-// strange tells whether something belongs to an owner or a group that the user namespace does not know.
+// strange reports whether something has an owner or a group that the user namespace does not know.
 func (t *tree) strange(look beneath.Look) bool {
 	return t.owners && (look.UID != t.uid || look.GID != t.gid)
 }

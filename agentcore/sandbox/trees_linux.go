@@ -10,10 +10,10 @@ import (
 	"sync"
 )
 
-// maxTrees bounds the folders of which anything is kept: a tree may watch as many folders as the machine lets it.
+// maxTrees bounds for how many folders trees are kept: one tree may watch as many folders as the machine permits.
 const maxTrees = 16
 
-// trees are those of workspace folders, by path.
+// trees are the trees of workspace folders, by path.
 type trees struct {
 	mu     sync.Mutex // guards all below
 	byRoot map[string]*sharedTree
@@ -22,13 +22,13 @@ type trees struct {
 
 // sharedTree is the tree of one folder.
 type sharedTree struct {
-	turn chan struct{} // is full while somebody scans, who has all below
+	turn chan struct{} // is full while somebody scans, who then owns all below
 	disk *os.Root
 	tree *tree // nil before the first scan
 }
 
-// scan is that of the tree of a folder, which is made where there is none. The end of ctx ends it, and the wait for
-// another one of the same folder.
+// scan scans the tree of a folder, which it makes if there is none. If ctx ends, it ends the scan, or the wait for
+// another scan of the same folder.
 func (t *trees) scan(ctx context.Context, root string, disk *os.Root, secret func(path string) bool,
 ) (secrets, foreign []string, err error) {
 	s, kept := t.of(root)
@@ -48,7 +48,7 @@ func (t *trees) scan(ctx context.Context, root string, disk *os.Root, secret fun
 	return secrets, foreign, err
 }
 
-// of is the tree of a folder. It is not kept where there are too many, or none are kept any more.
+// of is the tree of a folder. It is not kept if there are too many trees, or if trees were closed.
 func (t *trees) of(root string) (s *sharedTree, kept bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -66,8 +66,8 @@ func (t *trees) of(root string) (s *sharedTree, kept bool) {
 	return s, true
 }
 
-// open makes the tree, also where another folder has come to the same path since: disk is the one that counts. The turn
-// is taken.
+// open makes the tree. It makes a new one if another folder has taken the path since: disk is the folder that counts.
+// The caller has the turn.
 func (s *sharedTree) open(root string, disk *os.Root, secret func(path string) bool) error {
 	if s.tree != nil {
 		now, err := disk.Stat(".")
@@ -93,7 +93,7 @@ func (s *sharedTree) open(root string, disk *os.Root, secret func(path string) b
 	return nil
 }
 
-// close forgets the tree. The turn is taken.
+// close drops the tree. The caller has the turn.
 func (s *sharedTree) close() error {
 	if s.tree == nil {
 		return nil

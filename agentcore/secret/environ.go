@@ -9,8 +9,8 @@ import (
 	"github.com/agentls/agentls/agentcore/lazyregexp"
 )
 
-// passed are the variables that a child process may have: what programs need to find files, speak the user's
-// language and use their caches. Anything else may be a secret, or turn a harmless program into another one.
+// passed are the variables that a child process may have: what programs need to find files, speak the user's language
+// and use their caches. Any other variable may be a secret, or may change what a harmless program does.
 var passed = []string{
 	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "COLORTERM", "NO_COLOR", "LANG", "LANGUAGE", "TZ",
 	"TMPDIR", "PWD",
@@ -25,9 +25,9 @@ var passed = []string{
 	"ProgramData", "ProgramFiles", "windir",
 }
 
-// Environ returns what of an environment (as of os.Environ) a child process may have: an allow-list, the locale's
-// variables, and those named in addition. A value in which the redactor sees a secret is left out whatever
-// its name.
+// Environ returns the variables of an environment (as of os.Environ) that a child process may have: those of an
+// allow-list, the locale's variables, and those named in addition. A variable whose value contains a secret that the
+// redactor knows is left out, whatever its name.
 func (r *Redactor) Environ(env []string, also ...string) []string {
 	var kept []string
 	for _, variable := range env {
@@ -48,11 +48,11 @@ func contains(names []string, name string) bool {
 	})
 }
 
-// secretName tells by its name that a variable holds a secret.
+// secretName matches the names of variables that hold secrets.
 var secretName = lazyregexp.New(`(?i)(_|^)(API)?(KEY|TOKEN|PAT|PASS|PASSWD|PASSWORD)$|SECRET|CREDENTIAL|PASSWORD`)
 
-// AddEnviron makes secrets of the variables of an environment whose names say that they are, and of passwords in
-// URLs.
+// AddEnviron adds secrets from an environment: the values of variables whose names say that they are secret, and
+// passwords in URLs.
 func (r *Redactor) AddEnviron(env []string) {
 	for _, variable := range env {
 		name, value, _ := strings.Cut(variable, "=")
@@ -64,7 +64,7 @@ func (r *Redactor) AddEnviron(env []string) {
 			}
 			continue
 		}
-		// Paths and sentences are no secrets, and stand in many texts.
+		// Paths and sentences are no secrets, and occur in many texts.
 		if secretName().MatchString(name) && !strings.HasPrefix(value, "/") && !strings.Contains(value, " ") {
 			r.Add(name, value)
 		}

@@ -15,16 +15,16 @@ import (
 )
 
 const (
-	// keyringPrefix begins the name of a key that lies in the system's keyring.
+	// keyringPrefix is the prefix of the name of a key in the system's keyring.
 	keyringPrefix = "keyring:"
-	// keyringService is the service under which keys lie there; the account is the rest of the name.
+	// keyringService is the service of the keys in the keyring; their account is the rest of the name.
 	keyringService = "agentls"
 	// keyringTime bounds the wait for a keyring, which may ask its user to unlock it.
 	keyringTime = 30 * time.Second
 )
 
-// Keys finds keys: in the environment, in a file of the user's, or, for names that begin with "keyring:", in
-// the system's keyring. Its methods may be called from any goroutine; one that asks the keyring waits for it.
+// Keys finds keys: in the environment, in a file of the user's, or, for names that begin with "keyring:", in the
+// system's keyring. Its methods may be called from any goroutine; a call that asks the keyring waits for it.
 type Keys struct {
 	// Getenv reads the environment, as os.Getenv does.
 	Getenv func(string) string
@@ -38,7 +38,7 @@ type Keys struct {
 // InKeyring reports whether a key's name says that the key lies in the system's keyring.
 func InKeyring(name string) bool { return strings.HasPrefix(name, keyringPrefix) }
 
-// Get is [Keys.Find] for those who cannot tell the user what is wrong; a key that cannot be had is empty.
+// Get is [Keys.Find] for callers that cannot report errors to the user; a key that cannot be read is empty.
 func (k *Keys) Get(name string) string {
 	key, _, err := k.Find(name)
 	if err != nil {
@@ -47,8 +47,8 @@ func (k *Keys) Get(name string) string {
 	return key
 }
 
-// Find returns a key and where it is; empty where there is none. The error says why the file or the keyring
-// cannot be used.
+// Find returns a key and the place where it was found; empty if there is none. The error says why the file or the
+// keyring cannot be used.
 func (k *Keys) Find(name string) (key, where string, err error) {
 	if account, ok := strings.CutPrefix(name, keyringPrefix); ok {
 		return k.fromKeyring(account)
@@ -110,7 +110,7 @@ func (k *Keys) fromKeyring(account string) (key, where string, err error) {
 		err error
 	}
 	answers := make(chan answer, 1)
-	// The keyring's library takes no context. Where it hangs, the goroutine ends with it or with the process.
+	// The keyring's library takes no context. If it hangs, the goroutine remains until it returns or the process ends.
 	go func() {
 		key, err := keyring.Get(keyringService, account)
 		answers <- answer{key, err}

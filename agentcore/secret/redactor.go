@@ -1,5 +1,5 @@
-// Package secret keeps keys and tokens out of whatever leaves the process or outlives it: a redactor for every
-// such text, and the environment that child processes may have.
+// Package secret keeps keys and tokens out of everything that leaves the process or outlives it: by a redactor for all
+// such texts, and by the environment that child processes get.
 package secret
 
 import (
@@ -16,17 +16,17 @@ import (
 )
 
 const (
-	// minLength is the length in bytes of the shortest text that is taken for a secret; anything shorter stands in
-	// too many harmless texts.
+	// minLength is the length in bytes of the shortest text that can be a secret. Shorter texts occur too often in
+	// harmless texts.
 	minLength = 8
-	// maxLearned bounds how many tokens are remembered because they look like ones.
+	// maxLearned bounds how many tokens are remembered that were recognized by their form.
 	maxLearned = 1000
 )
 
-// Redactor puts placeholders such as "[secret OPENAI_API_KEY]" in the place of secrets: of those that it was
-// told, as they are, in base64 (also inside a longer base64 text), in hexadecimal, percent-encoded, or escaped
-// as in JSON; and of what is by its form a token of a well-known issuer. Its methods may be called from any
-// goroutine; the zero value knows no secret, but the forms of tokens.
+// Redactor replaces secrets by placeholders such as "[secret OPENAI_API_KEY]". It replaces the secrets that were added,
+// as they are, in base64 (also inside a longer base64 text), in hexadecimal, percent-encoded, or escaped as in JSON. It
+// also replaces what has the form of a token of a well-known issuer. Its methods may be called from any goroutine; the
+// zero value only knows the forms of tokens.
 type Redactor struct {
 	mu      sync.Mutex
 	values  []value
@@ -38,14 +38,14 @@ type value struct{ name, text string }
 
 func (v value) placeholder() string { return "[secret " + v.name + "]" }
 
-// forms is what is searched for. It is immutable.
+// forms are the texts to search for. They are immutable.
 type forms struct {
 	list     []string // all forms, longest first
 	replacer *strings.Replacer
 }
 
-// Add makes a text a secret, under a name that may be shown. One that is shorter than eight bytes, or known, is
-// ignored.
+// Add makes a text a secret, under a name that may be shown. A text that is shorter than eight bytes, or already known,
+// is ignored.
 func (r *Redactor) Add(name, text string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -64,7 +64,7 @@ func (r *Redactor) add(name, text string) {
 			all = append(all, form{f, v.placeholder()})
 		}
 	}
-	// Where one form begins another the longer one has to win.
+	// If one form is the beginning of another, the longer one must be replaced.
 	slices.SortStableFunc(all, func(a, b form) int { return len(b.text) - len(a.text) })
 	next := &forms{}
 	var pairs []string
@@ -76,7 +76,7 @@ func (r *Redactor) add(name, text string) {
 	r.current.Store(next)
 }
 
-// formsOf lists the texts that give a secret away.
+// formsOf lists the texts that contain a secret in some encoding.
 func formsOf(text string) []string {
 	list := []string{text}
 	add := func(form string) {
@@ -85,8 +85,8 @@ func formsOf(text string) []string {
 		}
 	}
 	for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
-		// A secret inside a longer text begins at one of three places of a group of three bytes. The characters
-		// at its borders depend on its neighbours and are left out.
+		// A secret inside a longer text begins at one of three places of a group of three bytes. The characters at its
+		// ends depend on its neighbours and are left out.
 		for offset := range 3 {
 			coded := encoding.EncodeToString(append(make([]byte, offset), text...))
 			from, to := (offset*8+5)/6, (offset+len(text))*8/6
@@ -134,18 +134,18 @@ func (r *Redactor) Text(text string) string {
 	return r.tokens(r.known(text))
 }
 
-// known puts placeholders in the place of the secrets that were told.
+// known replaces the secrets that were added by placeholders.
 func (r *Redactor) known(text string) string {
 	f := r.current.Load()
-	// Most texts hold none, and looking for each form is many times quicker than the replacer.
+	// Most texts contain none, and looking for each form is many times faster than the replacer.
 	if f == nil || !slices.ContainsFunc(f.list, func(form string) bool { return strings.Contains(text, form) }) {
 		return text
 	}
 	return f.replacer.Replace(text)
 }
 
-// tokens puts placeholders in the place of what is a token by its form, and remembers it, so that it is known in
-// its other forms, too, and can be put back.
+// tokens replaces what has the form of a token by a placeholder, and remembers the token, so that its other forms are
+// recognized and it can be put back.
 func (r *Redactor) tokens(text string) string {
 	found := Tokens(text)
 	if len(found) == 0 {
@@ -185,9 +185,9 @@ func (r *Redactor) learn(issuer, found string) string {
 	return v.placeholder()
 }
 
-// Restore puts the secrets of a text back in the place of their placeholders, but only those that stand in the
-// text home. It is for edits that a model made of what it saw: a line with a placeholder that it did not touch
-// keeps its secret, and no secret gets to another file.
+// Restore puts secrets back into a text in place of their placeholders, but only secrets that the text home contains.
+// It is for a model's edits of text that it saw: a line with a placeholder that the model did not change keeps its
+// secret, and no secret gets into another file.
 func (r *Redactor) Restore(text, home string) string {
 	if !Holds(text) {
 		return text
@@ -206,7 +206,8 @@ func (r *Redactor) Restore(text, home string) string {
 // Holds reports whether a text may hold a placeholder.
 func Holds(text string) bool { return strings.Contains(text, "[secret ") }
 
-// Writer redacts what goes to w. Each call of Write is redacted by itself, as loggers write one record a call.
+// Writer redacts what is written to w. Each call of Write is redacted by itself, since loggers write one record per
+// call.
 func (r *Redactor) Writer(w io.Writer) io.Writer { return writer{r, w} }
 
 type writer struct {

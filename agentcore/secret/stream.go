@@ -3,13 +3,13 @@ package secret
 import "strings"
 
 const (
-	// maxHeld bounds how much of a stream is held back because it may be the beginning of a token, in bytes.
+	// maxHeld bounds how much of a stream is held back because it may begin a token, in bytes.
 	maxHeld = 512
-	// maxBlock bounds a private key that has begun.
+	// maxBlock bounds how much of a private key is held back, in bytes.
 	maxBlock = 20 << 10
 )
 
-// Stream redacts a text that comes in pieces, whose secrets may be cut anywhere. It belongs to one goroutine.
+// Stream redacts a text that comes in pieces, which may end within a secret. It belongs to one goroutine.
 type Stream struct {
 	redactor *Redactor
 	held     string
@@ -18,17 +18,17 @@ type Stream struct {
 // Stream begins a text.
 func (r *Redactor) Stream() *Stream { return &Stream{redactor: r} }
 
-// Write takes the next piece and returns what may be shown by now: all but an end that may be the beginning of
-// a secret.
+// Write takes the next piece and returns what may be shown now: everything except an end that may be the beginning of a
+// secret.
 func (s *Stream) Write(piece string) string {
-	// A token has no fixed length, so that its form must not be looked for before its end was seen.
+	// A token has no fixed length. So its form must not be looked for before its end was seen.
 	text := s.redactor.known(s.held + piece)
 	keep := s.redactor.beginning(text)
 	s.held = text[len(text)-keep:]
 	return s.redactor.tokens(text[:len(text)-keep])
 }
 
-// Flush returns what was held back; the text is at its end.
+// Flush returns what was held back, since the text has ended.
 func (s *Stream) Flush() string {
 	text := s.held
 	s.held = ""
@@ -48,7 +48,7 @@ func (r *Redactor) beginning(text string) int {
 			}
 		}
 	}
-	// A token has no spaces: hold the word back whose end has not been seen.
+	// A token has no spaces. Hold the last word back, since its end was not seen yet.
 	word := 0
 	for word < len(text) && isTokenByte(text[len(text)-1-word]) {
 		word++
@@ -56,7 +56,7 @@ func (r *Redactor) beginning(text string) int {
 	if word <= maxHeld && hinted(text[len(text)-word:]) {
 		keep = max(keep, word)
 	}
-	// The beginning of the beginning, such as "gith".
+	// The text may end within a hint, such as "gith".
 	for _, hint := range hints {
 		for n := min(len(hint)-1, len(text)); n > keep; n-- {
 			if strings.HasSuffix(text, hint[:n]) {
@@ -65,7 +65,7 @@ func (r *Redactor) beginning(text string) int {
 			}
 		}
 	}
-	// What is held back must not be a part of a private key whose beginning is not.
+	// The text must not be cut within a private key.
 	if at := strings.LastIndex(text, "-----BEGIN "); at >= 0 && len(text)-at <= maxBlock &&
 		len(text)-keep < at+blockEnd(text[at:]) {
 		keep = max(keep, len(text)-at)
@@ -73,8 +73,7 @@ func (r *Redactor) beginning(text string) int {
 	return keep
 }
 
-// blockEnd is the offset behind the last line of a private key, or behind the text where that line has not been seen to
-// its end.
+// blockEnd is the offset behind the last line of a private key, or the end of the text if that line is not complete.
 func blockEnd(block string) int {
 	const end = "-----END "
 	if last := strings.Index(block, end); last >= 0 {

@@ -6,8 +6,8 @@ import (
 	"github.com/agentls/agentls/agentcore/lazyregexp"
 )
 
-// issuers are forms of tokens that nothing else has, without groups, and what each begins with. The sources are the
-// issuers' own pages on secret scanning and token formats. The order matters where one begins like another.
+// issuers are forms that only tokens have, without groups, with the text at the beginning of each. The sources are the
+// issuers' own pages on secret scanning and token formats. The order matters for forms that begin alike.
 var issuers = []struct {
 	name  string
 	begin []string
@@ -29,18 +29,18 @@ var issuers = []struct {
 	{"sendgrid-key", []string{"SG."}, `\bSG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}`},
 }
 
-// privateKey is a key in PEM, whole or cut off: where the end is missing, as in a file that is read in parts, the lines
-// of its body count.
+// privateKey matches a key in PEM, whole or cut off: if the end is missing, as in a file that is read in parts, the
+// lines of its body count.
 const privateKey = `-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----` +
 	`(?:[^-]{20,}-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|(?:[\s"'+\\n]*[A-Za-z0-9+/]{40,}=*)+)`
 
-// token has a group for each issuer.
+// token matches a token of any issuer, with a group for each.
 var token = lazyregexp.New(join())
 
-// hints begin tokens.
+// hints are the beginnings of tokens.
 var hints = begins()
 
-// byThird are the hints by their third byte, which none is shorter than and few texts have many of.
+// byThird are the hints by their third byte: each hint has one, and few texts contain many of these bytes.
 var byThird = func() (list [256][]string) {
 	for _, hint := range hints {
 		list[hint[2]] = append(list[hint[2]], hint)
@@ -48,8 +48,8 @@ var byThird = func() (list [256][]string) {
 	return list
 }()
 
-// hinted reports whether a text may hold a token. All texts of all runs come by here, most of them more than once: it
-// goes over each once, and not once for each hint.
+// hinted reports whether a text may contain a token. It is called for all texts of all runs, mostly more than once.
+// Therefore it reads each text once, and not once for each hint.
 func hinted(text string) bool {
 	for i := 2; i < len(text); i++ {
 		for _, hint := range byThird[text[i]] {
@@ -77,7 +77,7 @@ func join() string {
 	return strings.Join(forms, "|")
 }
 
-// Token is a place in a text that is by its form a token of a well-known issuer.
+// Token is a place in a text that has the form of a token of a well-known issuer.
 type Token struct {
 	// Issuer names the form, such as "github-token" or "private-key".
 	Issuer string
@@ -85,8 +85,8 @@ type Token struct {
 	Start, End int
 }
 
-// Tokens returns the tokens in a text, in order. A form that stands in a longer word counts, too: who wants whole words
-// looks at what is in front of it.
+// Tokens returns the tokens in a text, in order. A form within a longer word counts, too: a caller that wants whole
+// words must check what precedes the token.
 func Tokens(text string) []Token {
 	if !hinted(text) {
 		return nil
@@ -98,7 +98,7 @@ func Tokens(text string) []Token {
 	return list
 }
 
-// issuerOf names the form of a token. Groups cost time in a long text, so that they are looked at in the token alone.
+// issuerOf names the form of a token. Since groups cost time in a long text, they are matched only in the token itself.
 func issuerOf(found string) string {
 	groups := token().FindStringSubmatchIndex(found)
 	for i, issuer := range issuers {

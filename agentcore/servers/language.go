@@ -25,26 +25,26 @@ import (
 // maxLanguageStarts is how often one language server is started in a session.
 const maxLanguageStarts = 3
 
-// languages are the language servers of a session, shared by its runs: each is started when it is first needed, sees
-// the texts of whoever asks, and ends with the session or the trust in it. Its methods may be called from any
-// goroutine.
+// languages are the language servers of a session, which its runs share. Each server is started when it is first
+// needed, sees the texts of the run that asks, and ends with the session or when the workspace is no longer trusted.
+// Its methods may be called from any goroutine.
 type languages struct {
 	mu      sync.Mutex
 	closed  bool
 	servers map[string]*language // by name
 }
 
-// language is one of them.
+// language is one language server.
 type language struct {
 	starting chan struct{} // holds a token while somebody starts it
 
 	mu     sync.Mutex // guards what follows
 	client *langserver.Client
 	starts int
-	disk   uint64 // the changes of the disk that it was told of
+	disk   uint64 // the state of the disk of which the server was told
 }
 
-// get returns a server, which may not run yet.
+// get returns a server, which need not be running yet.
 func (l *languages) get(name string) (*language, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -60,17 +60,17 @@ func (l *languages) get(name string) (*language, error) {
 	return l.servers[name], nil
 }
 
-// end ends all servers and waits for that; they are started again where they are needed.
+// end ends all servers and waits for that; a later question starts them again.
 func (l *languages) end() {
 	l.mu.Lock()
 	servers := slices.Collect(maps.Values(l.servers))
 	l.servers = nil
 	l.mu.Unlock()
 	for _, s := range servers {
-		s.starting <- struct{}{} // whoever starts it must have done so
+		s.starting <- struct{}{} // wait until a start in progress is done
 		s.mu.Lock()
 		client := s.client
-		s.client, s.starts = nil, maxLanguageStarts // for those who still hold it
+		s.client, s.starts = nil, maxLanguageStarts // for callers that still have it
 		s.mu.Unlock()
 		<-s.starting
 		if client != nil {
@@ -87,7 +87,7 @@ func (l *languages) close() {
 	l.end()
 }
 
-// languageFor returns the server for a file, and whether there is one that is installed.
+// languageFor returns the server for a file, and whether it is installed.
 func languageFor(cfg *config.Config, path string) (server langserver.Server, installed bool) {
 	for _, s := range languagesOf(cfg) {
 		if !s.Knows(path) {
@@ -103,7 +103,7 @@ func languageFor(cfg *config.Config, path string) (server langserver.Server, ins
 	return server, false
 }
 
-// languagesOf are the servers of the configuration, then the well-known ones that it does not replace.
+// languagesOf are the servers of the configuration, followed by the well-known ones that it does not replace.
 func languagesOf(cfg *config.Config) []langserver.Server {
 	var list []langserver.Server
 	for _, name := range slices.Sorted(maps.Keys(cfg.Languages)) {
@@ -116,7 +116,7 @@ func languagesOf(cfg *config.Config) []langserver.Server {
 		switch {
 		case !replaced:
 			list = append(list, s)
-		case len(set.Command) > 0 && len(set.Files) == 0: // only the command is another
+		case len(set.Command) > 0 && len(set.Files) == 0: // it replaces only the command
 			s.Command = set.Command
 			list = append(list, s)
 		}
@@ -124,7 +124,7 @@ func languagesOf(cfg *config.Config) []langserver.Server {
 	return list
 }
 
-// asking returns a server that sees what the run sees, for the caller alone until done is called.
+// asking returns a server that sees what the run sees, and that no other caller uses until done is called.
 func (s *Set) asking(ctx context.Context, spec langserver.Server, path string, a Asking) (
 	client *langserver.Client, done func(), err error,
 ) {
@@ -146,8 +146,8 @@ func (s *Set) asking(ctx context.Context, spec langserver.Server, path string, a
 	return client, done, err
 }
 
-// textsFor are the texts of a fork of a run's layer where the disk has something else, of files that the server knows,
-// and that of the file in question.
+// textsFor are the texts of a fork of a run's layer that differ from the disk, of files that the server knows, and the
+// text of the file in question.
 func textsFor(layer *workspace.Layer, spec langserver.Server, path string) []langserver.Text {
 	var texts []langserver.Text
 	seen := map[string]bool{}
@@ -158,7 +158,7 @@ func textsFor(layer *workspace.Layer, spec langserver.Server, path string) []lan
 		seen[path] = true
 		file, err := layer.Read(path)
 		if err != nil {
-			file.Text = "" // it is taken away
+			file.Text = "" // the run has removed the file
 		}
 		texts = append(texts, langserver.Text{Path: path, Text: file.Text})
 	}
@@ -171,7 +171,7 @@ func textsFor(layer *workspace.Layer, spec langserver.Server, path string) []lan
 	return texts
 }
 
-// running returns the server's client; it starts the server where it does not run.
+// running returns the server's client. It starts the server if it is not running.
 func (s *language) running(ctx context.Context, setup Setup, c Caller, spec langserver.Server) (
 	*langserver.Client, error,
 ) {
@@ -206,8 +206,8 @@ func (s *language) running(ctx context.Context, setup Setup, c Caller, spec lang
 	return client, err
 }
 
-// startLanguage starts a server in a sandbox of its own, without network. It sees the folders as they are on the disk,
-// also later, and changes nothing.
+// startLanguage starts a server in a sandbox of its own, without network. The server sees the folders as they are on
+// the disk, even if they change later, and cannot change anything.
 func startLanguage(ctx context.Context, setup Setup, c Caller, spec langserver.Server) (*langserver.Client, error) {
 	ignored := setup.Proposal.Fork().Ignored()
 	options, _, err := c.Sandbox.Options(func() *workspace.Ignored { return ignored })
@@ -232,19 +232,19 @@ func startLanguage(ctx context.Context, setup Setup, c Caller, spec langserver.S
 }
 
 const (
-	// symbolTime bounds a question to a language server, its start included.
+	// symbolTime bounds a question to a language server, with its start.
 	symbolTime = 90 * time.Second
-	// EditorTime bounds what the editor is asked about its documents.
+	// EditorTime bounds a question to the editor about its documents.
 	EditorTime = 10 * time.Second
-	// maxCounted is how many files are looked at to find out what a workspace is written in.
+	// maxCounted is how many files are looked at to find the language of a workspace.
 	maxCounted = 3000
 )
 
 // Editor lends its own language servers. Its methods may be called from any goroutine.
 type Editor interface {
-	// LendsSymbols reports whether it answers Symbols. It never waits.
+	// LendsSymbols reports whether the editor answers Symbols. It never waits.
 	LendsSymbols() bool
-	// Symbols asks them, on the text that the editor shows.
+	// Symbols asks the editor's language servers, about the texts that the editor shows.
 	Symbols(ctx context.Context, query tool.SymbolQuery) ([]tool.Symbol, error)
 }
 
@@ -256,13 +256,13 @@ type Asking struct {
 	Layer *workspace.Layer
 	// Editor is nil where there is none.
 	Editor Editor
-	// Withholds says why a program that reads the project's own code may not run, or nothing.
+	// Withholds says why a program that reads the project's own code may not run, empty if it may.
 	Withholds func(argv []string) string
 	// Progress tells people what is waited for.
 	Progress func(message string)
 }
 
-// Symbols asks the editor where it lends its servers and shows what the run sees, else a language server of the
+// Symbols asks the editor if it lends its servers and shows what the run sees, or else a language server of the
 // session.
 func (s *Set) Symbols(ctx context.Context, q tool.SymbolQuery, a Asking) (tool.Symbols, error) {
 	ctx, cancel := context.WithTimeout(ctx, symbolTime)
@@ -321,7 +321,8 @@ func (s *Set) Symbols(ctx context.Context, q tool.SymbolQuery, a Asking) (tool.S
 	return found, nil
 }
 
-// asOpened is a path below a workspace folder as the folder was opened, where a server names it without symbolic links.
+// asOpened converts a path that a server names without symbolic links to a path below the workspace folder as it was
+// opened.
 func asOpened(folders []string, path string) string {
 	for _, root := range folders {
 		real, err := filepath.EvalSymlinks(root)
@@ -335,7 +336,7 @@ func asOpened(folders []string, path string) string {
 	return path
 }
 
-// editorSymbols asks the editor, unless the run sees anything else than what the editor shows.
+// editorSymbols asks the editor, unless the run sees other texts than the editor shows.
 func (s *Set) editorSymbols(ctx context.Context, q tool.SymbolQuery, a Asking) ([]tool.Symbol, bool) {
 	if a.Editor == nil || !a.Editor.LendsSymbols() || !seesWhatTheEditorShows(a.Layer.Fork(), s.setup.View, q.Path) {
 		return nil, false
@@ -346,11 +347,11 @@ func (s *Set) editorSymbols(ctx context.Context, q tool.SymbolQuery, a Asking) (
 	if err != nil {
 		s.setup.Logger.Warn("the editor lends no symbols", "error", err)
 	}
-	return list, err == nil && len(list) > 0 // else a server of ours may know more
+	return list, err == nil && len(list) > 0 // without an answer, the session's server may know more
 }
 
-// seesWhatTheEditorShows reports whether a fork of a run's layer has the editor's text of a file, and of all files like
-// it.
+// seesWhatTheEditorShows reports whether a fork of a run's layer has the editor's text of a file, and of all files of
+// its kind.
 func seesWhatTheEditorShows(layer *workspace.Layer, view *workspace.View, path string) bool {
 	for changed := range layer.Snapshot().Files() {
 		if path != "" && filepath.Ext(changed) != filepath.Ext(path) {
@@ -365,8 +366,8 @@ func seesWhatTheEditorShows(layer *workspace.Layer, view *workspace.View, path s
 	return true
 }
 
-// typical is a file of the kind that the workspace has most of among those that a language server is installed for;
-// empty for none.
+// typical is a file of the most frequent kind in the workspace, among the kinds for which a language server is
+// installed; empty for none.
 func typical(ctx context.Context, layer *workspace.Layer, folders []string, cfg *config.Config) string {
 	counts, samples := map[string]int{}, map[string]string{}
 	seen := 0

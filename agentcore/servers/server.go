@@ -18,23 +18,23 @@ import (
 	"github.com/agentls/agentls/agentcore/secret"
 )
 
-// Server is an MCP server as it is configured. It is a value.
+// Server is an MCP server as it is configured. It is never changed.
 type Server struct {
-	// name as its tools have it.
+	// name is the server's name as its tools have it.
 	Name    string
-	command []string // of one on pipes
+	command []string // only for a server on pipes
 	env     map[string]string
-	url     string // of one over HTTP
+	url     string // only for a server over HTTP
 	headers map[string]string
-	// Project tells that it came with a workspace folder: it needs trust, and walls.
+	// Project says that a workspace folder's configuration has the server: it needs trust and a sandbox.
 	Project bool
-	// dir is the folder whose configuration has it, which it runs in; empty for the first one.
+	// dir is the folder whose configuration has it, and in which it runs; empty for the first folder.
 	dir string
-	// from is where it is configured, for people.
+	// from is the place of its configuration, for people.
 	from string
 }
 
-// key is what tells a server from others: two of one name that do the same are one.
+// key identifies a server: two servers with the same name that do the same are one.
 func (s Server) key() string {
 	parts := []string{s.Name, s.url, fmt.Sprint(s.Project), s.dir}
 	parts = append(parts, s.command...)
@@ -74,8 +74,8 @@ func Configured(cfg *config.Config) (list []Server, problems []string) {
 	return list, problems
 }
 
-// With are the servers of a list and those that a definition brings, of its own or among the configured ones. What is
-// wrong with these are the problems.
+// With are the servers of a list, with those of a definition, which describes them or names them among the configured
+// ones. The problems are about the definition's servers.
 func With(list, configured []Server, definition *agent.Definition) (with []Server, problems []string) {
 	list = slices.Clone(list)
 	for _, d := range definition.MCPServers {
@@ -104,7 +104,7 @@ func With(list, configured []Server, definition *agent.Definition) (with []Serve
 		case i < 0:
 			list = append(list, own)
 		case own.Project && !list[i].Project:
-			// The user's rules and grants for the server's tools must not serve another server.
+			// The user's rules and grants for his server's tools must not hold for another server.
 			problems = append(problems,
 				fmt.Sprintf(
 					"the definition of %s brings an MCP server %s, and you have one of that name: the project's is "+
@@ -116,7 +116,7 @@ func With(list, configured []Server, definition *agent.Definition) (with []Serve
 	return list, problems
 }
 
-// address is a server's command or URL as people may see it: without what may be a key.
+// address is a server's command or URL for people, without parts that may be keys.
 func (s Server) address() string {
 	if s.url != "" {
 		before, _, _ := strings.Cut(s.url, "?")
@@ -129,14 +129,15 @@ func (s Server) address() string {
 	return permission.Visible(strings.Join(words, " "))
 }
 
-// reference is ${NAME} or ${NAME:-default} in a server's configuration.
+// reference matches ${NAME} or ${NAME:-default} in a server's configuration.
 var reference = lazyregexp.New(`\$\{([A-Za-z_][A-Za-z0-9_]*|keyring:[^}:]+)(:-([^}]*))?\}`)
 
-// secretNames are parts of the names of variables and headers whose values are secret.
+// secretNames matches parts of the names of variables and headers whose values are secret.
 var secretNames = lazyregexp.New(`(?i)key|token|secret|passw|auth|credential|cookie`)
 
-// expand puts in what a server's configuration names of the environment, of the user's file of keys, or of the
-// keyring. One of a project gets what any command gets, and no keys. The redactor learns what may be secret.
+// expand replaces the references in a server's configuration to the environment, to the user's file of keys, and to the
+// keyring. A project's server gets the variables that any command gets, and no keys. The redactor learns values that
+// may be secret.
 func expand(s Server, get func(string) string, redactor *secret.Redactor) (Server, error) {
 	if s.Project {
 		harmless := map[string]string{}
@@ -181,7 +182,7 @@ func expand(s Server, get func(string) string, redactor *secret.Redactor) (Serve
 	return expanded, nil
 }
 
-// expansion fills in the references of one server's configuration.
+// expansion replaces the references in one server's configuration.
 type expansion struct {
 	server   string
 	get      func(string) string
@@ -189,7 +190,7 @@ type expansion struct {
 	missing  []string         // names that have no value
 }
 
-// text fills in the references of a text.
+// text replaces the references in a text.
 func (x *expansion) text(text string) string {
 	return reference().ReplaceAllStringFunc(text, func(found string) string {
 		parts := reference().FindStringSubmatch(found)
@@ -206,12 +207,12 @@ func (x *expansion) text(text string) string {
 	})
 }
 
-// value is text for a variable or header, whose name may say that it is a secret.
+// value is text for a variable or header whose name may say that it is secret.
 func (x *expansion) value(name, value string) string {
 	value = x.text(value)
 	if secretNames().MatchString(name) {
 		x.redactor.Add(x.server+" "+name, value)
-		if _, token, ok := strings.Cut(value, " "); ok { // Bearer …
+		if _, token, ok := strings.Cut(value, " "); ok { // a value such as "Bearer …"
 			x.redactor.Add(x.server+" "+name, token)
 		}
 	}

@@ -28,29 +28,29 @@ type Setup struct {
 	View    *workspace.View
 	// Proposal is what the session's runs propose.
 	Proposal *workspace.Proposal
-	// Trusted tells whether the user trusts the workspace by now.
+	// Trusted reports whether the user trusts the workspace now.
 	Trusted func() bool
 	// Named is a file of the workspace that a command or its variables name, empty for none.
 	Named func(command []string, env map[string]string) string
-	// Getenv reads the environment, for keys alone.
+	// Getenv reads the environment, and is used only for keys.
 	Getenv   func(string) string
 	Redactor *secret.Redactor
-	// Marks is the folder that knows of servers without a sandbox (see [EndLeft]).
+	// Marks is the folder of the marks of servers without a sandbox (see [EndLeft]).
 	Marks string
-	// Patience is how long a run waits for its MCP servers, all together, before it begins without them.
+	// Patience is how long a run waits for all its MCP servers before it begins without them.
 	Patience time.Duration
 	Logger   *slog.Logger
 }
 
-// Caller is the run that a server is started for: whose configuration it is, and whose mark it carries.
+// Caller is the run for which a server is started. The server has the run's configuration and mark.
 type Caller struct {
 	Sandbox command.Sandbox
-	// Level is how well commands are kept apart.
+	// Level is how strongly commands are kept apart.
 	Level func() permission.Level
 }
 
-// Set are the servers of a session that run, or have run: started by the first run that may use them, shared between
-// the session's runs, and ended with it. Its methods may be called from any goroutine.
+// Set are the servers of a session. The first run that may use a server starts it, the session's runs share it, and it
+// ends with the session. Its methods may be called from any goroutine.
 type Set struct {
 	setup     Setup
 	languages languages
@@ -58,13 +58,13 @@ type Set struct {
 	mu     sync.Mutex
 	closed bool
 	list   map[string]*Client // MCP servers by key
-	told   map[string]string  // what was told last of an MCP server, by key
+	told   map[string]string  // the last message about an MCP server, by key
 }
 
 // New makes the servers of a session, of which none runs.
 func New(setup Setup) *Set { return &Set{setup: setup} }
 
-// News reports whether what is told of a server is another thing than last time.
+// News reports whether a message about a server differs from the last one.
 func (s *Set) News(server Server, text string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,10 +83,10 @@ type Client struct {
 	*mcp.Client
 }
 
-// errUntrusted is why a server of a workspace is not started, or not used any more.
+// errUntrusted is why a workspace's server is not started, or no longer used.
 var errUntrusted = errors.New("it comes from the workspace, which you do not trust (see `agentls trust`)")
 
-// untrusted is why the server is not used any more, nil where it is.
+// untrusted is why the server is no longer used, nil if it is.
 func (c *Client) untrusted() error {
 	if c.server.Project && !c.trusted() {
 		return fmt.Errorf("the MCP server %s is not used: %w", c.server.Name, errUntrusted)
@@ -94,16 +94,16 @@ func (c *Client) untrusted() error {
 	return nil
 }
 
-// Found is what came of an MCP server that a run may use.
+// Found is an MCP server that a run may use, with the outcome of its start.
 type Found struct {
 	Server Server
 	Client *Client
-	// Catalog is what it offers, nil where Err says why it is not used.
+	// Catalog is what the server offers, nil if Err says why it is not used.
 	Catalog *mcp.Catalog
 	Err     error
 }
 
-// Await starts those servers that do not run, and waits for all of them for a while. It returns when ctx ends, too.
+// Await starts the servers that do not run yet, and waits for all of them for a while. It also returns when ctx ends.
 func (s *Set) Await(ctx context.Context, c Caller, list []Server) []Found {
 	found := make([]Found, len(list))
 	ctx, cancel := context.WithTimeout(ctx, s.setup.Patience)
@@ -124,7 +124,7 @@ func (s *Set) Await(ctx context.Context, c Caller, list []Server) []Found {
 	return found
 }
 
-// get returns a server of the session, which it starts for the run where it does not run.
+// get returns a server of the session. It starts the server for the run if it does not run yet.
 func (s *Set) get(c Caller, server Server) (*Client, error) {
 	if server.Project && !s.setup.Trusted() {
 		return nil, errUntrusted
@@ -153,7 +153,7 @@ func (s *Set) get(c Caller, server Server) (*Client, error) {
 	}
 }
 
-// find returns the server of that name among some, if it runs.
+// find returns the running server with a name among some servers.
 func (s *Set) find(servers []Server, name string) *Client {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -165,7 +165,7 @@ func (s *Set) find(servers []Server, name string) *Client {
 	return nil
 }
 
-// end ends those MCP servers that a condition holds for, and returns when nothing of them is left.
+// end ends the MCP servers for which a condition holds, and returns when none of their processes is left.
 func (s *Set) end(which func(Server) bool) {
 	s.mu.Lock()
 	var ending beside.Group
@@ -179,13 +179,14 @@ func (s *Set) end(which func(Server) bool) {
 	ending.Wait()
 }
 
-// Distrust ends the servers that need the user's trust in the workspace, and returns when nothing of them is left.
+// Distrust ends the servers that need the user's trust in the workspace, and returns when none of their processes is
+// left.
 func (s *Set) Distrust() {
 	s.languages.end()
 	s.end(func(server Server) bool { return server.Project })
 }
 
-// Close ends all servers, and lets no other start.
+// Close ends all servers, and prevents further starts.
 func (s *Set) Close() {
 	s.languages.close()
 	s.mu.Lock()
@@ -194,7 +195,7 @@ func (s *Set) Close() {
 	s.end(func(Server) bool { return true })
 }
 
-// options is how a server is reached, with what its configuration names of the environment put in.
+// options says how to reach a server, with the references in its configuration replaced.
 func (s *Set) options(c Caller, server Server) (mcp.Options, error) {
 	o := mcp.Options{
 		Name: server.Name, Roots: folders(s.setup.View), StartTime: 2 * s.setup.Patience, Logger: s.setup.Logger,
@@ -206,7 +207,7 @@ func (s *Set) options(c Caller, server Server) (mcp.Options, error) {
 	if expanded.url != "" {
 		o.URL, o.Headers = expanded.url, expanded.headers
 		if server.Project {
-			// No private address, unless the user names it.
+			// Private addresses are only permitted if the user names them.
 			allowed, err := network.Parse(c.Sandbox.Allowed)
 			if err != nil {
 				return o, err

@@ -15,25 +15,25 @@ import (
 )
 
 const (
-	// maxListed is how long the definitions of the tools of servers may be, together, that each request of a run
-	// carries, in bytes. Of more the run gets two tools instead, to find them and to call them.
+	// maxListed bounds the definitions of servers' tools that each request of a run contains, in bytes. If they are
+	// longer, the run gets two tools in their place, to find tools and to call them.
 	maxListed = 4 << 10
-	// maxFound is how long the definitions may be that one search finds, in bytes; the rest is named only.
+	// maxFound bounds the definitions that one search returns, in bytes; further tools are only named.
 	maxFound = 12 << 10
 	// maxDefined is how many tools one search defines, and maxNamed how many more it names.
 	maxDefined, maxNamed = 8, 300
-	// maxServerNames is how long the names of the servers may be in the tool's description, in bytes.
+	// maxServerNames bounds the names of the servers in the tool's description, in bytes.
 	maxServerNames = 300
 )
 
-// The tools that a run with many tools of servers has in place of these.
+// The tools that a run gets in place of many tools of servers.
 const (
 	SearchTool = "tool_search"
 	CallTool   = "tool_call"
 )
 
-// Shelve returns the tools that each request lists, and those that are only found: all, and none, as long as the
-// definitions are short enough.
+// Shelve separates the tools that each request lists from those that must be searched for. If the definitions are short
+// enough, all are listed.
 func Shelve(tools []tool.Tool) (listed, shelved []tool.Tool) {
 	size := 0
 	for _, t := range tools {
@@ -76,8 +76,8 @@ type Calling struct {
 	Arguments map[string]any `json:"arguments,omitempty" jsonschema:"those of that tool"`
 }
 
-// callTool is what models call other tools by. Whoever decides on calls takes it for a call of the other one, so that
-// it is never carried out itself.
+// callTool is the tool by which models call other tools. It is decided on as a call of the other tool, and is never
+// carried out itself.
 func callTool() tool.Tool {
 	return tool.New(tool.Definition[Calling, any]{
 		Name: CallTool, Description: "Calls a tool of an MCP server that " + SearchTool + " has found.",
@@ -90,7 +90,7 @@ func callTool() tool.Tool {
 	})
 }
 
-// Called is the call that arguments of [CallTool] stand for. The error is for the model.
+// Called is the call for which arguments of [CallTool] stand. The error is for the model.
 func Called(t tool.Tool, arguments json.RawMessage) (name string, own json.RawMessage, err error) {
 	var call struct {
 		Tool      string          `json:"tool"`
@@ -105,7 +105,7 @@ func Called(t tool.Tool, arguments json.RawMessage) (name string, own json.RawMe
 	return call.Tool, call.Arguments, err
 }
 
-// find defines the tools that fit a query best, and names the others that fit.
+// find defines the tools that match a query best, and names further matches.
 func find(tools []tool.Tool, query string) tool.Result {
 	type hit struct {
 		spec  tool.Spec
@@ -160,7 +160,7 @@ func find(tools []tool.Tool, query string) tool.Result {
 	return tool.Result{Text: b.String(), Summary: fmt.Sprintf("%d tools", len(hits))}
 }
 
-// isOfWord reports whether a character is of a word in a query or a name.
+// isOfWord reports whether a character can belong to a word of a query or a name.
 func isOfWord(r rune) bool {
 	return r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r > 0x7f
 }

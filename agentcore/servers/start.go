@@ -19,16 +19,16 @@ import (
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
-// starter starts a server on pipes, each time that its client wants it. One goroutine uses it, that of the client.
+// starter starts a server on pipes whenever its client needs it. Only the client's goroutine uses it.
 type starter struct {
 	Setup
-	caller Caller // the first one that wanted the server
-	server Server // with its variables filled in
+	caller Caller // the first run that needed the server
+	server Server // with its references replaced
 	starts int
 }
 
-// withholds says why the server may not be started here and now, or nothing. As with hooks, one of the user runs in
-// folders that are not trusted, too, but only with walls, and not as a program of such a folder.
+// withholds says why the server may not be started now, empty if it may. A server of the user, like a hook of the user,
+// also runs in folders that are not trusted, but only in a sandbox, and not if its program is in such a folder.
 func (s *starter) withholds() string {
 	level, trusted := s.caller.Level(), s.Trusted()
 	switch {
@@ -61,7 +61,7 @@ func (s *starter) open(ctx context.Context) (*process.Live, error) {
 	return s.sandboxed(ctx)
 }
 
-// variables are those of the server's configuration, and its marks.
+// variables are the variables of the server's configuration, and its marks.
 func (s *starter) variables() []string {
 	list := []string{"AGENTLS_SESSION=" + string(s.Session)}
 	for name, value := range s.server.env {
@@ -82,19 +82,19 @@ func (s *starter) sandboxed(ctx context.Context) (*process.Live, error) {
 	}
 	start := sandbox.Command{Argv: s.server.command, Dir: s.server.dir, Env: s.variables()}
 	if !s.server.Project && !s.Trusted() {
-		start.Dir = "/tmp" // what looks for programs where it starts must not find those of the workspace
+		start.Dir = "/tmp" // a program that looks for others in its folder must not find those of the workspace
 	}
 	return command.Live(ctx, options, start, s.howItEnded)
 }
 
-// howItEnded is the end of a server in one line, with its last words.
+// howItEnded describes the end of a server in one line, with its last output.
 func (s *starter) howItEnded(exit process.Exit, words []byte, err error) string {
 	how := command.Ending(permission.Visible(filepath.Base(s.server.command[0])), exit, words, err)
 	return s.Redactor.Text(how)
 }
 
-// programFolders are folders below the home folder with the programs that a server of the user names, which sandboxes
-// then show: of a file in a package, with what it needs beside it, the package.
+// programFolders are the folders below the home folder with the programs that a user's server names, so that its
+// sandbox shows them. For a file in a package, it is the whole package, since the file needs the rest.
 func programFolders(command []string, home string) []string {
 	var list []string
 	if home == "" {
@@ -129,7 +129,7 @@ func programFolders(command []string, home string) []string {
 	return list
 }
 
-// direct starts the server as the user would, where there is no sandbox.
+// direct starts the server as if the user started it, if there is no sandbox.
 func (s *starter) direct() (*process.Live, error) {
 	name := fmt.Sprintf("%s-%s-%d", s.Session, s.server.Name, s.starts)
 	release, err := mark(s.Marks, name)
@@ -151,10 +151,10 @@ func (s *starter) direct() (*process.Live, error) {
 	return live, nil
 }
 
-// arriving begins the names of marks that are not locked yet.
+// arriving is the beginning of the names of marks that are not locked yet.
 const arriving = ".arriving-"
 
-// mark notes a server that is about to start. release is called when nothing of it is left.
+// mark notes a server that is about to start. release must be called when none of its processes is left.
 func mark(dir, name string) (release func() error, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("note a server that is started: %w", err)
@@ -178,8 +178,9 @@ func mark(dir, name string) (release func() error, err error) {
 	return func() error { return errors.Join(os.Remove(path), file.Close()) }, nil
 }
 
-// EndLeft ends the MCP servers without a sandbox that have outlived their process. The folder has a file for each, by
-// the value of its mark, which is locked as long as the process lives that has started the server.
+// EndLeft ends the MCP servers without a sandbox that have outlived their process. marks is a folder with a file for
+// each server, whose name is the value of its mark. The file is locked as long as the process lives that started the
+// server.
 func EndLeft(marks string) error {
 	entries, err := os.ReadDir(marks)
 	if errors.Is(err, os.ErrNotExist) {
@@ -196,7 +197,7 @@ func EndLeft(marks string) error {
 		path := filepath.Join(marks, entry.Name())
 		file, err := os.OpenFile(path, os.O_RDWR, 0)
 		if err != nil {
-			continue // it has ended just now
+			continue // the server has just ended
 		}
 		if locked, err := filelock.Try(file, true); err == nil && locked {
 			problems = append(problems, process.EndStrays(command.DirectMark+entry.Name()), os.Remove(path))

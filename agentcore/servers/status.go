@@ -18,21 +18,21 @@ import (
 // Status is what is known of an MCP server.
 type Status struct {
 	Name string
-	// Command or URL, as it is configured, for people.
+	// Address is the command or URL, as it is configured, for people.
 	Address string
 	// From is the file or definition that it comes from, for people, and Layer its layer.
 	From  string
 	Layer config.Layer
 	State mcp.State
-	// Untrusted tells that it lies in a workspace folder that is not trusted.
+	// Untrusted says that it is configured in a workspace folder that is not trusted.
 	Untrusted bool
-	// Problem is why it is not ready, in words; empty where it is.
+	// Problem says why it is not ready; empty if it is.
 	Problem string
 	Catalog *mcp.Catalog // nil where it is not ready
 }
 
-// Statuses are what is known of the MCP servers of a configuration, of those that definitions brought into sessions,
-// and of those in the configurations of workspace folders that are not trusted, by name. It starts nothing.
+// Statuses are the statuses of the MCP servers of a configuration, of those that definitions brought into sessions, and
+// of those in the configurations of workspace folders that are not trusted, by name. It starts nothing.
 func Statuses(cfg *config.Config, sessions []*Set, hidden []*config.Config, trusted bool,
 	redactor *secret.Redactor,
 ) []Status {
@@ -81,7 +81,7 @@ func Statuses(cfg *config.Config, sessions []*Set, hidden []*config.Config, trus
 	return list
 }
 
-// Checked is what can be said of an MCP server without starting it.
+// Checked is what is known of an MCP server without starting it.
 type Checked struct {
 	Name string
 	// Detail says what it is, or what is wrong.
@@ -90,9 +90,9 @@ type Checked struct {
 	Hint string
 }
 
-// Check looks whether the MCP servers of a configuration could be started: whether their programs are there, and
-// what their configuration names of the environment. dir is the workspace folder, and hidden its configuration where
-// the user does not trust it, else nil. get reads the environment and keys. It starts nothing, and reads the disk.
+// Check checks whether the MCP servers of a configuration could be started: whether their programs exist, and whether
+// the references in their configuration have values. dir is the workspace folder. hidden is that folder's configuration
+// if the user does not trust it, else nil. get reads the environment and keys. It starts nothing, and reads the disk.
 func Check(cfg, hidden *config.Config, dir string, get func(string) string) []Checked {
 	var redactor secret.Redactor
 	redactor.AddEnviron(os.Environ())

@@ -15,15 +15,15 @@ import (
 	"github.com/agentls/agentls/agentcore/tool"
 )
 
-// Host is what a tool of a server needs of its host, beside what any tool does.
+// Host is what a server's tool needs of its host in addition to what every tool needs.
 type Host interface {
-	// DecidedVersion is the version of the tool that the call was decided on, empty for none.
+	// DecidedVersion is the version of the tool for which the call was decided on, empty for none.
 	DecidedVersion() string
 	// Progress tells people how far the call is.
 	Progress(message string)
 }
 
-// Tools are what a server offers to a run: its tools, and those for its resources where it has any.
+// Tools are the tools that a server offers to a run: its own, and tools for its resources if it has any.
 func (c *Client) Tools(catalog *mcp.Catalog) []tool.Tool {
 	var tools []tool.Tool
 	for _, t := range catalog.Tools {
@@ -39,13 +39,13 @@ func (c *Client) Tools(catalog *mcp.Catalog) []tool.Tool {
 	return tools
 }
 
-// Tool is a tool of an MCP server as it was when the run began, which is how the model knows it.
+// Tool is a tool of an MCP server as it was when the run began, since that is what the model knows.
 type Tool struct {
 	client *Client
 	tool   mcp.Tool
 }
 
-// Spec implements tool.Tool. What the server says of effects is not believed: each call may act.
+// Spec implements tool.Tool. Each call counts as one that may act, whatever the server says about effects.
 func (t Tool) Spec() tool.Spec {
 	return tool.Spec{Name: t.tool.Name, Description: t.tool.Description, Schema: t.tool.Schema, Effect: tool.Acts}
 }
@@ -56,7 +56,7 @@ func (t Tool) Title(json.RawMessage) string {
 		t.client.server.Name)
 }
 
-// current is the tool as the server offers it by now; ok is false where that is not known.
+// current is the tool as the server offers it now; ok is false if that is not known.
 func (t Tool) current() (now mcp.Tool, ok bool) {
 	_, catalog, _ := t.client.Status()
 	if catalog == nil {
@@ -68,7 +68,7 @@ func (t Tool) current() (now mcp.Tool, ok bool) {
 	return now, true
 }
 
-// Decode implements tool.Tool. What a server's arguments mean is its own: they name nothing that is known here.
+// Decode implements tool.Tool. Only the server knows the meaning of its arguments, so they name no file or host here.
 func (t Tool) Decode(arguments json.RawMessage) (tool.Call, error) {
 	return tool.Call{
 		Title: t.Title(arguments), Arguments: arguments, Access: &tool.Access{},
@@ -101,7 +101,7 @@ func (t Tool) call(ctx context.Context, h tool.Host, arguments json.RawMessage) 
 	return answerOf(t.client.server, result, err)
 }
 
-// answerOf is an answer of a server for the model, marked as its words.
+// answerOf is a server's answer for the model, marked as the server's words.
 func answerOf(server Server, result mcp.Result, err error) (tool.Result, error) {
 	switch {
 	case errors.Is(err, mcp.ErrUnknownOutcome):
@@ -195,8 +195,8 @@ func (t resources) Decode(arguments json.RawMessage) (tool.Call, error) {
 	}, nil
 }
 
-// Decided is what a decision on a call of the tool is about: its version by now, and the pattern of grants for it.
-// changed tells that the server says another thing of it than when the run began.
+// Decided returns what a decision on a call of the tool is about: the tool's present version, and the pattern for
+// grants. changed says that the server describes the tool in another way than when the run began.
 func (t Tool) Decided() (version, pattern string, changed bool) {
 	now, _ := t.current()
 	pattern = "version " + now.Version[:32] + " of " + t.client.server.key()[:16]
@@ -212,8 +212,8 @@ func firstLine(text string) string {
 	return line
 }
 
-// Expand replaces a prompt that calls a prompt of an MCP server, such as "/mcp__docs__summary main.go", by what
-// the server says.
+// Expand replaces a prompt that calls a prompt of an MCP server, such as "/mcp__docs__summary main.go", by the server's
+// text for it.
 func (s *Set) Expand(ctx context.Context, list []Server, prompt string) (text string, err error) {
 	name, rest, _ := strings.Cut(strings.TrimSpace(prompt), " ")
 	name, isCommand := strings.CutPrefix(name, "/")
@@ -254,7 +254,8 @@ func (s *Set) Expand(ctx context.Context, list []Server, prompt string) (text st
 	return text, nil
 }
 
-// promptArguments are the words behind a command, in the order of the prompt's arguments; the last one gets the rest.
+// promptArguments assigns the words behind a command to the prompt's arguments, in their order; the last argument gets
+// the rest.
 func promptArguments(p mcp.Prompt, rest string) (map[string]string, error) {
 	arguments := map[string]string{}
 	for i, a := range p.Arguments {

@@ -133,7 +133,7 @@ func (f Folder) folders() ([]folder, error) {
 	return found, nil
 }
 
-// missing tells that there is nothing at a place, or a file instead of a folder.
+// missing reports whether nothing exists at a place, or a file in place of a folder.
 func missing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
@@ -152,7 +152,7 @@ func (f Folder) entries() ([]os.DirEntry, error) {
 	return list.ReadDir(-1)
 }
 
-// open opens the folder, which bounds all that is read in it.
+// open opens the folder; everything that is read in it is read through this.
 func (f folder) open() (*os.Root, error) {
 	if f.within == "" {
 		return os.OpenRoot(f.dir)
@@ -169,7 +169,7 @@ func (f folder) open() (*os.Root, error) {
 	return outer.OpenRoot(below)
 }
 
-// load reads the skill. Both results are nil where the folder is none.
+// load reads the skill. Both results are nil if the folder is no skill.
 func (f folder) load() (*Skill, *agent.Problem) {
 	name := filepath.Join(f.dir, FileName)
 	text, err := f.read(FileName)
@@ -192,8 +192,8 @@ func refusal(path string, err error, hint string) agent.Problem {
 	return agent.Problem{File: path, Severity: event.SeverityError, Message: err.Error(), Hint: hint}
 }
 
-// readable returns a text of the folder as a model gets it. From a text of a project, characters are taken out that the
-// user could not see when the user decided to trust the project.
+// readable returns a text of the folder in the form for models. It removes invisible characters from a project's text,
+// since the user could not see them when he decided to trust the project.
 func (f folder) readable(text string) string {
 	if f.layer == agent.LayerProject {
 		return permission.Seen(text)
@@ -217,7 +217,7 @@ func (f folder) read(name string) (string, error) {
 		return "", err
 	}
 	defer root.Close()
-	// A pipe must not keep us waiting, not even one that takes the file's place after a look at it.
+	// Opening must not wait for a pipe, even if the pipe took the file's place after a check.
 	file, err := root.OpenFile(name, os.O_RDONLY|openNonblock, 0)
 	if err != nil {
 		return "", err
@@ -259,7 +259,7 @@ func (s *Skill) Files() ([]string, error) {
 	err = fs.WalkDir(root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
-			return nil // what cannot be read is not offered
+			return nil // what cannot be read is not listed
 		case name == ".":
 			return nil
 		case strings.HasPrefix(entry.Name(), ".") || entry.IsDir() && strings.Count(name, "/") >= maxDepth-1:

@@ -49,7 +49,7 @@ type parser struct {
 	keys  map[string]frontmatter.Key
 }
 
-// warn adds a problem at the key, or at the first line for one that is not there.
+// warn adds a problem at the key, or at the first line if the key is missing.
 func (p *parser) warn(name, message, hint string) {
 	k := p.keys[name]
 	p.skill.Problems = append(p.skill.Problems, agent.Problem{
@@ -117,5 +117,5 @@ func (p *parser) tools() []string {
 	return k.Words()
 }
 
-// oneLine puts single spaces for all white space.
+// oneLine replaces all white space by single spaces.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -30,10 +30,10 @@ type Skill struct {
 	License, Compatibility string
 	// AllowedTools are the tools that the skill's author expects it to need, as written. They give no permission.
 	AllowedTools []string
-	// Hint says what a user may write behind the skill's name, as written, and Arguments are the names of that.
+	// Hint says what a user may write after the skill's name, as written, and Arguments are the names of the arguments.
 	Hint      string
 	Arguments []string
-	// Uncalled says that users do not call it by its name: it is for agents alone.
+	// Uncalled says that users do not call the skill by its name: it is only for agents.
 	Uncalled bool
 	// Problems are what is wrong with the file. The skill can be used nevertheless.
 	Problems []agent.Problem
@@ -92,8 +92,8 @@ func (s *Set) Find(name string) (*Skill, error) {
 	return nil, fmt.Errorf("there is no skill %q; the skills are %s", name, strings.Join(names, ", "))
 }
 
-// List returns the skills that agents may choose from, sorted by name. Those that are built in are not among
-// them: they are for the agents that name them.
+// List returns the skills among which agents may choose, sorted by name. Built-in skills are left out: they are only
+// for agents that name them.
 func (s *Set) List() []*Skill {
 	return slices.DeleteFunc(slices.Clone(s.sorted),
 		func(skill *Skill) bool { return skill.Layer == agent.LayerBuiltin })
@@ -114,9 +114,9 @@ func (s *Set) Problems() []agent.Problem { return slices.Clone(s.problems) }
 // ErrNotOfSkill is the error of a path that lies in no skill's folder.
 var ErrNotOfSkill = errors.New("the path lies in no folder of a skill")
 
-// Read returns the text of a file that lies in the folder of one of the skills, by absolute path. Links are
-// followed inside the folder only. A project's text comes without what its reader does not see. The error is
-// ErrNotOfSkill for a path elsewhere.
+// Read returns the text of a file in the folder of one of the skills, by its absolute path. It follows only links that
+// stay in the folder. A project's text is returned without invisible characters. The error is ErrNotOfSkill for a path
+// elsewhere.
 func (s *Set) Read(path string) (string, error) {
 	for _, skill := range s.sorted {
 		if rel, ok := skill.folder.below(path); ok {

@@ -14,11 +14,11 @@ import (
 	"github.com/agentls/agentls/agentcore/filelock"
 )
 
-// retryInterval is how often a process looks again for a slot that others hold; nothing tells it when they end.
+// retryInterval is how often a process looks for a slot that others hold, since it is not told when they release it.
 const retryInterval = 100 * time.Millisecond
 
-// Machine bounds the slots of all processes that share a state folder: each slot is a locked file. Within the process
-// they are handed out in the order in which they were asked for. Its methods may be called from any goroutine.
+// Machine bounds the slots of all processes that share a state folder: each slot is a locked file. Within the process,
+// slots are given in the order of the requests. Its methods may be called from any goroutine.
 type Machine struct {
 	dir   string
 	limit func() int
@@ -28,13 +28,13 @@ type Machine struct {
 	held map[int]*os.File // by number
 }
 
-// NewMachine makes the slots that lie in a folder, which is made when first needed.
+// NewMachine makes the slots in a folder, which is created when it is first needed.
 func NewMachine(dir string, limit func() int) *Machine {
 	return &Machine{dir: dir, limit: limit, local: NewPool(limit), held: map[int]*os.File{}}
 }
 
-// Acquire waits for a slot and returns what gives it back. waits may be nil; it is called once, on the caller's
-// goroutine, when there is none at once. The error is that of ctx, or says why the folder cannot be used.
+// Acquire waits for a slot and returns a function that gives it back. waits may be nil; it is called once, on the
+// caller's goroutine, if no slot is free at once. The error is ctx's, or says why the folder cannot be used.
 func (m *Machine) Acquire(ctx context.Context, first bool, waits func()) (release func(), err error) {
 	told := false
 	tell := func() {
@@ -57,7 +57,7 @@ func (m *Machine) Acquire(ctx context.Context, first bool, waits func()) (releas
 	}, nil
 }
 
-// lock takes any of the files that nobody has.
+// lock locks any file that is free.
 func (m *Machine) lock(ctx context.Context, tell func()) (number int, err error) {
 	var timer *time.Timer
 	for {
@@ -66,7 +66,7 @@ func (m *Machine) lock(ctx context.Context, tell func()) (number int, err error)
 			return number, err
 		}
 		tell()
-		wait := retryInterval/2 + rand.N(retryInterval) // so that processes do not look in step
+		wait := retryInterval/2 + rand.N(retryInterval) // random, so that processes do not try at the same time
 		if timer == nil {
 			timer = time.NewTimer(wait)
 			defer timer.Stop()
@@ -81,7 +81,7 @@ func (m *Machine) lock(ctx context.Context, tell func()) (number int, err error)
 	}
 }
 
-// tryAll returns the number of a file that it could lock, -1 where others have all.
+// tryAll returns the number of a file that it could lock, -1 if others hold all.
 func (m *Machine) tryAll() (int, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

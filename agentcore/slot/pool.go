@@ -1,4 +1,4 @@
-// Package slot bounds how many runs are at work at once: in one session by a queue, on the machine by lock files.
+// Package slot bounds how many runs work at the same time: in one session by a queue, on the machine by lock files.
 package slot
 
 import (
@@ -7,8 +7,7 @@ import (
 	"sync"
 )
 
-// Pool hands out a bounded number of slots in the order in which they were asked for. Its methods may be called from
-// any goroutine.
+// Pool gives a bounded number of slots in the order of the requests. Its methods may be called from any goroutine.
 type Pool struct {
 	limit func() int
 
@@ -19,15 +18,16 @@ type Pool struct {
 
 // waiter is one goroutine in the queue.
 type waiter struct {
-	got    chan struct{} // closed when it has the slot
+	got    chan struct{} // closed when the waiter has a slot
 	moved  chan int      // its newest place in the queue, from 1
-	absent bool          // its place is reserved
+	absent bool          // the place is only reserved
 }
 
 func newWaiter() *waiter { return &waiter{got: make(chan struct{}), moved: make(chan int, 1)} }
 
-// Reservation is a place in the queue for somebody who comes soon: who asks later waits behind it, also while slots are
-// free. It ends with AcquireReserved or Drop. A nil one is none. Its methods may be called from any goroutine.
+// Reservation is a place in the queue for a caller who comes soon: later requests wait behind it, even while slots are
+// free. It ends with AcquireReserved or Drop. A nil reservation stands for none. Its methods may be called from any
+// goroutine.
 type Reservation struct {
 	pool *Pool
 	w    *waiter
@@ -43,10 +43,10 @@ func (p *Pool) Reserve() *Reservation {
 	return &Reservation{p, w}
 }
 
-// Drop gives the place up, where nobody has come to it.
+// Drop gives the place up, unless it is already used.
 func (r *Reservation) Drop() { r.end(false) }
 
-// end ends the reservation and reports whether it still held. Whoever comes stays in the queue.
+// end ends the reservation and reports whether it was still held. With come, the waiter stays in the queue.
 func (r *Reservation) end(come bool) bool {
 	if r == nil {
 		return false
@@ -64,7 +64,8 @@ func (r *Reservation) end(come bool) bool {
 	return true
 }
 
-// AcquireReserved is Acquire at a reserved place; where that was dropped, or is nil, it is at the end of the queue.
+// AcquireReserved is Acquire at a reserved place. If the place was dropped, or r is nil, it is Acquire at the end of
+// the queue.
 func (p *Pool) AcquireReserved(ctx context.Context, r *Reservation, moved func(position int)) error {
 	if err := ctx.Err(); err != nil {
 		r.Drop()
@@ -76,12 +77,13 @@ func (p *Pool) AcquireReserved(ctx context.Context, r *Reservation, moved func(p
 	return p.wait(ctx, r.w, moved)
 }
 
-// NewPool makes a pool. limit is asked at every change; less than 1 counts as 1.
+// NewPool makes a pool. limit is called at every change; less than 1 counts as 1.
 func NewPool(limit func() int) *Pool { return &Pool{limit: limit} }
 
-// Acquire waits for a slot, or for the end of ctx, whose error it returns then. first goes ahead of all who wait: those
-// that gave a slot up come back so. moved may be nil; it is called on the caller's goroutine with the place in the
-// queue, from 1, when the wait begins and when that changes, and never where a slot is free at once.
+// Acquire waits for a slot, or for the end of ctx, whose error it then returns. A caller with first goes before all who
+// wait: it is for callers that gave a slot up for a while. moved may be nil; it is called on the caller's goroutine
+// with the place in the queue, from 1, when the wait begins and when the place changes. It is not called if a slot is
+// free at once.
 func (p *Pool) Acquire(ctx context.Context, first bool, moved func(position int)) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -107,7 +109,7 @@ func (p *Pool) Acquire(ctx context.Context, first bool, moved func(position int)
 func (p *Pool) wait(ctx context.Context, w *waiter, moved func(position int)) error {
 	for {
 		select {
-		case <-w.got: // before it is told of a place that it has left
+		case <-w.got: // checked first, since the waiter has no place any more
 			return nil
 		default:
 		}
@@ -133,14 +135,14 @@ func (p *Pool) Release() {
 	p.advance()
 }
 
-// Waiting returns how many wait.
+// Waiting returns how many callers wait.
 func (p *Pool) Waiting() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.queue)
 }
 
-// leave takes a waiter out of the queue, or gives its slot back where it has got it meanwhile.
+// leave removes a waiter from the queue, or gives its slot back if it got one meanwhile.
 func (p *Pool) leave(w *waiter) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -152,8 +154,8 @@ func (p *Pool) leave(w *waiter) {
 	p.advance()
 }
 
-// advance hands free slots to those in front and tells those for whom none is left where they are: who only waits
-// behind a reserved place, with a slot free for both, waits for no slot. The lock is held.
+// advance gives free slots to the first waiters, and tells the others their places. A waiter behind a reserved place,
+// for whom a slot is free as well, waits for no slot and is not told. The lock is held.
 func (p *Pool) advance() {
 	for len(p.queue) > 0 && !p.queue[0].absent && p.held < max(1, p.limit()) {
 		close(p.queue[0].got)
@@ -163,7 +165,7 @@ func (p *Pool) advance() {
 	free := max(0, max(1, p.limit())-p.held)
 	for i, w := range p.queue {
 		select {
-		case <-w.moved: // what it was not told yet is old
+		case <-w.moved: // remove an older place that the waiter was not told yet
 		default:
 		}
 		if i >= free {

@@ -151,8 +151,8 @@ func (s *Store) begin(ctx context.Context, conn *connection, later bool, dead []
 	}()
 }
 
-// replace moves a damaged file aside, keeps what can be read of it, and connects to the new one. living is how many
-// other processes have the old one open.
+// replace moves a damaged file aside, saves what can be read of it into a new file, and connects to that. living is how
+// many other processes have the old file open.
 func (s *Store) replace(ctx context.Context, damage error, living int,
 	steps []migration,
 ) (conn *connection, err error) {
@@ -212,7 +212,7 @@ func (s *Store) Close(ctx context.Context) error {
 			<-s.writer.ended
 		}
 		err := errors.Join(s.readers.Close(), s.writer.conn.close())
-		// A file that was found damaged is left as if it had not been closed, so that it is checked.
+		// A file that was found damaged is left as if it was not closed, so that the next process checks it.
 		s.owner.release(!s.suspect.Load())
 		s.closeErr = errors.Join(cause, s.explain("close the store", err))
 	})

@@ -30,7 +30,7 @@ func (w *writer) applyUsage(u *RunUsage) error {
 	return nil
 }
 
-// UsageKey is what usage is summed up by.
+// UsageKey is the key by which usage is added up.
 type UsageKey string
 
 // The keys of a sum.
@@ -43,12 +43,13 @@ const (
 	UsageByDay     UsageKey = "day"
 )
 
-// usageKeys are the expressions of the keys. A project is known by the roots of its sessions, a day is one of UTC.
+// usageKeys are the expressions of the keys. A project is identified by the roots of its sessions; days are days of
+// UTC.
 var usageKeys = map[UsageKey]string{
 	UsageByRun:     "run.id",
 	UsageByAgent:   "run.agent",
 	UsageByModel:   "run.model",
-	UsageBySession: "+run.session", // the + keeps SQLite from an index that does not hold the rest
+	UsageBySession: "+run.session", // the + prevents SQLite from using an index without the other columns
 	UsageByProject: "(SELECT roots FROM session WHERE id = run.session)",
 	UsageByDay:     "date(run.created / 1000000, 'unixepoch')",
 }
@@ -58,11 +59,11 @@ func UsageKeys() []UsageKey {
 	return []UsageKey{UsageByAgent, UsageByModel, UsageBySession, UsageByProject, UsageByDay, UsageByRun}
 }
 
-// UsageFilter says what to sum up; each empty field but By lets all through.
+// UsageFilter says which runs are added up; an empty field, except By, excludes none.
 type UsageFilter struct {
 	By      UsageKey
 	Session event.SessionID
-	// Run is one run with all below it.
+	// Run is one run with all runs below it.
 	Run event.RunID
 	// Since is the earliest creation of a run.
 	Since time.Time
@@ -72,15 +73,15 @@ type UsageFilter struct {
 type UsageRow struct {
 	// Key is the run, agent, model, session, folders of the project (joined by ", ") or day (2026-01-02).
 	Key string
-	// Runs counts all, Ended those that came to an end by themselves (not cancelled, not interrupted), Completed those
-	// of them that did what they were for.
+	// Runs counts all runs, Ended those that ended by themselves (not cancelled, not interrupted), and Completed those
+	// of them that completed their task.
 	Runs, Ended, Completed int
 	// Turns is the number of requests to models.
 	Turns int
 	// Duration is the time of the runs that have ended, together.
 	Duration time.Duration
-	// Usage counts every token once: each run's own, but in a group that is one run its children's as well. Its cost is
-	// unknown if that of any of them is.
+	// Usage counts every token once: each run's own tokens and, in a group of one run, its children's as well. Its cost
+	// is unknown if the cost of any of them is.
 	Usage event.Usage
 	// KnownCost is the part of the cost that is known, in US dollars.
 	KnownCost float64
@@ -95,7 +96,7 @@ type UsageReport struct {
 	Total UsageRow
 }
 
-// Usage sums up the stored runs but for copies. A key that is none of the constants is an error.
+// Usage adds up the stored runs, without copies. An unknown key is an error.
 func (r *runReader) Usage(ctx context.Context, filter UsageFilter) (UsageReport, error) {
 	report, err := r.usage(ctx, filter)
 	return report, r.explain(fmt.Sprintf("sum up the usage by %s", filter.By), err)
@@ -142,8 +143,9 @@ func (r *runReader) usage(ctx context.Context, filter UsageFilter) (UsageReport,
 	return report, nil
 }
 
-// The columns that are summed up: what runs used themselves, and with their children. Rows of former versions may hold
-// figures without bounds, of which a sum fails, so each is kept between 0 and 2^40 tokens, or a trillion dollars.
+// The columns that are added up: what runs used themselves, and with their children. Rows of former versions may
+// contain figures without bounds, for which a sum fails. So each figure is kept between 0 and 2^40 tokens, or a
+// trillion dollars.
 var (
 	ownUsage = bounded("own_input_tokens") + ", " + bounded("own_output_tokens") + ", " + bounded("own_cached_tokens") + `,
 		ifnull(sum(min(max(run.own_cost, 0), 1e12)), 0), sum(run.own_cost IS NULL), sum(run.own_cost IS NULL)`
@@ -199,9 +201,9 @@ func (r *runReader) usageRows(ctx context.Context, key, columns string, filter U
 	return all, rows.Err()
 }
 
-// DelegatedRun is how a child's run went.
+// DelegatedRun is the outcome of a child's run.
 type DelegatedRun struct {
-	// Succeeded says that it has done its whole task.
+	// Succeeded says that it has completed its whole task.
 	Succeeded bool
 	Turns     int
 	Duration  time.Duration
@@ -212,8 +214,8 @@ const delegatedRuns = `SELECT run.succeeded, run.turns, run.duration_ms FROM run
 	AND run.turns > 0 AND (SELECT roots FROM session WHERE id = run.session) = ?2
 	ORDER BY run.created DESC LIMIT ?3`
 
-// DelegatedRuns returns the latest children of an agent type, at most limit, that came to an end by themselves in
-// sessions on the same folders. Copies of runs, which asked no model, do not count.
+// DelegatedRuns returns the latest children of an agent type, at most limit, that ended by themselves in sessions on
+// the same folders. Copies of runs do not count, since they asked no model.
 func (r *runReader) DelegatedRuns(ctx context.Context, agent string, roots []string,
 	limit int,
 ) ([]DelegatedRun, error) {

@@ -13,8 +13,8 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 )
 
-// writer commits the jobs of the queue. Its goroutine, run, alone uses it and its connection; it ends
-// when the queue is closed and empty, or soon after abort.
+// writer commits the jobs of the queue. Only its goroutine, run, uses it and its connection; the goroutine ends when
+// the queue is closed and empty, or soon after abort.
 type writer struct {
 	store *Store
 	conn  *connection
@@ -22,7 +22,7 @@ type writer struct {
 	statements map[string]*sql.Stmt
 	// unwiped says that deleted text may still lie in the write-ahead log.
 	unwiped bool
-	// aborted ends the wait for a lock, and what is queued.
+	// aborted ends the wait for a lock, and fails what is queued.
 	aborted context.Context
 	abort   context.CancelFunc
 	ended   chan struct{}
@@ -45,7 +45,7 @@ func (w *writer) run() {
 		for len(jobs) > 0 {
 			n := groupLength(jobs)
 			w.commitGroup(jobs[:n])
-			clear(jobs[:n]) // a long queue frees what is done
+			clear(jobs[:n]) // so that a long queue frees the memory of what is done
 			jobs = jobs[n:]
 		}
 		if w.unwiped {
@@ -56,13 +56,13 @@ func (w *writer) run() {
 		w.wipe(w.store.options.BusyTimeout)
 	}
 	for _, statement := range w.statements {
-		// Nothing is lost with a statement; the connection is closed next.
+		// The statement holds nothing that could be lost, and the connection is closed next.
 		_ = statement.Close()
 	}
 }
 
-// groupLength says how many of the jobs share a transaction. The store's own run alone, and
-// a group is bounded so that a failure costs little and the first of many need not wait for the last.
+// groupLength is how many of the jobs are committed in one transaction. Jobs of the store itself are committed alone. A
+// group is bounded, so that a failure costs little and the first job need not wait for many others.
 func groupLength(jobs []*job) int {
 	const maxJobs, maxBytes = 1024, 8 << 20
 	size := 0
@@ -78,8 +78,8 @@ func groupLength(jobs []*job) int {
 	return len(jobs)
 }
 
-// commitGroup commits jobs in one transaction. If that fails, each half of them gets one of its own, down to single
-// jobs, so that a job that cannot be stored takes no other with it.
+// commitGroup commits jobs in one transaction. If that fails, it commits each half in a transaction of its own, down to
+// single jobs, so that a job that cannot be stored does not prevent others.
 func (w *writer) commitGroup(jobs []*job) {
 	events, err := w.transact(jobs)
 	if err == nil {
@@ -108,14 +108,14 @@ func (w *writer) commitGroup(jobs []*job) {
 			j.after(w)
 		}
 		if err != nil && j.own == nil && w.store.options.Failed != nil {
-			// whoever asked for a transaction of the store's own has the error
+			// a job of the store itself returns the error to its caller
 			w.store.options.Failed(j.batch.Events, err)
 		}
 		j.commit.finish(err)
 	}
 }
 
-// reach tells tests how far the commit of the jobs is, by the first kind of rows that is in them.
+// reach tells tests how far the commit of the jobs has come, with the first kind of rows in them.
 func (w *writer) reach(jobs []*job, far string) {
 	hook := w.store.options.Crash
 	if hook == nil {
@@ -142,7 +142,7 @@ func (w *writer) reach(jobs []*job, far string) {
 	}
 }
 
-// errNotBegun: there was no transaction; another try at once would not help.
+// errNotBegun says that no transaction could be begun, so that trying again at once would not help.
 var errNotBegun = errors.New("begin a transaction")
 
 // transact stores jobs in one transaction and returns their events, numbered.
@@ -162,14 +162,15 @@ func (w *writer) transact(jobs []*job) ([]event.Event, error) {
 		err = w.exec("COMMIT")
 	}
 	if err != nil && write {
-		// SQLite may have rolled back by itself (a full disk); then this fails, and begin would say so.
+		// SQLite may have rolled back by itself (a full disk). Then this fails; a transaction that is still open makes
+		// the next begin fail.
 		_ = w.exec("ROLLBACK")
 	}
 	return events, err
 }
 
 func (w *writer) begin() error {
-	// A file that has no name any more still takes all that is written, and nobody would ever see it again.
+	// A file that was deleted or replaced still accepts everything that is written, but nobody would ever see it again.
 	if now, err := os.Stat(w.store.path); err != nil || !os.SameFile(now, w.store.opened) {
 		return errors.Join(errNotBegun, ErrGone, err)
 	}
@@ -250,7 +251,7 @@ func (n *numbering) add(e NewEvent, body string) (event.Event, error) {
 	return event.Event{Seq: last, Session: e.Session, Run: e.Run, Time: e.Time, Body: e.Body}, nil
 }
 
-// save keeps the last numbers, which outlive the events.
+// save stores the last numbers, which are kept longer than the events.
 func (n *numbering) save() error {
 	for session := range n.stored {
 		if err := n.w.exec("UPDATE session SET last_seq = ? WHERE id = ?", n.last[session], session); err != nil {
@@ -270,8 +271,8 @@ func forEach[R any](rows []R, apply func(*R) error) error {
 	return nil
 }
 
-// forLatest is forEach for rows that later batches of the transaction may replace: latest returns the one to store in
-// the place of a row, or nil for none.
+// forLatest is forEach for rows that later batches of the transaction may replace: latest returns the row to store in
+// place of a row, or nil for none.
 func forLatest[R any](rows []R, latest func(*R) *R, apply func(*R) error) error {
 	return forEach(rows, func(row *R) error {
 		if row = latest(row); row == nil {
@@ -281,7 +282,8 @@ func forLatest[R any](rows []R, latest func(*R) *R, apply func(*R) error) error 
 	})
 }
 
-// applyRows stores the rows of a batch as they are at the end of its transaction, those before what refers to them.
+// applyRows stores the rows of a batch as they are at the end of its transaction. Rows come before the rows that refer
+// to them.
 func (w *writer) applyRows(b *Batch, last *latest) error {
 	for _, apply := range []func() error{
 		func() error { return forEach(b.Sessions, w.applySession) },
@@ -334,7 +336,8 @@ func (w *writer) applySession(s *Session) error {
 	return w.insert(ownedTable, "session", string(session.ID), session.fields())
 }
 
-// applyPrompt leaves a prompt alone that is there: its id says what its text is, and every child of an agent brings it.
+// applyPrompt does not change a prompt that exists: its id is made from its text, and every child of an agent has the
+// same prompt.
 func (w *writer) applyPrompt(p *Prompt) error {
 	err := w.exec("INSERT INTO prompt (id, text) VALUES (?, ?) ON CONFLICT (id) DO NOTHING", p.ID, p.Text)
 	if err != nil {
@@ -367,8 +370,8 @@ func (w *writer) removeLayerFile(key *LayerKey) error {
 	return nil
 }
 
-// removal is the statement that removes what the key names, with its values. The index finds the row of a path only in
-// a statement that always has the path: a condition for both cases would look at each row of the layer.
+// removal is the statement that removes what the key names, with its values. SQLite uses the index for a path only in a
+// statement that always has the path: one condition for both cases would look at each row of the layer.
 func (key *LayerKey) removal() (query string, of []any) {
 	query, of = "DELETE FROM layer_file WHERE session = ? AND ifnull(run, '') = ?", []any{key.Session, key.Run}
 	if key.Path != "" {
@@ -433,8 +436,7 @@ func (w *writer) insert(t table, what, id string, fields []field) error {
 	return nil
 }
 
-// statement returns a prepared statement. Nothing in the writer but begin can wait for long, so its
-// context never ends.
+// statement returns a prepared statement. Only begin can wait for long, so the statement's context never ends.
 func (w *writer) statement(query string) (*sql.Stmt, error) {
 	if prepared := w.statements[query]; prepared != nil {
 		return prepared, nil
@@ -464,8 +466,8 @@ func (w *writer) queryRow(query string, args ...any) (*sql.Row, error) {
 	return statement.QueryRowContext(context.Background(), args...), nil
 }
 
-// wipe empties the write-ahead log, which may hold deleted text. It waits up to busy for readers, or
-// until abort; if they stay, it is tried again after the next transactions and at the end.
+// wipe empties the write-ahead log, which may contain deleted text. It waits up to busy for readers, or until abort; if
+// the readers stay, it is tried again after the next transactions and at the end.
 func (w *writer) wipe(busy time.Duration) {
 	first := !w.unwiped
 	w.unwiped = true

@@ -16,7 +16,7 @@ const (
 	similarShown  = 12
 )
 
-// notFound tells the model where the text comes nearest to old.
+// notFound is the error for the model that shows the text most similar to old.
 func (p *place) notFound() error {
 	if p.text == "" {
 		return &MatchError{Kind: NotFound, text: p.called() + " does not occur in the file; the file is empty, so " +
@@ -29,10 +29,11 @@ func (p *place) notFound() error {
 	return e
 }
 
-// called is what the model knows old by.
+// called is the model's name for old.
 func (p *place) called() string { return cmp.Or(p.name, "old_string") }
 
-// nearest ends a sentence about old, which was not found, with the text that comes nearest and what to do.
+// nearest is the end of a sentence that says that old was not found. It shows the most similar text and says what to
+// do.
 func (p *place) nearest() string {
 	if twice := p.escapedTwice(); twice != "" {
 		return twice
@@ -55,7 +56,7 @@ func (p *place) nearest() string {
 	return out.String()
 }
 
-// difference tells of the first line of old that the text, from a line on, has not so.
+// difference describes the first line of old that differs from the text, which is compared from a line on.
 func (p *place) difference(start int) string {
 	for k, wanted := range p.old {
 		switch i := start + k; {
@@ -78,8 +79,8 @@ func (p *place) excerpt(start, end int) string {
 	return out.String()
 }
 
-// similar finds the 0-based line where a text like old seems to begin: it looks for the line most like the
-// longest one of old, and of several such for the one with the most lines around it as in old.
+// similar finds the 0-based line where a text similar to old seems to begin. It looks for the line that is most similar
+// to the longest line of old. If there are several, it takes the one with the most equal lines around it.
 func (p *place) similar() (int, bool) {
 	longest := 0
 	for k, s := range p.old {
@@ -101,7 +102,7 @@ func (p *place) similar() (int, bool) {
 	return max(at-longest, 0), at >= 0
 }
 
-// alike counts the lines of old that the text has from a line on.
+// alike counts how many lines of old the text has at the same places, from a line on.
 func (p *place) alike(start int) int {
 	n := 0
 	for k, wanted := range p.old[:min(len(p.old), similarShown)] {
@@ -116,7 +117,7 @@ func (p *place) alike(start int) int {
 type bigrams struct {
 	counts [1 << 16]uint16
 	total  int
-	// taken is scratch of dice.
+	// taken is memory that dice reuses.
 	taken []int
 }
 
@@ -130,7 +131,7 @@ func newBigrams(text string) *bigrams {
 	return b
 }
 
-// compared is the part of a line that counts.
+// compared is the part of a line that is compared.
 func compared(text string) string {
 	text = strings.TrimSpace(text)
 	return text[:min(len(text), similarLineBytes)]

@@ -74,7 +74,8 @@ func task(ctx context.Context, host Delegation, a taskArguments) (Result, error)
 	return state.Outcome(), nil
 }
 
-// Outcome is the result of a call that waited for the end of a run. Where that did not complete, the call has failed.
+// Outcome is the result of a call that waited for the end of a run. If the run did not complete its task, the call has
+// failed.
 func (s TaskState) Outcome() Result {
 	result := Result{Text: s.Report(), Summary: s.summary()}
 	if s.Result.Status != event.StatusCompleted {
@@ -112,7 +113,7 @@ func took(ms int64) string {
 	return d.Round(time.Second).String()
 }
 
-// Report is the end of a run as the agent hears of it that started it.
+// Report is the end of a run in the form in which the agent that started it is told of it.
 func (s TaskState) Report() string {
 	r := s.Result
 	var b strings.Builder
@@ -128,7 +129,7 @@ func (s TaskState) Report() string {
 			s.ID)
 	}
 	body := strings.TrimSpace(r.Output)
-	if r.Result == nil { // it was killed before it could report
+	if r.Result == nil { // the run was killed before it could report
 		for _, file := range r.Files {
 			fmt.Fprintf(&b, "changed: %s\n", file)
 		}
@@ -159,14 +160,14 @@ func (s TaskState) Report() string {
 	return b.String()
 }
 
-// writeClaims writes what a run has handed over, but for the details. reason is why it ended, if that is known.
+// writeClaims writes what a run has reported, except for the details. reason is why the run ended, if that is known.
 func writeClaims(b *strings.Builder, c *event.ChildResult, reason string) {
 	failed := c.Status == event.ChildStatusFailed
 	if c.Status != "" && c.Status != event.ChildStatusCompleted && (reason == "" || failed) {
-		// otherwise its end says so
+		// otherwise the end of the run says it
 		fmt.Fprintf(b, "it says: %s\n", c.Status)
 	}
-	if c.Details != "" { // otherwise the summary is all there is, or the first line of it
+	if c.Details != "" { // without details, the summary is the whole report, or its first line
 		fmt.Fprintf(b, "summary: %s\n", c.Summary)
 	}
 	for _, list := range []struct {

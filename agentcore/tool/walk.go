@@ -15,8 +15,7 @@ import (
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
-// startOf returns the absolute folders, or the one file, that a search begins at: all roots for an empty
-// name.
+// startOf returns the absolute folders, or the one file, at which a search begins: all roots for an empty name.
 func startOf(host Workspace, name string) ([]string, error) {
 	view := host.Files().View()
 	if name == "" || name == "." || name == "/" || name == "./" {
@@ -68,16 +67,16 @@ func walk(ctx context.Context, host Workspace, starts []string, depth int) iter.
 	}
 }
 
-// mayShow reports whether a file may be shown that was listed, plain or not.
+// mayShow reports whether a listed file may be shown. plain says that it is a regular file and no link.
 func mayShow(host Workspace, path string, plain bool) bool {
-	if plain { // to look at each once more would take as long as the listing
+	if plain { // checking each of these again would take as long as the listing
 		return host.MayReadPlain(path)
 	}
 	return host.MayRead(path)
 }
 
-// filesBelow yields the files below the starts that a pattern names, in the order of walk, which is slower. Files that
-// the run may not read are left out.
+// filesBelow yields the files below the starts that match a pattern, in the order of walk, which is slower. It leaves
+// out files that the run may not read.
 func filesBelow(ctx context.Context, host Workspace, starts []string, wanted globPattern) iter.Seq2[string, error] {
 	layer := host.Files().Fork()
 	return func(yield func(string, error) bool) {
@@ -101,8 +100,8 @@ func filesBelow(ctx context.Context, host Workspace, starts []string, wanted glo
 	}
 }
 
-// wants tells which files below a folder a pattern names. It may also count from the workspace although a folder was
-// named.
+// wants returns which files below a folder match a pattern. A pattern may also begin at the workspace although a folder
+// was named.
 func wants(host Workspace, start string, pattern globPattern) func(path string) bool {
 	if pattern.pattern == "**" {
 		return func(string) bool { return true }
@@ -113,11 +112,11 @@ func wants(host Workspace, start string, pattern globPattern) func(path string) 
 	}
 }
 
-// isFile reports whether the layer shows a file at a path, without reading more of it than that takes.
+// isFile reports whether the layer shows a file at a path, without reading more than needed.
 func isFile(layer *workspace.Layer, name string) bool {
 	entries, err := layer.List(filepath.Dir(name))
 	if err != nil {
-		// The folder cannot be listed: a walk of the path will say why.
+		// The folder cannot be listed: walking the path will report why.
 		return false
 	}
 	for _, entry := range entries {
@@ -134,13 +133,13 @@ func relativeTo(start, name string) string {
 	}
 	relative, err := filepath.Rel(start, name)
 	if err != nil {
-		// Both are absolute and on one volume, since one was found below the other.
+		// This cannot happen: both paths are absolute and on one volume, since one was found below the other.
 		return filepath.ToSlash(name)
 	}
 	return filepath.ToSlash(relative)
 }
 
-// glob is a pattern for slash paths. One without a slash is for the base name, at any depth.
+// globPattern is a pattern for slash paths. A pattern without a slash is compared with the base name, at any depth.
 type globPattern struct {
 	pattern string
 	base    bool
@@ -149,7 +148,7 @@ type globPattern struct {
 func newGlob(pattern string) (globPattern, error) {
 	pattern = strings.TrimPrefix(filepath.ToSlash(strings.TrimSpace(pattern)), "./")
 	if strings.Contains(pattern, ",") && !strings.Contains(pattern, "{") {
-		// "*.go,*.mod": several patterns, as some models write them.
+		// Some models write several patterns as "*.go,*.mod".
 		pattern = "{" + strings.Join(strings.FieldsFunc(pattern, func(r rune) bool { return r == ',' || r == ' ' }),
 			",") + "}"
 	}

@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	// pageBytes is how much of a page is read if the call does not say, pageBytesMax how much at most, in bytes once
-	// they are unpacked.
+	// pageBytes is how much of a page is read if the call does not say it, pageBytesMax the most that a call can ask
+	// for, in unpacked bytes.
 	pageBytes    = 2 << 20
 	pageBytesMax = 10 << 20
 	// pageTime is how long a page may take, with all redirects.
@@ -29,14 +29,14 @@ const (
 	pageHead = 256 << 10
 	// pageRedirects is how many redirects are followed.
 	pageRedirects = 10
-	// pageFault is how much of an answer is shown that says why there is no page, in bytes.
+	// pageFault is how much is shown of an answer that is an error and no page, in bytes.
 	pageFault = 1000
 )
 
 type webfetchArguments struct {
 	URL      string `json:"url" alias:"uri,link,address"`
 	MaxBytes int    `json:"max_bytes,omitempty" minimum:"1" alias:"max_length" hidden:"true"`
-	// What models bring along that know such a tool from elsewhere: the page is always answered, as Markdown.
+	// Models know these arguments from similar tools. They change nothing: the answer is always the page, as Markdown.
 	Prompt string `json:"prompt,omitempty" hidden:"true"`
 	Format string `json:"format,omitempty" hidden:"true"`
 }
@@ -54,12 +54,12 @@ func webfetchTool() Tool {
 	})
 }
 
-// carriesSecret reports whether an address has a secret in it, plain or in escapes.
+// carriesSecret reports whether an address contains a secret, plain or in escapes.
 func carriesSecret(host Web, address string) bool {
 	if host.HoldsSecret(address) {
 		return true
 	}
-	for range 3 { // escapes may be escaped
+	for range 3 { // escapes may themselves be escaped
 		plain, err := url.QueryUnescape(address)
 		if err != nil || plain == address {
 			return false
@@ -136,7 +136,7 @@ func unreachable(u *url.URL, err error) error {
 		permission.Visible(u.String()), err)
 }
 
-// fetchOnce sends one request. It returns where that redirects to, or the page.
+// fetchOnce sends one request. It returns the address of a redirect, or the page.
 func fetchOnce(ctx context.Context, transport http.RoundTripper, u *url.URL,
 	limit int,
 ) (next *url.URL, p page, err error) {
@@ -159,7 +159,7 @@ func fetchOnce(ctx context.Context, transport http.RoundTripper, u *url.URL,
 		}
 		if err != nil {
 			if wrong, ok := errors.AsType[*url.Error](err); ok {
-				err = wrong.Err // which repeats the address
+				err = wrong.Err // the error without the address
 			}
 			return nil, page{}, fmt.Errorf("it redirects to what cannot be fetched: %w", err)
 		}
@@ -169,11 +169,11 @@ func fetchOnce(ctx context.Context, transport http.RoundTripper, u *url.URL,
 		return nil, page{}, fmt.Errorf("it is packed as %s, which was not asked for", permission.Visible(coding))
 	}
 	p = page{address: u, status: response.StatusCode, size: response.ContentLength}
-	// Only the type's own syntax is taken over; the rest of a head may say anything.
+	// Only valid media types are used; the other headers may say anything.
 	if p.mediaType, p.parameters, err = mime.ParseMediaType(response.Header.Get("Content-Type")); err != nil {
 		p.mediaType, p.parameters = "", nil
 	}
-	// What is packed is unpacked on the way: the limit holds behind that.
+	// The body is unpacked while it is read: the limit holds for the unpacked bytes.
 	if p.body, err = io.ReadAll(io.LimitReader(response.Body, int64(limit)+1)); err != nil && len(p.body) == 0 {
 		return nil, page{}, fmt.Errorf("read the page: %w", err)
 	}
@@ -193,8 +193,8 @@ type page struct {
 	mediaType  string // lower-case; "" for none
 	parameters map[string]string
 	body       []byte
-	// size is in bytes, -1 where nobody knows; cut says that the body is only a part of it, broken why, where it is not
-	// the limit.
+	// size is in bytes, -1 if it is not known. cut says that the body is only a part of the page; broken is why, if the
+	// limit is not the reason.
 	size   int64
 	cut    bool
 	broken error
@@ -233,7 +233,8 @@ func (p page) result() (Result, error) {
 	}, nil
 }
 
-// byOthers marks a text that others wrote for the model. The lines around it are such that the text cannot end them.
+// byOthers marks a text that others wrote for the model. The lines around the text are made so that it cannot contain
+// them.
 func byOthers(title, text string) string {
 	if strings.TrimSpace(title+text) == "" {
 		return ""
@@ -246,8 +247,7 @@ func byOthers(title, text string) string {
 		line + title + strings.TrimRight(text, "\n") + "\n" + line
 }
 
-// disclosed is a text without what nobody sees in it; that there was more of it than pages have by right is said at its
-// place.
+// disclosed is a text without invisible characters. Where it had more of them than normal pages have, a note says so.
 func disclosed(text string) string {
 	text = strings.ToValidUTF8(text, "\ufffd")
 	var b strings.Builder
@@ -255,7 +255,7 @@ func disclosed(text string) string {
 	for start, end := range permission.Unseen(text) {
 		b.WriteString(text[kept:start])
 		kept = end
-		// Soft hyphens, places to break a word, and byte order marks stand in many pages.
+		// Many pages contain soft hyphens, places to break a word, and byte order marks.
 		if part := []rune(text[start:end]); len(part) > 1 ||
 			!strings.ContainsRune("\u00ad\u200b\u2060\ufeff", part[0]) {
 			fmt.Fprintf(&b, "[%s]", count(len(part), "hidden character", "hidden characters"))

@@ -19,14 +19,14 @@ import (
 type content struct {
 	// kind is for people, such as "text/html".
 	kind string
-	// title and text are what others wrote, without what nobody sees.
+	// title and text are what others wrote, without invisible characters.
 	title, text string
-	// note is what agentls says about what has no text.
+	// note is agentls's own text about content without text.
 	note   string
 	images []Image
 }
 
-// content reads the page by its type, or by its first bytes where that says nothing.
+// content reads the page by its type, or by its first bytes if the type says nothing.
 func (p page) content() content {
 	kind := p.mediaType
 	if kind == "" || kind == "application/octet-stream" || kind == "binary/octet-stream" {
@@ -59,7 +59,7 @@ func (p page) content() content {
 		}
 		if (kind == "application/json" || strings.HasSuffix(kind, "+json")) && len(text) > lineLimit &&
 			bytes.Count(text, []byte("\n")) < 3 {
-			// A line that long can be read by nobody, nor by read once it is kept in a file.
+			// Such a long line cannot be read by people, nor by the tool read once it is kept in a file.
 			var indented bytes.Buffer
 			if json.Indent(&indented, text, "", " ") == nil {
 				text = indented.Bytes()
@@ -72,7 +72,7 @@ func (p page) content() content {
 	return c
 }
 
-// picture takes an image over.
+// picture takes over an image.
 func (c *content) picture(p page) {
 	if p.cut || p.broken != nil {
 		c.note = "The image is too large to be shown."
@@ -86,7 +86,8 @@ func (c *content) picture(p page) {
 	c.note, c.images = note, []Image{image}
 }
 
-// decoded is the body in UTF-8, by its byte order mark, its head, what it says of itself, or its bytes.
+// decoded is the body in UTF-8. The encoding is known by the byte order mark, the head, the document itself, or the
+// bytes.
 func (p page) decoded() io.Reader {
 	declared := "text/html"
 	if name := p.parameters["charset"]; name != "" {
@@ -96,12 +97,12 @@ func (p page) decoded() io.Reader {
 	}
 	encoding, _, certain := charset.DetermineEncoding(p.body[:min(len(p.body), 1024)], declared)
 	if !certain && utf8.Valid(p.body) {
-		return bytes.NewReader(p.body) // the guess is by the first bytes alone
+		return bytes.NewReader(p.body) // the guess looks only at the first bytes
 	}
 	return encoding.NewDecoder().Reader(bytes.NewReader(p.body))
 }
 
-// textTypes are types of text beside text/*.
+// textTypes are types of text in addition to text/*.
 var textTypes = []string{
 	"application/json", "application/xml", "application/javascript", "application/ecmascript", "application/yaml",
 	"application/x-yaml",

@@ -26,11 +26,11 @@ var markdown = sync.OnceValue(func() *converter.Converter {
 	))
 })
 
-// markdownOf turns an HTML document in UTF-8 into Markdown. Links are absolute. What is not shown, or no text, is left
-// out, and so is what stands around the main part of a page that names it. The error says that the document cannot be
-// read.
+// markdownOf turns an HTML document in UTF-8 into Markdown. Links become absolute. It leaves out what is not shown,
+// what is no text, and, in a page that names its main part, what surrounds that part. The error says that the document
+// cannot be read.
 func markdownOf(document io.Reader, address *url.URL) (title, text string, err error) {
-	// The parser panics on nothing, but refuses what is nested too deeply.
+	// The parser does not panic, but refuses a document that is nested too deeply.
 	root, err := html.Parse(document)
 	if err != nil {
 		return "", "", fmt.Errorf("its HTML cannot be read: %w", err)
@@ -54,14 +54,14 @@ func markdownOf(document io.Reader, address *url.URL) (title, text string, err e
 	return title, string(raw), nil
 }
 
-// dropped are elements that have no text for readers.
+// dropped are elements without text for readers.
 var dropped = []atom.Atom{
 	atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Svg, atom.Iframe, atom.Object, atom.Embed, atom.Canvas,
 	atom.Head, atom.Math,
 	atom.Input, atom.Select, atom.Textarea, atom.Audio, atom.Video, atom.Dialog,
 }
 
-// prune takes out of a tree what is not shown, and makes its links absolute.
+// prune removes what is not shown from a tree, and makes its links absolute.
 func prune(n *html.Node, address *url.URL) {
 	for child := n.FirstChild; child != nil; {
 		next := child.NextSibling
@@ -71,14 +71,14 @@ func prune(n *html.Node, address *url.URL) {
 				(slices.Contains(dropped, child.DataAtom) && child.DataAtom != atom.Math || unshown(child)):
 			n.RemoveChild(child)
 		default:
-			prune(child, address) // the parser bounds how deep that goes
+			prune(child, address) // the parser bounds the depth
 			anchor(child, address)
 		}
 		child = next
 	}
 }
 
-// unshown reports whether an element says of itself that readers do not see it.
+// unshown reports whether an element's own attributes hide it from readers.
 func unshown(n *html.Node) bool {
 	for _, a := range n.Attr {
 		switch a.Key {
@@ -101,8 +101,8 @@ func unshown(n *html.Node) bool {
 	return false
 }
 
-// anchor makes the address of a link or an image absolute. What leads nowhere loses its address, and an image without a
-// word for it is left empty.
+// anchor makes the address of a link or an image absolute. An address that leads nowhere is removed, and an image
+// without a description is left empty.
 func anchor(n *html.Node, address *url.URL) {
 	name := ""
 	switch n.DataAtom {
@@ -137,8 +137,8 @@ func anchor(n *html.Node, address *url.URL) {
 	}
 }
 
-// mainPart is the one part of a document that says it is what the page is about, where it has much of the text; else
-// the whole.
+// mainPart is the only part of a document that is marked as its main content, if it has much of the text; otherwise it
+// is the whole document.
 func mainPart(root *html.Node) *html.Node {
 	whole := len(plainText(root))
 	for _, is := range []func(*html.Node) bool{

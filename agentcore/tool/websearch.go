@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	// searchCount is how many results websearch shows if the call does not say, searchCountMax how many at most: what
-	// all engines give at once.
+	// searchCount is how many results websearch shows if the call does not say it, searchCountMax the most that it
+	// shows: as many as all engines give in one answer.
 	searchCount    = 8
 	searchCountMax = 20
-	// searchExcerpt is in characters of what a result says.
+	// searchExcerpt bounds the excerpt of a result, in characters.
 	searchExcerpt = 400
 )
 
@@ -69,7 +69,7 @@ func websearch(ctx context.Context, host Web, a websearchArguments) (Result, err
 	return Result{Text: byOthers("", b.String()), Summary: count(len(found), "result", "results")}, nil
 }
 
-// oneLine is what a result says, without markup, line breaks and what nobody sees.
+// oneLine is a result's text without markup, line breaks and invisible characters.
 func oneLine(text string, limit int) string {
 	return clip(strings.Join(strings.Fields(disclosed(text)), " "), limit)
 }

@@ -26,7 +26,7 @@ const (
 	searchBytes = 4 << 20
 )
 
-// SearchEngine is what websearch asks.
+// SearchEngine is the search engine that websearch asks.
 type SearchEngine struct {
 	// Kind is searxng, brave or tavily.
 	Kind string
@@ -56,7 +56,7 @@ func (e SearchEngine) search(ctx context.Context, query string, count int) ([]se
 	request.Header.Set("User-Agent", "agentls (an assistant for programmers)")
 	client := *e.Client
 	client.Jar = nil
-	// the key is for this host alone
+	// the key must not be sent to another host
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	response, err := client.Do(request)
 	if err != nil {
@@ -64,7 +64,7 @@ func (e SearchEngine) search(ctx context.Context, query string, count int) ([]se
 			return nil, outer.Err()
 		}
 		if failed, ok := errors.AsType[*url.Error](err); ok {
-			err = failed.Err // which repeats the query
+			err = failed.Err // the error without the query
 		}
 		return nil, fmt.Errorf("the search engine %s could not be asked: %w; go on without it, and tell the user",
 			e.Kind, err)
@@ -151,7 +151,7 @@ func (e SearchEngine) request(ctx context.Context, query string,
 			e.Kind)
 }
 
-// failure says why an engine gave no results. Its own words are left out: they may be anything.
+// failure says why an engine gave no results. It does not repeat the engine's words, which may be anything.
 func (e SearchEngine) failure(response *http.Response) error {
 	what := fmt.Sprintf("the search engine %s answers %d %s", e.Kind, response.StatusCode,
 		http.StatusText(response.StatusCode))
@@ -175,8 +175,8 @@ func (e SearchEngine) failure(response *http.Response) error {
 	return errors.New(what + "; try again later, or go on without it")
 }
 
-// readResults reads an answer of SearXNG in the format json (docs.searxng.org, "Search API"), or one of Tavily's Search
-// endpoint (docs.tavily.com, "Tavily Search"), which names the date otherwise.
+// readResults reads an answer of SearXNG in the format json (docs.searxng.org, "Search API"), or an answer of Tavily's
+// Search endpoint (docs.tavily.com, "Tavily Search"), which has another name for the date.
 func readResults(body []byte) ([]searched, error) {
 	var answer struct {
 		Results []struct {
@@ -200,8 +200,8 @@ func readResults(body []byte) ([]searched, error) {
 // tag is markup in an excerpt.
 var tag = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`</?[a-zA-Z][^<>]{0,200}>`) })
 
-// readBrave reads an answer of the Web Search API (api-dashboard.search.brave.com, "Web search": response objects).
-// Words that were looked for are marked up.
+// readBrave reads an answer of the Web Search API (api-dashboard.search.brave.com, "Web search": response objects). The
+// words of the query are marked up in it.
 func readBrave(body []byte) ([]searched, error) {
 	var answer struct {
 		Web struct {

@@ -1,6 +1,7 @@
-// Package toolset holds what a run may call and whom it may start: which tools a model is offered, which are kept back
-// since no call of them would be made, and which agents are open to delegation. It is fixed when the run begins, so
-// that the requests of a run keep their prefix; the tools of MCP servers alone come later.
+// Package toolset determines what a run may call and which agents it may start: the tools that a model is offered, the
+// tools that are withheld since no call of them would be made, and the agents to which the run may delegate. All this
+// is fixed when the run begins, so that the beginning of its requests stays the same; only the tools of MCP servers
+// come later.
 package toolset
 
 import (
@@ -23,12 +24,12 @@ import (
 	"github.com/agentls/agentls/agentcore/tool"
 )
 
-// Submit is the tool by which a child hands over.
+// Submit is the tool by which a child returns its result.
 const Submit = "submit_result"
 
-// Options are what a Set is chosen by.
+// Options are the values from which a Set is made.
 type Options struct {
-	// Builtin are all built-in tools by name, and Order the same in the order in which models see them.
+	// Builtin are all built-in tools by name, and Order are their names in the order in which models see them.
 	Builtin map[string]tool.Tool
 	Order   []tool.Tool
 	Agents  *agent.Registry
@@ -43,38 +44,39 @@ type Options struct {
 	Parent *Set
 	Depth  int
 
-	// Granted are tools that the user gave the run beside those of its definition.
+	// Granted are tools that the user gave the run in addition to those of its definition.
 	Granted []string
 	// Background says that the run that started it does not wait for it.
 	Background bool
-	// Reports says that the run hands over to another one.
+	// Reports says that the run returns its result to another run.
 	Reports bool
-	// OnlyTurn says that the run has one turn: it would not see what a call answers.
+	// OnlyTurn says that the run has one turn, so that it would not see the results of calls.
 	OnlyTurn bool
-	// Pass says that the run is a pass of an iterated one, for which it asks the user.
+	// Pass says that the run is one pass of an iterated run, which asks the user for it.
 	Pass bool
-	// Former are the tools that the run had which this one goes on with, where that was a child; Bound says that it
-	// was.
+	// Former are the tools of the run that this one resumes, if that was a child; Bound says that it was.
 	Former []string
 	Bound  bool
 }
 
-// Withheld is a tool that the run is not offered, since no call of it would be made.
+// Withheld is a tool that is not offered to the run, since no call of it would be made.
 type Withheld struct{ Name, Why string }
 
-// Set is what a run is offered. But for Add and Spare, which the run's own goroutine calls, any goroutine may use it.
+// Set is what a run is offered. Any goroutine may use it, except Add and Spare, which only the run's own goroutine may
+// call.
 type Set struct {
 	Options
-	subagents []*agent.Definition // to which the run may delegate, as it is told
-	unlisted  []*agent.Definition // to which it may delegate, too
+	subagents []*agent.Definition // the agents for delegation that the run is told
+	unlisted  []*agent.Definition // further agents for delegation
 	withheld  []Withheld
-	lacks     map[string][]string // by the names of its subagents, the tools that they would have to do without
+	lacks     map[string][]string // by the names of its subagents: the tools that they would lack
 
 	mu    sync.Mutex
 	tools []tool.Tool // in the order in which models see them
-	// shelved are tools of MCP servers that no request lists: one of the tools finds them.
+	// shelved are tools of MCP servers that requests do not list: one of the offered tools finds them.
 	shelved []tool.Tool
-	// spared are what it might use but for its one turn, the background or lack of trust; patterns, too.
+	// spared are tools, and patterns of tools, that it lacks only because of its one turn, the background or missing
+	// trust.
 	spared []string
 }
 
@@ -331,9 +333,10 @@ func (s *Set) WhyNoTasks(name string) string {
 	return ""
 }
 
-// findsUnnamed reports whether the run may delegate to an agent that its definition does not name. Where it names none,
-// these are all; one that plans has use for those alone that only read. A built-in definition names the built-in agents
-// that it needs, and cannot know the user's own: these are open to it wherever it delegates at all.
+// findsUnnamed reports whether the run may delegate to an agent that its definition does not name. If the definition
+// names none, it may delegate to all, but a planning run only to agents that just read. A built-in definition names the
+// built-in agents that it needs, and cannot know the user's own: if it may delegate at all, it may also delegate to
+// these.
 func (s *Set) findsUnnamed(d *agent.Definition, named []string) bool {
 	switch {
 	case named == nil && s.Definition.Mode == agent.Planning:
@@ -344,7 +347,7 @@ func (s *Set) findsUnnamed(d *agent.Definition, named []string) bool {
 	return len(named) > 0 && s.Definition.Source.Layer == agent.LayerBuiltin && d.Source.Layer != agent.LayerBuiltin
 }
 
-// onlyReads reports whether an agent changes nothing: each tool that would is kept from it by its definition.
+// onlyReads reports whether an agent changes nothing, since its definition withholds each tool that could.
 func (s *Set) onlyReads(d *agent.Definition) bool {
 	if d.Mode == agent.Planning {
 		return true
@@ -356,7 +359,7 @@ func (s *Set) onlyReads(d *agent.Definition) bool {
 		}
 		return spec.Effect >= tool.Proposes && d.Allows(spec.Name) && own.Reach(spec) != permission.Deny
 	}
-	// Tools of servers may do anything. A list of tools has none that it does not name.
+	// Tools of servers may do anything. An agent whose definition lists its tools has only those that are listed.
 	external := tool.Spec{Name: mcpname.Prefix, Effect: tool.Acts}
 	if slices.ContainsFunc(d.Tools, mcpname.Is) ||
 		len(s.Config.MCP)+len(d.MCPServers) > 0 && acts(external) {
@@ -365,9 +368,9 @@ func (s *Set) onlyReads(d *agent.Definition) bool {
 	return !slices.ContainsFunc(s.Order, func(t tool.Tool) bool { return acts(tool.Brief(t)) })
 }
 
-// idles reports whether an agent, started by the run, would have none of the tools that it is there for. One whose mode
-// has none is there for its answer. The run notes which of them it would not have, for those that choose an agent by
-// its description.
+// idles reports whether an agent, started by the run, would have none of the tools for which it is there. An agent
+// whose mode has no tools is there for its answer. The run notes the tools that the agent would lack, since agents are
+// chosen by descriptions that may count on them.
 func (s *Set) idles(d *agent.Definition) bool {
 	if d.Mode.Toolless() || len(d.Tools) == 0 || slices.Contains(d.Tools, "*") {
 		return false
@@ -381,7 +384,7 @@ func (s *Set) idles(d *agent.Definition) bool {
 		t := s.Builtin[name]
 		switch {
 		case mcpname.Is(name), t != nil && tool.Brief(t).Needs == tool.Subagents:
-			idle = false // that is known once it runs
+			idle = false // only the running agent can tell
 		case t != nil && child.allows(tool.Brief(t)) && !child.KeepsBack(tool.Brief(t)):
 			idle = false
 		}
@@ -394,7 +397,7 @@ func (s *Set) idles(d *agent.Definition) bool {
 	return idle
 }
 
-// FindChild returns the agent that runs as a child where one of that name is asked for.
+// FindChild returns the agent that runs as a child when an agent with this name is asked for.
 func FindChild(agents *agent.Registry, name string) (*agent.Definition, error) {
 	d, err := agents.Find(name)
 	if err == nil && d.AsChild.Agent != "" {
@@ -403,7 +406,7 @@ func FindChild(agents *agent.Registry, name string) (*agent.Definition, error) {
 	return d, err
 }
 
-// reaches reports whether the run may start an agent at all: its parent could have done so itself.
+// reaches reports whether the run may start an agent at all: only if its parent could have started it.
 func (s *Set) reaches(d *agent.Definition) bool {
 	if !d.Is(agent.Subagent) || d.Is(agent.Hidden) {
 		return false
@@ -412,16 +415,16 @@ func (s *Set) reaches(d *agent.Definition) bool {
 }
 
 const (
-	// maxDescription is how much of an agent's description a delegating agent sees, which chooses by it, in characters.
+	// maxDescription is how much of an agent's description a delegating agent sees, in characters. It chooses by that.
 	maxDescription = 1024
-	// maxDescribed is of how many agents it sees the whole. Of more it sees the first sentences, of up to maxPurpose
-	// characters, and asks for the whole of those that may fit.
+	// maxDescribed is the number of agents up to which it sees whole descriptions. If there are more agents, it sees
+	// the first sentences, of up to maxPurpose characters, and can ask for whole descriptions.
 	maxDescribed = 30
 	maxPurpose   = 120
 )
 
 // DescribeSubagents is the part of the task tool's description that differs from run to run. record is what is known of
-// former delegations, empty for nothing.
+// earlier delegations, empty for nothing.
 func (s *Set) DescribeSubagents(record string) string {
 	var b strings.Builder
 	many := len(s.subagents) > maxDescribed
@@ -443,12 +446,12 @@ func (s *Set) DescribeSubagents(record string) string {
 	return b.String()
 }
 
-// Describe tells all that the run may know of an agent that it can start.
+// Describe says everything that the run may know about an agent that it can start.
 func (s *Set) Describe(d *agent.Definition) string {
 	return fmt.Sprintf("%s: %s%s", d.Slug, describe(d, maxDescription), s.without(d))
 }
 
-// without says which tools an agent would have to do without, where its definition counts on them.
+// without says which tools on which its definition counts an agent would lack.
 func (s *Set) without(d *agent.Definition) string {
 	if len(s.lacks[d.Slug]) == 0 {
 		return ""
@@ -456,12 +459,12 @@ func (s *Set) without(d *agent.Definition) string {
 	return " (here without " + strings.Join(s.lacks[d.Slug], ", ") + ")"
 }
 
-// describe is an agent's description in one line of at most so many characters.
+// describe is an agent's description in one line of at most this many characters.
 func describe(d *agent.Definition, most int) string {
 	return clip.Text(strings.Join(strings.Fields(d.Description), " "), most)
 }
 
-// Subagents are the names of those that the run may delegate to.
+// Subagents are the names of the agents to which the run may delegate.
 func (s *Set) Subagents() []string {
 	var slugs []string
 	if !s.Offers("task") {
@@ -477,7 +480,7 @@ func (s *Set) Subagents() []string {
 // in "__*".
 func (s *Set) MayUse(name string) bool { return s.mightUseNamed(name) && !s.OnlySubmits() }
 
-// mightUseNamed is mayUse for a run with turns enough.
+// mightUseNamed is MayUse for a run with enough turns.
 func (s *Set) mightUseNamed(name string) bool {
 	d := s.Definition
 	among := func(entries []string) bool {
@@ -495,14 +498,14 @@ func (s *Set) mightUseNamed(name string) bool {
 	case d.Tools != nil && !among(d.Tools) && !among(s.Granted):
 		return false
 	case s.Bound && !among(s.Former) && !among(s.Granted):
-		return false // what was a child has no other tools than it had
+		return false // a resumed child has only the tools that it had
 	}
 	return true
 }
 
 func (s *Set) WantsServer(name string) bool { return s.MayUse(mcpname.All(name)) }
 
-// Spare notes which tools of a server that is not started the run may use otherwise.
+// Spare notes the tools of a server that is not started which the run could otherwise use.
 func (s *Set) Spare(name string) {
 	prefix := mcpname.Begins(name)
 	if !s.mightUseNamed(prefix + "*") {
@@ -527,13 +530,13 @@ func (s *Set) Spare(name string) {
 	}
 }
 
-// WhyNotStarted says why an agent of a name cannot be started by the run: it was not found, since err, or it is not
-// open to the run.
+// WhyNotStarted says why the run cannot start an agent with a name: the agent was not found, because of err, or the run
+// may not start it.
 func (s *Set) WhyNotStarted(name string, d *agent.Definition, err error) string {
 	broken, isBroken := errors.AsType[*agent.BrokenError](err)
 	idle := false
 	if d != nil {
-		_, idle = s.lacks[d.Slug] // its tools were looked at, behind all other reasons
+		_, idle = s.lacks[d.Slug] // its tools were checked after all other reasons
 	}
 	switch {
 	case isBroken:
@@ -555,8 +558,8 @@ func (s *Set) WhyNotStarted(name string, d *agent.Definition, err error) string 
 	return "That one is not among the subagents that the definition of " + s.Definition.Slug + " names"
 }
 
-// More are those of the tools that a task names which the child's definition does not have: the user is asked for
-// them, and they come on top of its own.
+// More are the tools that a task names and that the child's definition does not have. The user is asked about them, and
+// the child gets them in addition to its own.
 func (s *Set) More(definition *agent.Definition, names []string) (more []string, err error) {
 	for _, name := range names {
 		canonical, ok := tool.Resolve(name)
@@ -571,12 +574,12 @@ func (s *Set) More(definition *agent.Definition, names []string) (more []string,
 	return more, nil
 }
 
-// Asks reports whether the user is asked about calls of a tool. For a child that is so where the configuration says
-// it, where the user gave it this very tool, and for the pages of one that is there to read the web, which could do
+// Asks reports whether the user is asked about calls of a tool. For a child, this is so if the configuration says it,
+// if the user gave it exactly this tool, and for the pages of a child that is there to read the web and could do
 // nothing else.
 func (s *Set) Asks(spec tool.Spec) bool {
 	switch {
-	case s.Parent == nil, s.Pass, s.Config.SubagentAsk == config.AskBubble: // a pass stands for its starter
+	case s.Parent == nil, s.Pass, s.Config.SubagentAsk == config.AskBubble: // a pass acts for the run that started it
 		return true
 	case slices.Contains(s.Granted, spec.Name):
 		return true
@@ -584,7 +587,7 @@ func (s *Set) Asks(spec tool.Spec) bool {
 	return spec.Effect == tool.Fetches && s.Definition.Permissions == permission.Researcher
 }
 
-// Loadable are the skills that are not in the prompt already.
+// Loadable are the skills that the prompt does not contain already.
 func (s *Set) Loadable() []*skill.Skill {
 	return slices.DeleteFunc(s.Skills.List(), func(one *skill.Skill) bool {
 		return slices.Contains(s.Definition.Skills, one.Name)

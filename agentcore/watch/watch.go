@@ -1,5 +1,5 @@
-// Package watch tells that something changed in a few folders and files, whoever changed it: one that appears later,
-// a file that an editor replaces by renaming another, one behind a symbolic link.
+// Package watch reports changes in a few folders and files, whatever made them. It also notices a file that appears
+// later, a file that an editor replaces by renaming another one, and a file behind a symbolic link.
 package watch
 
 import (
@@ -21,26 +21,25 @@ import (
 type Target struct {
 	// Path is absolute and clean.
 	Path string
-	// Base is a folder above Path, or Path's own. The folders between the two are watched as well, so that a part of
-	// the way that is made, moved or removed is noticed. Empty means the folder that Path is in.
+	// Base is a folder above Path, or the folder of Path. The folders between the two are watched, too, so that it is
+	// noticed if one of them is created, moved or removed. Empty means the folder that contains Path.
 	Base string
-	// Depth is how many levels of folders in the folder Path are watched with it; 0 means its own entries.
+	// Depth is how many levels of folders in the folder Path are watched; 0 means only its own entries.
 	Depth int
 }
 
-// maxFolders bounds the folders that are watched: each takes a piece of the kernel's memory, of which a user has not
-// much.
+// maxFolders bounds the folders that are watched: each needs memory of the kernel, of which a user can have little.
 const maxFolders = 2000
 
 // Options of a Watcher.
 type Options struct {
-	// Changed is called with the paths that have changed, sorted, after a burst of changes is over; on the Watcher's
-	// own goroutine, one call after the other. A nil list means that anything may have changed.
+	// Changed is called with the paths that have changed, sorted, after a burst of changes has ended; always on the
+	// Watcher's own goroutine. A nil list means that anything may have changed.
 	Changed func(paths []string)
-	// Failed is called with what the system says about changes that cannot be noticed; on the same goroutine.
+	// Failed is called with the system's error if changes cannot be noticed; on the same goroutine.
 	Failed func(error)
-	// Quiet ends a burst: the time in which nothing changes. 0 means 50 ms. A burst is told after ten times that at the
-	// latest.
+	// Quiet is the time without changes that ends a burst. 0 means 50 ms. A burst is reported after ten times Quiet at
+	// the latest.
 	Quiet time.Duration
 }
 
@@ -56,11 +55,11 @@ type Watcher struct {
 	// Owned by run.
 	targets []Target
 	watched map[string]bool
-	linked  map[string]bool // files that symbolic links lead to
-	full    bool            // maxFolders was told
+	linked  map[string]bool // the files to which symbolic links lead
+	full    bool            // it was reported that maxFolders is reached
 }
 
-// Start begins to watch. It fails where the system has no watches left.
+// Start begins to watch. It fails if the system has no watches left.
 func Start(targets []Target, o Options) (*Watcher, error) {
 	notify, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -86,8 +85,8 @@ func Start(targets []Target, o Options) (*Watcher, error) {
 	return w, nil
 }
 
-// Set replaces the targets. The exchange is told as a change, with nil, since nobody knows what happened before. It
-// waits for a call of Changed that is under way, so Changed itself must not call it.
+// Set replaces the targets. It also reports a change, with nil, since nobody knows what changed before. It waits for a
+// running call of Changed, so Changed itself must not call it.
 func (w *Watcher) Set(targets []Target) {
 	select {
 	case w.wanted <- slices.Clone(targets):
@@ -95,8 +94,7 @@ func (w *Watcher) Set(targets []Target) {
 	}
 }
 
-// Close ends the watch and waits for its goroutine, and so for a call of Changed that is under way. It may be called
-// twice.
+// Close ends the watch and waits for its goroutine, and thus for a running call of Changed. It may be called twice.
 func (w *Watcher) Close() error {
 	w.cancel()
 	<-w.ended
@@ -106,7 +104,7 @@ func (w *Watcher) Close() error {
 	return nil
 }
 
-// run takes what the system tells until ctx ends.
+// run handles the system's events until ctx ends.
 func (w *Watcher) run(ctx context.Context) {
 	b := newBurst(w.options.Quiet)
 	for {
@@ -125,7 +123,7 @@ func (w *Watcher) run(ctx context.Context) {
 				continue
 			}
 			if !e.Has(fsnotify.Write) {
-				w.sync() // a folder may have come or gone
+				w.sync() // folders may have been created or removed
 			}
 			b.add(e.Name)
 		case err, open := <-w.notify.Errors:
@@ -144,7 +142,7 @@ func (w *Watcher) run(ctx context.Context) {
 	}
 }
 
-// concerns reports whether a path is a target, in one, above one, or behind a link in one.
+// concerns reports whether a path is a target, in a target, above one, or behind a link in one.
 func (w *Watcher) concerns(name string) bool {
 	if w.linked[name] {
 		return true
@@ -160,8 +158,8 @@ func within(name, folder string) bool {
 
 // sync makes the watched folders those that the targets need now.
 func (w *Watcher) sync() {
-	// A folder that comes while it is looked for is in one that is watched by then, and so makes an event of its own,
-	// as watches are added from the top down.
+	// Watches are added from the top down. So a folder that is created meanwhile lies in a folder that is already
+	// watched, and causes an event of its own.
 	needed := map[string]bool{}
 	w.linked = map[string]bool{}
 	for _, t := range w.targets {
@@ -173,12 +171,12 @@ func (w *Watcher) sync() {
 			continue
 		}
 		delete(w.watched, folder)
-		_ = w.notify.Remove(folder) // fails for one that is gone; a watch too many brings only what concerns nobody
+		_ = w.notify.Remove(folder) // fails if the folder is gone; the events of a needless watch concern no target
 	}
 }
 
-// way watches the folders from a target's base to the one that it is in, and where the base is missing, the nearest
-// above.
+// way watches the folders from a target's base to the folder that contains the target. If the base does not exist, it
+// watches the nearest folder above it.
 func (w *Watcher) way(t Target, needed map[string]bool) {
 	above := filepath.Dir(t.Path)
 	base := t.Base
@@ -200,8 +198,7 @@ func (w *Watcher) way(t Target, needed map[string]bool) {
 	}
 }
 
-// below watches a folder and what is in it, down to a depth. Where the path is a file that is a link, it watches what
-// the link leads to.
+// below watches a folder and its contents, down to a depth. If the path is a link to a file, it watches the file.
 func (w *Watcher) below(path string, depth int, needed map[string]bool) {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -215,7 +212,7 @@ func (w *Watcher) below(path string, depth int, needed map[string]bool) {
 	}
 	entries, err := os.ReadDir(path)
 	if err != nil {
-		return // the loader that reads it says why
+		return // the loader that reads the folder reports the error
 	}
 	for _, entry := range entries {
 		name := filepath.Join(path, entry.Name())
@@ -228,7 +225,7 @@ func (w *Watcher) below(path string, depth int, needed map[string]bool) {
 	}
 }
 
-// link watches the file that a link leads to. A folder that a link leads to is watched by the link's own name.
+// link watches the file to which a link leads. A folder behind a link is watched by the link's own name.
 func (w *Watcher) link(path string, needed map[string]bool) {
 	file, err := filepath.EvalSymlinks(path)
 	if err != nil || isFolder(file) {
@@ -250,7 +247,7 @@ func (w *Watcher) add(folder string, needed map[string]bool) bool {
 		}
 		return false
 	}
-	// Adding one that is watched already is cheap, and mends the watch of a folder that was replaced by another.
+	// Adding a watched folder again costs little, and repairs the watch if another folder has taken its place.
 	if err := w.notify.Add(folder); err != nil {
 		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fsnotify.ErrClosed) && !w.watched[folder] {
 			w.options.Failed(fmt.Errorf("changes in %s are not noticed: %w", folder, err))
@@ -266,11 +263,11 @@ func isFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// burst collects changes until none comes for a while. One goroutine uses it.
+// burst collects changes until none comes for a while. It belongs to one goroutine.
 type burst struct {
 	quiet time.Duration
 	timer *time.Timer // nil while nothing was collected
-	last  time.Time   // when it ends at the latest
+	last  time.Time   // when the burst ends at the latest
 	paths map[string]bool
 	all   bool
 }
@@ -289,7 +286,7 @@ func (b *burst) add(path string) {
 	b.timer.Reset(max(0, min(b.quiet, b.last.Sub(now))))
 }
 
-// over yields when the burst is over; never while there is none.
+// over yields a value when the burst has ended; it never does while there is none.
 func (b *burst) over() <-chan time.Time {
 	if b.timer == nil {
 		return nil
@@ -297,7 +294,7 @@ func (b *burst) over() <-chan time.Time {
 	return b.timer.C
 }
 
-// take returns the paths of the burst that is over, nil for any, and begins anew.
+// take returns the paths of the burst, nil for any, and begins a new one.
 func (b *burst) take() []string {
 	var paths []string
 	if !b.all {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// patch is a base text and sorted hunks that do not overlap. It is never changed.
+// patch is a base text with sorted hunks that do not overlap. It is never changed.
 type patch struct {
 	base  *text
 	hunks []*hunk
@@ -14,7 +14,7 @@ type patch struct {
 
 func (p patch) text() *text { return apply(p.base, p.hunks) }
 
-// apply returns base with the hunks applied; base itself where there are none.
+// apply returns base with the hunks applied; without hunks, it returns base itself.
 func apply(base *text, hunks []*hunk) *text {
 	if len(hunks) == 0 {
 		return base
@@ -34,7 +34,7 @@ func apply(base *text, hunks []*hunk) *text {
 	return newText(b.String())
 }
 
-// hunksBetween returns the hunks that make next of cur.
+// hunksBetween returns the hunks that turn cur into next.
 func hunksBetween(cur, next *text, author Author) []*hunk {
 	authors := []Author{author}
 	switch {
@@ -69,19 +69,19 @@ func (p patch) compose(cur, next *text, over []*hunk) patch {
 	return result
 }
 
-// composed is a hunk of a composition, with the old hunks that went into it. A nil hunk means that these cancelled each
-// other out.
+// composed is a hunk of a composition, with the old hunks that became part of it. A nil hunk means that these hunks
+// cancelled each other out.
 type composed struct {
 	hunk  *hunk
 	from  []*hunk
 	fresh bool
 }
 
-// grouping collects the hunks that become one.
+// grouping collects the hunks that are joined to one.
 type grouping struct {
 	base, next  *text
 	olds, overs []*hunk
-	shift, lift int // lines that old added before the group, and over after it
+	shift, lift int // how many lines olds, and how many overs, have added before the group
 	lo, hi      int // the lines of the group, in the text between the two
 	result      []composed
 }
@@ -123,8 +123,8 @@ func (g *grouping) flush() {
 	g.olds, g.overs = nil, nil
 }
 
-// compose puts the hunks over, which turn cur into next, on top of the hunks old, which turned base into cur. Hunks
-// that overlap, or that meet where one inserts or deletes, become one; the others stay as they are.
+// compose adds the hunks over, which turn cur into next, to the hunks old, which turned base into cur. Hunks that
+// overlap, or that touch where one inserts or deletes, are joined; the others stay as they are.
 func compose(base, cur, next *text, old, over []*hunk) []composed {
 	if len(over) == 0 {
 		kept := make([]composed, len(old))
@@ -138,7 +138,7 @@ func compose(base, cur, next *text, old, over []*hunk) []composed {
 	}
 	g := grouping{base: base, next: next}
 	i, j := 0, 0
-	pending := 0 // lines that old[:i] added
+	pending := 0 // how many lines old[:i] added
 	for i < len(old) || j < len(over) {
 		takeOld := j == len(over)
 		if i < len(old) && j < len(over) {
@@ -179,10 +179,10 @@ func compose(base, cur, next *text, old, over []*hunk) []composed {
 	return joinInsertions(g.result)
 }
 
-// joinInsertions joins two hunks that insert at the same place, since nothing else would give them an order.
+// joinInsertions joins two hunks that insert at the same place, since their order would be undefined.
 func joinInsertions(list []composed) []composed {
 	var result []composed
-	last := -1 // the last of result that has a hunk
+	last := -1 // the last element of result that has a hunk
 	for _, c := range list {
 		if c.hunk != nil && last >= 0 {
 			former := result[last].hunk
@@ -202,7 +202,7 @@ func joinInsertions(list []composed) []composed {
 	return result
 }
 
-// meets reports whether an old hunk that stands at [start, end) and a newer one become one.
+// meets reports whether an old hunk at [start, end) must be joined with a newer one.
 func meets(start, end int, inserts bool, g *hunk) bool {
 	if start < g.end && g.start < end {
 		return true
@@ -210,7 +210,7 @@ func meets(start, end int, inserts bool, g *hunk) bool {
 	return start <= g.end && g.start <= end && (inserts || start == end || g.start == g.end)
 }
 
-// composeWhole is compose where a whole file comes or goes.
+// composeWhole is compose for a whole file that is created or deleted.
 func composeWhole(base, next *text, old, over []*hunk) []composed {
 	authors := authorsOf(old, over)
 	switch {
@@ -222,7 +222,7 @@ func composeWhole(base, next *text, old, over []*hunk) []composed {
 	case base == nil:
 		return []composed{{hunk: &hunk{after: next.s, create: true, authors: authors}, from: old, fresh: true}}
 	}
-	// The file was deleted and written anew.
+	// The file was deleted and created again.
 	result := []composed{}
 	for i, h := range hunksBy(base, next, authors) {
 		c := composed{hunk: h, fresh: true}
@@ -234,7 +234,7 @@ func composeWhole(base, next *text, old, over []*hunk) []composed {
 	return result
 }
 
-// authorsOf lists who wrote hunks, oldest first, each once.
+// authorsOf lists the authors of hunks, oldest first, each once.
 func authorsOf(lists ...[]*hunk) []Author {
 	var authors []Author
 	for _, hunks := range lists {
@@ -249,7 +249,7 @@ func authorsOf(lists ...[]*hunk) []Author {
 	return authors
 }
 
-// trimmed takes equal lines off both ends of a hunk; it returns nil where nothing is left.
+// trimmed removes equal lines from both ends of a hunk; it returns nil if nothing is left.
 func trimmed(h *hunk) *hunk {
 	before, after := NewIndex(h.before), NewIndex(h.after)
 	a, b := before.Len(), after.Len()
@@ -269,9 +269,8 @@ func trimmed(h *hunk) *hunk {
 	return h
 }
 
-// rebase carries a patch to a new base as `git merge-file` would merge them: hunks that touch a change of
-// the base are dropped where both did the same, and are a conflict otherwise. Lines of conflicts are those
-// of next.
+// rebase moves a patch to a new base as `git merge-file` would merge them: hunks that touch a change of the base are
+// dropped if both made the same change, and are conflicts otherwise. The lines of conflicts are lines of next.
 func (p patch) rebase(next *text) (patch, []Conflict) {
 	if p.base.same(next) || len(p.hunks) == 0 {
 		return patch{next, p.hunks}, nil
@@ -281,7 +280,7 @@ func (p patch) rebase(next *text) (patch, []Conflict) {
 		return patch{base: next}, nil
 	}
 	if p.base == nil && next.s == "" {
-		// Somebody made the file, and put nothing into it yet.
+		// The other side created the file, and has written nothing into it yet.
 		h := *p.hunks[0]
 		h.create = false
 		return patch{next, []*hunk{&h}}, nil
@@ -338,7 +337,7 @@ func hunksBy(cur, next *text, authors []Author) []*hunk {
 	return hunks
 }
 
-// sign gives hunks several authors together. Nobody knows which of several hunks fixes which finding.
+// sign gives hunks several authors together, since nobody knows which of the hunks fixes which finding.
 func sign(hunks []*hunk, authors []Author) {
 	if len(hunks) > 1 {
 		unknown := make([]Author, len(authors))
@@ -352,14 +351,14 @@ func sign(hunks []*hunk, authors []Author) {
 	}
 }
 
-// moved is what a layer does to a file, in the form that the layer below takes.
+// moved is what a layer does to a file, in the form for the layer below.
 type moved struct {
 	patch
 	to     string
 	movers []Author
 }
 
-// occupied is the conflict of a file whose move leads to a path where another file has appeared.
+// occupied is the conflict of a moved file at whose new path another file has appeared.
 func occupied(path string, moved, other *text) Conflict {
 	return Conflict{
 		Path: path, EndLine: other.index().Len(), Ours: moved.string(), Theirs: other.string(),
@@ -367,7 +366,7 @@ func occupied(path string, moved, other *text) Conflict {
 	}
 }
 
-// gone is the conflict of a file that was moved here and deleted below.
+// gone is the conflict of a file that was moved in this layer and deleted in the layer below.
 func (m moved) gone() []Conflict {
 	return []Conflict{{Base: m.base.string(), Ours: m.patch.text().string(), OursPath: m.to}}
 }

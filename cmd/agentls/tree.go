@@ -9,8 +9,8 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 )
 
-// tree is what the events of one user's run tell of it and of the runs below it. It belongs to the
-// goroutine that reads the events.
+// tree is what is known, from its events, of one run of the user and of the runs below it. It belongs to the goroutine
+// that reads the events.
 type tree struct {
 	root  *node
 	nodes map[event.RunID]*node
@@ -31,10 +31,10 @@ type node struct {
 	findings            int
 	failure             *event.Failure
 	turns               int
-	// prompt, uri and resumes say what it was to do, on which file, and which run it goes on with.
+	// prompt, uri and resumes say what the run was to do, on which file, and which run it resumes.
 	prompt, uri string
 	resumes     event.RunID
-	// reason is what ended the run, where it did not end by its own last word.
+	// reason is what ended the run, if the run did not end by itself.
 	reason string
 	// outcome is how far the run's task is done, and files are the files that it changed, once it has ended.
 	outcome event.ChildStatus
@@ -43,7 +43,7 @@ type node struct {
 
 func newTree() *tree { return &tree{nodes: map[event.RunID]*node{}} }
 
-// apply takes in one event. Those of runs that it does not know are left out.
+// apply takes in one event. It ignores events of unknown runs.
 func (t *tree) apply(e event.Event) {
 	if created, ok := e.Body.(event.RunCreated); ok {
 		n := &node{
@@ -82,7 +82,7 @@ func (t *tree) apply(e event.Event) {
 			n.message = body.Reason
 		}
 		line, _, _ := strings.Cut(strings.TrimSpace(body.Result.Output), "\n")
-		if line != "" && n.depth > 0 { // what the user's own run answers is printed
+		if line != "" && n.depth > 0 { // the answer of the user's own run is printed elsewhere
 			n.message = strings.TrimPrefix(n.message+": "+line, ": ")
 		}
 		n.usage, n.finished, n.failure = body.Usage, e.Time, body.Result.Error
@@ -90,11 +90,11 @@ func (t *tree) apply(e event.Event) {
 	}
 }
 
-// unfinished reports whether work was left undone: the user's run did not complete, or one below it did not, and the
+// unfinished reports whether work was left undone: the user's run did not complete, or a run below it did not, and the
 // run that started that one could not settle it.
 func (t *tree) unfinished() bool { return t.root != nil && t.root.unfinished() }
 
-// unmet reports whether the passes of a run, of which a check says when they suffice, were used up or made no progress.
+// unmet reports whether a run with a check used up its passes, or stopped since they made no progress.
 func (t *tree) unmet() bool {
 	for _, n := range t.nodes {
 		if n.depth <= 1 && (n.reason == "iterations" || n.reason == "no_progress") { // with --each, the runs per file
@@ -104,8 +104,8 @@ func (t *tree) unmet() bool {
 	return false
 }
 
-// leftOpen reports whether the user's own run, or one per file, completed without its task being done: a limit or the
-// length of an answer cut it short, or the last of its passes says so.
+// leftOpen reports whether the user's own run, or one per file, completed although its task is not done: a limit or the
+// length of an answer cut it short, or its last pass says so.
 func (t *tree) leftOpen(perFile bool) bool {
 	switch {
 	case t.root == nil:
@@ -116,8 +116,8 @@ func (t *tree) leftOpen(perFile bool) bool {
 	return t.root.leavesOpen()
 }
 
-// leavesOpen reports whether the task of a run that completed is not done. Where passes are used up, the last one says
-// that.
+// leavesOpen reports whether the task of a completed run is not done. If its passes are used up, the last pass says
+// whether it is.
 func (n *node) leavesOpen() bool {
 	last := n
 	if n.reason == "iterations" && len(n.children) > 0 {
@@ -131,14 +131,14 @@ func (n *node) unfinished() bool {
 	return n.status != event.StatusCompleted || slices.ContainsFunc(n.children, left)
 }
 
-// settles reports whether a child leaves nothing to do: it was cancelled on purpose, or is done. What a run that was
-// itself cut off could not wait for is cancelled, too, and not on purpose.
+// settles reports whether a child leaves nothing to do: it is done, or was cancelled on purpose. If the run itself was
+// cut off, the children for which it could not wait were cancelled, too, but not on purpose.
 func (n *node) settles(child *node) bool {
 	return child.status == event.StatusCancelled && n.reason == "" || n.done(child)
 }
 
-// done reports whether the work of a child was done, by itself or by one that was started for the same once it had
-// ended.
+// done reports whether the work of a child was done, by the child or by a run that was started for the same work after
+// it had ended.
 func (n *node) done(child *node) bool {
 	if !child.unfinished() {
 		return true
@@ -147,8 +147,8 @@ func (n *node) done(child *node) bool {
 	return slices.ContainsFunc(after, func(later *node) bool { return later.repeats(child) && n.done(later) })
 }
 
-// repeats reports whether a run was started for the work of another one that had ended: to go on with it, or with the
-// same words on the same file.
+// repeats reports whether a run was started for the work of an ended run: to resume it, or with the same words on the
+// same file.
 func (n *node) repeats(former *node) bool {
 	if former.finished.IsZero() || n.created.Before(former.finished) {
 		return false
@@ -156,7 +156,7 @@ func (n *node) repeats(former *node) bool {
 	return n.resumes == former.id || n.uri == former.uri && (n.prompt == former.prompt || n.title == former.title)
 }
 
-// duration is short: "0.4s", "12.0s", "3m05s", "1h02m".
+// duration writes a short text: "0.4s", "12.0s", "3m05s", "1h02m".
 func duration(d time.Duration) string {
 	switch {
 	case d < time.Minute:
@@ -167,7 +167,7 @@ func duration(d time.Duration) string {
 	return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
 }
 
-// thousands is short: "870", "1.2k", "45k", "1.3M".
+// thousands writes a short text: "870", "1.2k", "45k", "1.3M".
 func thousands(n int64) string {
 	switch {
 	case n < 1000:

@@ -26,8 +26,8 @@ type usageReport struct {
 	Total usageRow   `json:"total"`
 }
 
-// usageRow is the sum of a group of runs. Usage has no cost where that of any of them is not known; KnownCost is the
-// part that is.
+// usageRow is the sum of a group of runs. Usage has no cost if the cost of any of its runs is unknown; KnownCost is the
+// known part.
 type usageRow struct {
 	Key        string      `json:"key"`
 	Runs       int         `json:"runs"`
@@ -100,7 +100,7 @@ func usageCommand(p *process, s *settings) *cobra.Command {
 	return c
 }
 
-// usageTable is the sums for people.
+// usageTable shows the sums to people.
 func usageTable(by store.UsageKey, sums store.UsageReport) string {
 	if len(sums.Rows) == 0 {
 		return "Nothing has run yet.\n"
@@ -131,7 +131,7 @@ func usageTable(by store.UsageKey, sums store.UsageReport) string {
 	if len(sums.Rows) > 1 {
 		row("all", sums.Total)
 	}
-	table.Flush() // a bytes.Buffer takes everything
+	table.Flush() // cannot fail, since it writes to a bytes.Buffer
 	if n := sums.Total.Unpriced; n > 0 {
 		fmt.Fprintf(&b, "\nThe price of %s is not known; set [prices.\"provider/model\"] in config.toml.\n",
 			count(n, "run"))

@@ -16,8 +16,8 @@ import (
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
-// accept writes the proposed edits to the files, which is what an editor does elsewhere, and accepts the
-// hunks that were written. Refused says which files were left as they are and why; an error is one of the store.
+// accept writes the proposed edits to the files, as an editor would otherwise do, and accepts the hunks that were
+// written. The refused files are those that were left unchanged, with the reasons; an error is an error of the store.
 func (r *result) accept(ctx context.Context, session *agentcore.Session) (refused, _ error) {
 	if !r.complete() {
 		for _, e := range r.edits {
@@ -85,12 +85,13 @@ func (r *result) write() (paths []string, refused error) {
 	return paths, errors.Join(faults...)
 }
 
-// errChanged refuses to write over what the agent has not seen.
+// errChanged refuses to overwrite text that the agent has not seen.
 var errChanged = errors.New("the file was changed meanwhile; run the agent again")
 
-// writeEdit makes the edit of one file on disk: all of it or nothing, through a temporary file in the same folder
-// that takes its place. Mode, encoding, byte order mark and line endings stay. It refuses a file that is not byte for
-// byte what the edit was made for, one that is read-only or has other hard links, and what lies outside the folder.
+// writeEdit makes the edit of one file on disk as a whole or not at all, by a temporary file in the same folder that
+// replaces the file. Mode, encoding, byte order mark and line endings are kept. It refuses a file whose bytes differ
+// from those for which the edit was made, a file that is read-only or has other hard links, and a file outside the
+// folder.
 func writeEdit(folder *os.Root, root string, e workspace.FileEdit, format workspace.Format) error {
 	rel, err := filepath.Rel(root, e.Path)
 	if err != nil || !filepath.IsLocal(rel) {
@@ -116,7 +117,7 @@ func writeEdit(folder *os.Root, root string, e workspace.FileEdit, format worksp
 	if e.Delete {
 		return folder.Remove(rel)
 	}
-	if info.Mode().Perm()&0o222 == 0 { // a rename would take no notice of that
+	if info.Mode().Perm()&0o222 == 0 { // a rename would ignore this
 		return errors.New("the file is read-only; make it writable, and run the agent again")
 	}
 	after, err := format.Encode(e.After())
@@ -127,7 +128,8 @@ func writeEdit(folder *os.Root, root string, e workspace.FileEdit, format worksp
 	if err != nil {
 		return err
 	}
-	// Between the look and the rename somebody may have saved; a second look makes the gap as small as it gets.
+	// Another program may have saved the file since the first check. A second check right before the rename leaves it
+	// as little time as possible.
 	if _, err = unchanged(folder, rel, before); err == nil {
 		err = folder.Rename(temp, rel)
 	}
@@ -137,8 +139,7 @@ func writeEdit(folder *os.Root, root string, e workspace.FileEdit, format worksp
 	return nil
 }
 
-// moveFile renames a file, a link included, and then makes the edits in it; where these fail the old name is given
-// back.
+// moveFile renames a file, or a link, and then makes the edits in it. If the edits fail, it gives the old name back.
 func moveFile(folder *os.Root, root, rel string, e workspace.FileEdit, format workspace.Format) error {
 	to, err := filepath.Rel(root, e.MoveTo)
 	if err != nil || !filepath.IsLocal(to) {
@@ -175,7 +176,7 @@ func moveFile(folder *os.Root, root, rel string, e workspace.FileEdit, format wo
 	return nil
 }
 
-// free makes sure that nothing is under a new name, but for the file itself where only letters change their case.
+// free ensures that nothing has the new name, except the file itself if only the case of letters changes.
 func free(folder *os.Root, from, to string) error {
 	there, err := folder.Lstat(to)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -190,7 +191,7 @@ func free(folder *os.Root, from, to string) error {
 	return fmt.Errorf("there is something at %s now; run the agent again", filepath.ToSlash(to))
 }
 
-// followLink returns where a link leads, so that the link stays and its target is written.
+// followLink returns where a link leads, so that the link is kept and its target is written.
 func followLink(folder *os.Root, root, rel string) (string, error) {
 	info, err := folder.Lstat(rel)
 	switch {
@@ -214,7 +215,7 @@ func followLink(folder *os.Root, root, rel string) (string, error) {
 	return below, nil
 }
 
-// unchanged makes sure that a file still holds the bytes that it should.
+// unchanged ensures that a file still has the expected bytes.
 func unchanged(folder *os.Root, rel string, want []byte) (fs.FileInfo, error) {
 	file, err := folder.Open(rel)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -241,7 +242,7 @@ func unchanged(folder *os.Root, rel string, want []byte) (fs.FileInfo, error) {
 	return info, nil
 }
 
-// writeTemp makes a file with a name of its own in a folder, durable and with exactly this mode.
+// writeTemp makes a file with a unique name in a folder, with exactly this mode, and syncs it to the disk.
 func writeTemp(folder *os.Root, dir string, content []byte, mode fs.FileMode) (name string, err error) {
 	name = filepath.Join(dir, ".agentls-"+rand.Text()[:12]+".tmp")
 	file, err := folder.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -257,7 +258,7 @@ func writeTemp(folder *os.Root, dir string, content []byte, mode fs.FileMode) (n
 	return name, errors.Join(err, file.Chmod(mode), file.Sync(), file.Close())
 }
 
-// createFile makes a new file, and the folders above it; it never replaces one.
+// createFile makes a new file, and the folders above it; it never replaces a file.
 func createFile(folder *os.Root, rel, text string) error {
 	dir := filepath.Dir(rel)
 	if err := folder.MkdirAll(dir, 0o777); err != nil { // the umask decides, as for any new folder

@@ -12,8 +12,8 @@ import (
 	"github.com/agentls/agentls/lsp/outline"
 )
 
-// Triggers are the characters behind which a client asks for completion by itself. Only a client that knows our files
-// apart gets them, since it would ask at each space of every other document.
+// Triggers are the characters behind which a client asks for completion by itself. Only a client that can select our
+// files among others gets these triggers, since any other client would ask at each space of every document.
 func Triggers() []string { return []string{" ", ",", "[", "{", "\"", "/", "."} }
 
 // Complete returns what can stand at a position: keys, what the values can name, and the variables of prompts. describe
@@ -36,7 +36,7 @@ type candidate struct {
 	insert   string
 }
 
-// item gives a candidate the form of the protocol; i keeps the order.
+// item gives a candidate the form of the protocol; i is its place in the list, which keeps the order.
 func (c *candidate) item(i int, r protocol.Range,
 	describe func(string) *protocol.MarkupContent,
 ) protocol.CompletionItem {
@@ -89,7 +89,7 @@ func isName(c byte) bool {
 	return c == '_' || c == '-' || c == '/' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
-// nameAt is the variable's name around an offset.
+// nameAt is the part of the text with the variable's name around an offset.
 func (t *Sheet) nameAt(offset int) outline.Span {
 	w := outline.Span{Start: offset, End: offset}
 	for w.Start > 0 && isName(t.outline.Text[w.Start-1]) {
@@ -99,12 +99,12 @@ func (t *Sheet) nameAt(offset int) outline.Span {
 		w.End++
 	}
 	if w.Start < offset && t.outline.Text[w.Start] == '/' {
-		w.Start++ // that of {{/if}}
+		w.Start++ // the slash belongs to {{/if}}
 	}
 	return w
 }
 
-// inTag reports whether the offset is in a tag of a prompt's template, which need not be closed yet.
+// inTag reports whether the offset is in a tag of a prompt's template, even if the tag is not closed yet.
 func (t *Sheet) inTag(place outline.Place, offset int) bool {
 	if t.kind != Definition {
 		return false
@@ -117,7 +117,7 @@ func (t *Sheet) inTag(place outline.Place, offset int) bool {
 	return open >= 0 && !strings.Contains(line[open:], "}}") && (open == 0 || line[open-1] != '\\')
 }
 
-// variables are those that the prompts of the document can use.
+// variables are the variables that the prompts of the document can use.
 func (t *Sheet) variables(v *Vocabulary) []word {
 	var list []word
 	for _, n := range t.outline.Nodes {
@@ -134,7 +134,7 @@ func (t *Sheet) variables(v *Vocabulary) []word {
 	return list
 }
 
-// completeKey completes the name of a key. What the user chooses the names of gets them from where it can.
+// completeKey completes the name of a key. Names that the user chooses are completed from what they can name.
 func (t *Sheet) completeKey(v *Vocabulary, place outline.Place) []candidate {
 	var list []candidate
 	add := func(w word, typ string) {
@@ -155,7 +155,7 @@ func (t *Sheet) completeKey(v *Vocabulary, place outline.Place) []candidate {
 			}
 		}
 	}
-	// A list may be a map or a list of lines below its key, too.
+	// A list of names may also be written as a map, or with each element on a line of its own.
 	if len(list) == 0 && above.names != "" && above.typ != "table" {
 		for _, w := range v.words(above.names) {
 			list = append(list, candidate{w, protocol.CompletionItemKindValue, place.Word, "- " + w.name})
@@ -164,7 +164,7 @@ func (t *Sheet) completeKey(v *Vocabulary, place outline.Place) []candidate {
 	return list
 }
 
-// insertKey is what to write for a key, with what goes behind it unless that is there already.
+// insertKey is the text to insert for a key, with the separator behind it unless the document has it already.
 func (t *Sheet) insertKey(place outline.Place, name, typ string) string {
 	rest := strings.TrimLeft(strings.TrimPrefix(t.outline.Text[place.Word.End:], `"`), " \t")
 	colon, equals := strings.HasPrefix(rest, ":"), strings.HasPrefix(rest, "=")

@@ -92,7 +92,7 @@ func (t *Sheet) turns() *branch {
 		if turn.Run == "" {
 			b.title, b.shown = b.shown, ""
 			if b.title == "" {
-				continue // where the next prompt will be written
+				continue // an empty prompt: the user will write the next one here
 			}
 		}
 		root.children = append(root.children, b)
@@ -100,7 +100,7 @@ func (t *Sheet) turns() *branch {
 	return root
 }
 
-// Folds are the parts of a conversation that an editor can fold: its turns. Any other text has none.
+// Folds are the parts of a conversation that an editor can fold: its turns. Other kinds of text have no folds.
 func (t *Sheet) Folds() []protocol.FoldingRange {
 	list := []protocol.FoldingRange{}
 	if t.kind != Conversation {

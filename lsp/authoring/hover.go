@@ -13,14 +13,14 @@ import (
 	"github.com/agentls/agentls/lsp/outline"
 )
 
-// Explain says in Markdown what is at a position, "" for nothing, and where it stands: what a key means, what a value
-// names, and at an agent's name, what the definition comes to.
+// Explain says in Markdown what is at a position, "" for nothing, and the range that it explains: the meaning of a key,
+// what a value names, and at an agent's name, what its definition comes to with all defaults.
 func (t *Sheet) Explain(v *Vocabulary, p protocol.Position) (string, protocol.Range) {
 	text, at := t.explain(v, t.encoding.Offset(t.index, p))
 	return text, t.between(at)
 }
 
-// explain is Explain for an offset.
+// explain is [Sheet.Explain] for an offset.
 func (t *Sheet) explain(v *Vocabulary, offset int) (string, outline.Span) {
 	place := t.outline.At(offset)
 	if i, at, ok := t.importAt(offset); ok {
@@ -37,7 +37,7 @@ func (t *Sheet) explain(v *Vocabulary, offset int) (string, outline.Span) {
 	}
 	switch place.Kind {
 	case outline.Key:
-		// The name as it is written may be dotted, so the node knows the path better.
+		// A key may be written with dots. Then its node has the whole path, which the text of the name has not.
 		for _, n := range t.outline.Nodes {
 			if n.Name.Has(offset) {
 				return t.explainKey(v, n.Path), n.Name
@@ -55,7 +55,7 @@ func (t *Sheet) explain(v *Vocabulary, offset int) (string, outline.Span) {
 	return "", place.Word
 }
 
-// explainKey explains a key; that of the name of a definition also says what the definition comes to.
+// explainKey explains a key. At the name of a definition, it also says what the definition comes to.
 func (t *Sheet) explainKey(v *Vocabulary, path []string) string {
 	k, known := t.find(path)
 	if !known {
@@ -81,7 +81,7 @@ func (t *Sheet) explainValue(v *Vocabulary, place outline.Place) (string, outlin
 	}
 	name := place.Word.In(t.outline.Text)
 	if k.names == "tool" {
-		name, _, _ = strings.Cut(name, "(") // Claude's rules: Bash(git:*)
+		name, _, _ = strings.Cut(name, "(") // a rule of Claude Code, such as Bash(git:*), begins with the tool's name
 		if canonical, ok := v.Known().ResolveTool(name); ok {
 			name = canonical
 		}
@@ -99,8 +99,8 @@ func (t *Sheet) explainValue(v *Vocabulary, place outline.Place) (string, outlin
 	return "", place.Word
 }
 
-// resolved says at a definition's name what the definition comes to, as it would be without the other files: its text
-// is parsed as the loader does it.
+// resolved says at a definition's name what the definition comes to, regardless of other files. It parses the text as
+// the loader does.
 func (t *Sheet) resolved(v *Vocabulary, inner, path []string) string {
 	if t.kind != Definition || len(inner) != 1 || inner[0] != "name" && inner[0] != "slug" {
 		return ""
@@ -194,7 +194,7 @@ func brief(d time.Duration) string {
 	return text
 }
 
-// named lists names; nil stands for everything.
+// named lists names, without some; everything is the text for nil, which means all names.
 func named(names, without []string, everything string) string {
 	text := strings.Join(names, ", ")
 	switch {
@@ -209,7 +209,7 @@ func named(names, without []string, everything string) string {
 	return text
 }
 
-// paragraphs joins what is not empty.
+// paragraphs joins the parts that are not empty.
 func paragraphs(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), "\n\n")
 }

@@ -29,7 +29,7 @@ func (t *Sheet) instructionKeys() []keyDoc {
 	return nil
 }
 
-// instructionProblems returns what agents do not get of the text, and why.
+// instructionProblems returns which parts of the text agents do not get, and why.
 func (t *Sheet) instructionProblems(v *Vocabulary) []agent.Problem {
 	text := t.outline.Text
 	var list []agent.Problem
@@ -80,7 +80,7 @@ func (t *Sheet) instructionProblems(v *Vocabulary) []agent.Problem {
 	return list
 }
 
-// imports are those of the text.
+// imports are the imports of the text.
 func (t *Sheet) imports() []instruction.Import {
 	if t.kind != Instructions || !instruction.Importing(t.path) {
 		return nil
@@ -88,7 +88,7 @@ func (t *Sheet) imports() []instruction.Import {
 	return instruction.Imports(t.outline.Text)
 }
 
-// near is a path as somebody who writes the text would write it.
+// near is a path relative to the folder of the text if it lies in it, as an author would write it.
 func (t *Sheet) near(name string) string {
 	rel, err := filepath.Rel(filepath.Dir(t.path), name)
 	if err != nil || strings.HasPrefix(rel, "..") {
@@ -97,7 +97,7 @@ func (t *Sheet) near(name string) string {
 	return filepath.ToSlash(rel)
 }
 
-// importAt is the import around an offset, and where it stands.
+// importAt is the import around an offset, with its place in the text.
 func (t *Sheet) importAt(offset int) (instruction.Import, outline.Span, bool) {
 	for _, i := range t.imports() {
 		if at := (outline.Span{Start: i.Start, End: i.End}); at.Has(offset) {

@@ -12,8 +12,8 @@ import (
 	"github.com/agentls/agentls/lsp/conversation"
 )
 
-// Kind says which of the files that people write for agentls a document is. Of these agentls is the language server;
-// all other documents are left to their own.
+// Kind says which of the files that people write for agentls a document is. agentls is the language server of these
+// files only; all other documents are left to their own language servers.
 type Kind int
 
 const (
@@ -33,7 +33,7 @@ const (
 	Conversation
 )
 
-// Code tells an editor's list of problems what kind of file one is in, "" for None.
+// Code is the code of the diagnostics of this kind of file, which editors show in their lists of problems; "" for None.
 func (k Kind) Code() string {
 	switch k {
 	case Definition:
@@ -77,7 +77,7 @@ func KindOf(path, userConfig string) Kind {
 	return None
 }
 
-// Selector is KindOf for clients that can keep other documents from us: it selects the same ones.
+// Selector selects the documents that [KindOf] recognizes, for clients that can keep other documents from us.
 func Selector(userConfig string) protocol.DocumentSelector {
 	patterns := []string{
 		"**/{.agentls,agentls}/agents/**/*.{md,markdown,json,toml}", "**/plugins/*/agents/**/*.{md,markdown,json,toml}",
@@ -93,7 +93,7 @@ func Selector(userConfig string) protocol.DocumentSelector {
 	return selecting(patterns...)
 }
 
-// Conversations selects the conversations among them.
+// Conversations selects only the conversations.
 func Conversations() protocol.DocumentSelector { return selecting("**/*" + conversation.Suffix) }
 
 func selecting(patterns ...string) protocol.DocumentSelector {

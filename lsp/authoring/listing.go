@@ -13,7 +13,7 @@ import (
 	"github.com/agentls/agentls/lsp/position"
 )
 
-// AgentList lists the agents of a category, "" for any, but for those that are hidden.
+// AgentList lists the agents of a category, "" for any, without the hidden ones.
 func (v *Vocabulary) AgentList(category agent.Category) *methods.AgentList {
 	list := &methods.AgentList{Default: v.Config.DefaultAgent}
 	for _, d := range v.Registry.List(category) {
@@ -24,7 +24,8 @@ func (v *Vocabulary) AgentList(category agent.Category) *methods.AgentList {
 	return list
 }
 
-// AgentInfo is what the custom methods tell of a definition in a list. The registry knows what it hides.
+// AgentInfo is what the custom methods say about a definition in a list. The registry knows which definitions it
+// shadows.
 func AgentInfo(registry *agent.Registry, d *agent.Definition) methods.AgentInfo {
 	info := methods.AgentInfo{
 		Slug: d.Slug, Title: d.Title, Description: d.Description, Mode: methods.ExecutionMode(d.Mode),
@@ -40,7 +41,7 @@ func AgentInfo(registry *agent.Registry, d *agent.Definition) methods.AgentInfo 
 	return info
 }
 
-// AgentDefinition is all that the custom methods tell of a definition.
+// AgentDefinition is everything that the custom methods say about a definition.
 func AgentDefinition(registry *agent.Registry, d *agent.Definition) (*methods.AgentDefinition, error) {
 	info := AgentInfo(registry, d)
 	definition := &methods.AgentDefinition{
@@ -84,8 +85,8 @@ func definitionSource(source agent.Source) methods.DefinitionSource {
 	return s
 }
 
-// DefinitionProblems gives problems of a text positions in the encoding; of is the document that has the text, "" for
-// none.
+// DefinitionProblems converts the problems of a text, with positions in the encoding. of is the URI of the document
+// with the text, "" for none.
 func DefinitionProblems(
 	problems []agent.Problem, of uri.URI, text string, e position.Encoding,
 ) []methods.DefinitionProblem {
@@ -99,8 +100,8 @@ func DefinitionProblems(
 	return list
 }
 
-// SkillList lists the skills; of those that lie in projects only the ones below a folder, "" for all. An error means
-// that a skill which the set names is not in it.
+// SkillList lists the skills. Of the skills in projects, it lists only those below folder, "" for all. An error means
+// that a listed skill cannot be read.
 func (v *Vocabulary) SkillList(folder string) (*methods.SkillList, error) {
 	list := &methods.SkillList{}
 	for _, name := range v.Skills.Names() {

@@ -32,7 +32,7 @@ func (t *Sheet) Problems(v *Vocabulary) []agent.Problem {
 	return nil
 }
 
-// configProblems returns what is wrong with a configuration by itself, and the names in it that nothing has.
+// configProblems returns what is wrong with a configuration by itself, and the names in it that do not exist.
 func (t *Sheet) configProblems(v *Vocabulary) []agent.Problem {
 	text, x := t.outline.Text, t.index
 	layer := config.LayerProject
@@ -71,7 +71,7 @@ func (t *Sheet) configProblems(v *Vocabulary) []agent.Problem {
 	return list
 }
 
-// respelt replaces a key that is not known here by the nearest that is.
+// respelt replaces an unknown key by the known key with the most similar name.
 func (t *Sheet) respelt(place outline.Place) *agent.Fix {
 	var known []string
 	for _, k := range t.below(place.Path) {
@@ -85,7 +85,7 @@ func (t *Sheet) respelt(place outline.Place) *agent.Fix {
 	return &agent.Fix{Title: "Replace " + word + " by " + near, Span: spanOf(t.index, place.Word), New: near}
 }
 
-// unknownName finds a name in the configuration that nothing has.
+// unknownName finds a name in the configuration that does not exist.
 func (t *Sheet) unknownName(v *Vocabulary, n outline.Node) (agent.Problem, bool) {
 	k, known := t.find(n.Path)
 	quoted := n.Value.In(t.outline.Text)
@@ -112,7 +112,7 @@ func (t *Sheet) unknownName(v *Vocabulary, n outline.Node) (agent.Problem, bool)
 				names = append(names, p+strings.TrimPrefix(name, provider))
 			}
 		}
-		// A preset or provider of this very text counts before it is saved.
+		// A preset or provider of this text counts even before the text is saved.
 		for _, other := range t.outline.Nodes {
 			if len(other.Path) > 1 &&
 				(other.Path[0] == "presets" && other.Path[1] == name || qualified && other.Path[0] == "providers" &&
@@ -121,7 +121,7 @@ func (t *Sheet) unknownName(v *Vocabulary, n outline.Node) (agent.Problem, bool)
 			}
 		}
 		if !qualified && len(names) == 0 {
-			has = true // a bare model, which the only provider may know
+			has = true // a model without a provider, which the only provider may know
 		}
 	case "tool":
 		for _, w := range v.words("tool") {
@@ -144,7 +144,7 @@ func (t *Sheet) unknownName(v *Vocabulary, n outline.Node) (agent.Problem, bool)
 	return p, true
 }
 
-// spanOf is a part of a text by lines and columns.
+// spanOf converts a part of a text from bytes to lines and columns.
 func spanOf(x *workspace.Index, s outline.Span) event.Span {
 	start, end := x.LineAt(s.Start), x.LineAt(s.End)
 	return event.Span{

@@ -11,18 +11,18 @@ import (
 	"github.com/agentls/agentls/lsp/position"
 )
 
-// Sheet is one version of a document of ours, outlined. It is immutable: any goroutine may ask it.
+// Sheet is the outline of one version of a document of ours. It is immutable: any goroutine may use it.
 type Sheet struct {
 	kind     Kind
 	path     string
-	format   agent.Format // of a Definition
+	format   agent.Format // only for the kind Definition
 	index    *workspace.Index
 	encoding position.Encoding
 	outline  *outline.Outline
 }
 
-// NewSheet outlines the text of a document of a kind that is ours. Positions that the sheet takes and gives are in the
-// encoding.
+// NewSheet outlines the text of a document, whose kind is one of ours. Positions that the sheet takes and gives are in
+// the encoding.
 func NewSheet(kind Kind, path string, text *workspace.Index, e position.Encoding) *Sheet {
 	t := &Sheet{kind: kind, path: path, index: text, encoding: e}
 	if kind == Definition {
@@ -39,7 +39,7 @@ func NewSheet(kind Kind, path string, text *workspace.Index, e position.Encoding
 	return t
 }
 
-// isConfig reports whether the text is a configuration, whosever it is.
+// isConfig reports whether the text is a configuration, of a project or of the user.
 func (t *Sheet) isConfig() bool { return t.kind == ProjectConfig || t.kind == UserConfig }
 
 // between is the range of a part of the text.
@@ -47,7 +47,7 @@ func (t *Sheet) between(s outline.Span) protocol.Range {
 	return t.encoding.Between(t.index, s.Start, s.End)
 }
 
-// shells are the ways in which a text of several definitions holds each of them.
+// shells are the paths at which a text with several definitions holds each of them.
 var shells = [][]string{
 	{"agents[]"},
 	{"[]"},
@@ -57,8 +57,8 @@ var shells = [][]string{
 	{"Custom[]"},
 }
 
-// inDefinition is a path as the keys of one definition see it: without the list that the definition is in. ok is false
-// above the definitions.
+// inDefinition cuts the path of the definition off the beginning of a key's path. ok is false for a key that is not in
+// a definition.
 func (t *Sheet) inDefinition(path []string) (rest []string, ok bool) {
 	if t.kind != Definition || t.format != agent.TOML && t.format != agent.JSON {
 		return path, true

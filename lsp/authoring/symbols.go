@@ -12,12 +12,12 @@ import (
 	"github.com/agentls/agentls/lsp/short"
 )
 
-// Symbols is the tree of what the text has: definitions with their keys, tables with theirs.
+// Symbols is the tree of symbols in the text: definitions with their keys, tables with theirs.
 func (t *Sheet) Symbols() []protocol.DocumentSymbol {
 	return t.tree().symbols(t)
 }
 
-// Flattened lists a tree of symbols of a document for a client that takes no trees.
+// Flattened lists a tree of symbols of a document, for a client that cannot show trees.
 func Flattened(tree []protocol.DocumentSymbol, u uri.URI) []protocol.SymbolInformation {
 	return flattened(nil, tree, "", u)
 }
@@ -37,7 +37,7 @@ func flattened(list []protocol.SymbolInformation, tree []protocol.DocumentSymbol
 	return list
 }
 
-// branch is a symbol on the way into the tree.
+// branch is a symbol of the tree while the tree is built.
 type branch struct {
 	span, name   outline.Span
 	title, shown string
@@ -46,11 +46,11 @@ type branch struct {
 	children     []*branch
 }
 
-// tree puts each key below the table that it is in. In Markdown the whole text is the definition.
+// tree puts each key below its table. In Markdown the whole text is one definition.
 func (t *Sheet) tree() *branch {
 	root := &branch{}
 	if t.kind == Instructions {
-		return root // Markdown, of which other servers know the headings
+		return root // in Markdown, other servers show the headings
 	}
 	if t.kind == Conversation {
 		return t.turns()
@@ -61,8 +61,8 @@ func (t *Sheet) tree() *branch {
 		top = &branch{span: outline.Span{End: len(o.Text)}, title: t.titled(nil), kind: protocol.SymbolKindClass}
 		root.children = append(root.children, top)
 	}
-	open := []*branch{top} // from the outermost to the one that was read last
-	table := -1            // of the definition in JSON that was read last
+	open := []*branch{top} // the branches around the place that was read last, from the outermost
+	table := -1            // the table of the definition in JSON that was read last
 	for i, n := range o.Nodes {
 		b := &branch{
 			span: outline.Span{Start: n.Name.Start, End: max(n.Name.End, n.Value.End)}, name: n.Name,
@@ -77,7 +77,7 @@ func (t *Sheet) tree() *branch {
 				b.kind, b.title = protocol.SymbolKindClass, t.titled(o.Nodes[i+1:])
 			}
 		} else {
-			// A key is below the innermost that reaches to its end, or that its path goes on from.
+			// A key belongs to the innermost branch that contains it, or whose path is the beginning of the key's path.
 			for len(open) > 1 {
 				last := open[len(open)-1]
 				if last.span.End >= b.span.End || o.BodyStart >= 0 && continues(n.Path, last.path) {
@@ -107,7 +107,7 @@ func (t *Sheet) tree() *branch {
 	return root
 }
 
-// body is the text below the frontmatter.
+// body is the symbol of the text below the frontmatter.
 func (t *Sheet) body() *branch {
 	at := t.outline.BodyStart
 	body := &branch{
@@ -120,7 +120,7 @@ func (t *Sheet) body() *branch {
 	return body
 }
 
-// begins reports whether a key may be the first of a definition in JSON, which has no head of its own.
+// begins reports whether a definition in JSON may begin with a key, since such a definition has no head of its own.
 func (t *Sheet) begins(n outline.Node) bool {
 	if t.format != agent.JSON {
 		return false
@@ -135,7 +135,7 @@ func sameTable(nodes []outline.Node, table int) []outline.Node {
 	return slices.DeleteFunc(slices.Clone(nodes), func(n outline.Node) bool { return n.Table != table })
 }
 
-// grow adds a branch below the last of those that are open, and opens it.
+// grow adds a branch below the last open one, and opens it.
 func grow(open []*branch, b *branch) []*branch {
 	for _, above := range open {
 		above.span.End = max(above.span.End, b.span.End)
@@ -145,7 +145,7 @@ func grow(open []*branch, b *branch) []*branch {
 	return append(open, b)
 }
 
-// continues reports whether a path is one below another.
+// continues reports whether a path leads to something below another path.
 func continues(path, above []string) bool {
 	if len(path) <= len(above) {
 		return false
@@ -158,7 +158,7 @@ func continues(path, above []string) bool {
 	return true
 }
 
-// titled is the name of the definition whose keys come first in the nodes, or of the whole text for none.
+// titled is the name of a definition by its nodes, or, without nodes, the name of the whole text.
 func (t *Sheet) titled(nodes []outline.Node) string {
 	if nodes == nil {
 		nodes = t.outline.Nodes

@@ -13,22 +13,22 @@ import (
 	"github.com/agentls/agentls/agentcore/tool"
 )
 
-// Vocabulary is what definitions and settings may name at one moment. It is an immutable snapshot: whoever has one may
-// read it from any goroutine.
+// Vocabulary is what definitions and settings may name at one moment. It is an immutable snapshot, which any goroutine
+// may read.
 type Vocabulary struct {
 	Registry *agent.Registry
 	Skills   *skill.Set
 	Config   *config.Config
-	// Usable is what a configuration offers to definitions besides skills and other agents: tools, and models, of which
-	// some come and go with keys and with what the editor lends.
+	// Usable is what definitions may use with a configuration besides skills and other agents: tools and models. Some
+	// models come and go with keys and with what the editor lends.
 	Usable func(*config.Config) agent.Known
-	// Imports tells what a file with instructions gets by one of its imports, and Matches whether a glob of its
-	// frontmatter means any file; nil where nothing is known of other files. They read the disk.
+	// Imports returns the files that a file with instructions gets by one of its imports. Matches reports whether a
+	// glob of its frontmatter matches any file. They are nil where nothing is known of other files. They read the disk.
 	Imports func(path string, i instruction.Import) instruction.Set
 	Matches func(path string, g instruction.Glob) bool
 }
 
-// Known is the vocabulary as the validation of definitions takes it.
+// Known is the vocabulary in the form that the validation of definitions takes.
 func (v *Vocabulary) Known() agent.Known {
 	known := v.Usable(v.Config)
 	known.Skills, known.Agents, known.Registry = v.Skills.Names(), v.Registry.Names(), v.Registry
@@ -38,7 +38,7 @@ func (v *Vocabulary) Known() agent.Known {
 // word is something that can be named, with what it is.
 type word struct{ name, detail, doc string }
 
-// words are what a key of the kind (agent.KeyInfo.Names) can name.
+// words are the names that a key with this value of agent.KeyInfo.Names can have as values.
 func (v *Vocabulary) words(kind string) []word {
 	var list []word
 	switch kind {
@@ -83,16 +83,16 @@ func (v *Vocabulary) words(kind string) []word {
 
 // keyDoc describes a key, of any kind of document.
 type keyDoc struct {
-	// path has "*" where a name or an index of the user's goes.
+	// path has "*" in the place of a name or an index that the user chooses.
 	path               []string
 	typ, standard, doc string
 	values             []string
-	// names is what the values name (agent.KeyInfo.Names).
+	// names says what the values name (agent.KeyInfo.Names).
 	names    string
 	requires bool
 }
 
-// segments are the parts of a path, with an index for each element of a list.
+// segments are the parts of a path; each "[]" behind a key becomes an index of its own.
 func segments(path []string) []string {
 	var list []string
 	for _, k := range path {
@@ -105,7 +105,7 @@ func segments(path []string) []string {
 	return list
 }
 
-// keys are those that a document may have.
+// keys are the keys that a document of this kind may have.
 func (t *Sheet) keys() []keyDoc {
 	switch {
 	case t.isConfig():
@@ -124,7 +124,7 @@ func (t *Sheet) keys() []keyDoc {
 	return list
 }
 
-// eachEvent is a key of hooks for each of their events, and any other key as it is.
+// eachEvent returns a key of hooks once for each event, and any other key as it is.
 func eachEvent(k keyDoc) []keyDoc {
 	if len(k.path) < 2 || k.path[0] != "hooks" {
 		return []keyDoc{k}
@@ -146,7 +146,7 @@ func docOf(k agent.KeyInfo) keyDoc {
 	}
 }
 
-// configNames are the keys of the configuration that name something.
+// configNames says for some keys of the configuration what their values name.
 var configNames = map[string]string{
 	"default_agent": "agent", "default_model": "model", "presets.NAME.model": "model", "permission[].tool": "tool",
 }
@@ -219,8 +219,8 @@ func (t *Sheet) find(path []string) (keyDoc, bool) {
 	return keyDoc{}, false
 }
 
-// below are the keys that a table may have, by the path of the table. A key that is a table whose own description is
-// missing gets an empty one; name is "*" where the user chooses it.
+// below are the keys that a table may have, by the path of the table. A table without a description of its own gets an
+// empty one. A key's name is "*" where the user chooses it.
 func (t *Sheet) below(path []string) []keyDoc {
 	path, ok := t.inDefinition(path)
 	if !ok {

@@ -11,21 +11,22 @@ import (
 	"go.lsp.dev/protocol"
 )
 
-// Applied is what the editor says about an edit.
+// Applied is the editor's answer to an edit.
 type Applied struct {
-	// Refusal is why the editor did not apply the edit, "" where it did.
+	// Refusal is why the editor did not apply the edit, "" if it applied it.
 	Refusal string
-	// Failed is the part that failed, an index into documentChanges; -1 where the editor does not say.
+	// Failed is the index in documentChanges of the part that failed, -1 if the editor does not say it.
 	Failed int
 }
 
-// Apply has the editor carry out an edit.
+// Apply makes the editor apply an edit.
 func (c *Client) Apply(ctx context.Context, label string, edit protocol.WorkspaceEdit) (Applied, error) {
 	params := protocol.ApplyWorkspaceEditParams{Edit: edit}
 	if !c.PrintsEdits() {
 		params.Label = &label
 	}
-	// The library refuses an answer whose failedChange is no uinteger, though the editor may have applied the edit.
+	// The editor may send a failedChange that is no uinteger although it applied the edit, and the library's type would
+	// refuse that answer.
 	var result struct {
 		Applied       bool            `json:"applied"`
 		FailureReason *string         `json:"failureReason"`

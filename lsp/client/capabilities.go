@@ -19,7 +19,7 @@ type Experimental struct {
 // Yes reads a member that may be absent, which means no.
 func Yes(b *bool) bool { return b != nil && *b }
 
-// said is a part of the capabilities; where the client does not have it, nothing is said in it.
+// said is a part of the capabilities, or the zero value if the client did not send it.
 func said[T any](part *T) (capabilities T) {
 	if part != nil {
 		capabilities = *part
@@ -39,20 +39,20 @@ func (c *capabilities) workspace() protocol.WorkspaceClientCapabilities {
 
 func (c *capabilities) window() protocol.WindowClientCapabilities { return said(c.caps.Window) }
 
-// TextDocument is what the client takes of the features of documents; nothing where it says nothing, as in all of the
-// parts below.
+// TextDocument is what the client supports of the features of documents. It is the zero value if the client said
+// nothing about them; this holds for all parts below, too.
 func (c *capabilities) TextDocument() protocol.TextDocumentClientCapabilities {
 	return said(c.caps.TextDocument)
 }
 
-// KnowsProtocol reports whether the client speaks the custom methods, and so shows their results itself.
+// KnowsProtocol reports whether the client speaks the custom methods, so that it shows their results itself.
 func (c *capabilities) KnowsProtocol() bool { return experimental(c.caps).Agentls != nil }
 
-// Announced is what the client says under experimental.agentls, nothing where it does not speak the custom methods.
+// Announced is what the client says under experimental.agentls, the zero value if it does not speak the custom methods.
 func (c *capabilities) Announced() methods.Support { return said(experimental(c.caps).Agentls) }
 
-// Misannounced says what is wrong with what the client says under experimental.agentls, so that nothing of it counts;
-// nil where it says nothing there, or what it says is right.
+// Misannounced says what is wrong with the client's experimental.agentls, which is ignored as a whole then. It is nil
+// if the client has no such member, or a right one.
 func (c *capabilities) Misannounced() error {
 	var other struct {
 		Agentls json.RawMessage `json:"agentls"`
@@ -77,7 +77,7 @@ func (c *capabilities) Misannounced() error {
 func experimental(caps protocol.ClientCapabilities) Experimental {
 	var known Experimental
 	if len(caps.Experimental) == 0 || json.Unmarshal(caps.Experimental, &known) != nil {
-		return Experimental{} // what is not as the protocol says is another one's
+		return Experimental{} // a member in another form belongs to another protocol
 	}
 	return known
 }
@@ -85,20 +85,20 @@ func experimental(caps protocol.ClientCapabilities) Experimental {
 // AppliesEdits reports whether the client carries out edits (workspace/applyEdit).
 func (c *capabilities) AppliesEdits() bool { return Yes(c.workspace().ApplyEdit) }
 
-// WorkspaceEdit is what the client takes of edits.
+// WorkspaceEdit is what the client supports of edits.
 func (c *capabilities) WorkspaceEdit() protocol.WorkspaceEditClientCapabilities {
 	return said(c.workspace().WorkspaceEdit)
 }
 
-// TakesDocumentChanges reports whether edits may have the form that carries the documents' versions. A client that
-// announces resource operations takes that form, too, since they exist in no other (LSP 3.18, WorkspaceEdit). Neovim is
-// one, and it does refuse an edit of an older version.
+// TakesDocumentChanges reports whether edits may have the form with documentChanges, which has the documents' versions.
+// A client that announces resource operations takes that form, too, since only that form can have them (LSP 3.18,
+// WorkspaceEdit). Neovim is such a client, and it refuses an edit of an older version.
 func (c *capabilities) TakesDocumentChanges() bool {
 	return Yes(c.WorkspaceEdit().DocumentChanges) || len(c.WorkspaceEdit().ResourceOperations) > 0
 }
 
-// TakesAnnotations reports whether edits may carry change annotations, which say why. Neovim 0.12 takes them, too, but
-// lists them in a message of several lines behind the edit, which stops the user until he presses a key.
+// TakesAnnotations reports whether edits may have change annotations, which give reasons. Neovim 0.12 would take them,
+// but it prints them after the edit in a message of several lines, for which the user must press a key.
 func (c *capabilities) TakesAnnotations() bool {
 	return c.TakesDocumentChanges() && c.WorkspaceEdit().ChangeAnnotationSupport != nil && !c.PrintsEdits()
 }
@@ -108,7 +108,7 @@ func (c *capabilities) TakesResource(kind protocol.ResourceOperationKind) bool {
 	return slices.Contains(c.WorkspaceEdit().ResourceOperations, kind)
 }
 
-// AllOrNothing reports whether the client makes either all of such an edit or nothing of it.
+// AllOrNothing reports whether the client applies such an edit either as a whole or not at all.
 func (c *capabilities) AllOrNothing(edit protocol.WorkspaceEdit) bool {
 	textOnly := true
 	for _, change := range edit.DocumentChanges {
@@ -127,7 +127,7 @@ func (c *capabilities) AllOrNothing(edit protocol.WorkspaceEdit) bool {
 // AnswersConfiguration reports whether the client can be asked for settings.
 func (c *capabilities) AnswersConfiguration() bool { return Yes(c.workspace().Configuration) }
 
-// TakesProgress reports whether the client shows progress that the server begins.
+// TakesProgress reports whether the client shows progress that the server starts.
 func (c *capabilities) TakesProgress() bool { return Yes(c.window().WorkDoneProgress) }
 
 // ShowsDocuments reports whether the client can be asked to show a document.
@@ -144,24 +144,24 @@ func (c *capabilities) WatchesFiles() bool {
 	return Yes(said(c.workspace().DidChangeWatchedFiles).DynamicRegistration)
 }
 
-// CodeAction is what the client takes of code actions.
+// CodeAction is what the client supports of code actions.
 func (c *capabilities) CodeAction() protocol.CodeActionClientCapabilities {
 	return said(c.TextDocument().CodeAction)
 }
 
-// TakesCodeActions reports whether the client takes code actions; one that does not gets commands.
+// TakesCodeActions reports whether the client takes code actions; otherwise it gets commands.
 func (c *capabilities) TakesCodeActions() bool {
 	return c.CodeAction().CodeActionLiteralSupport.CodeActionKind.ValueSet != nil
 }
 
-// ShowsDisabled reports whether the client shows actions that cannot be chosen now, with the reason.
+// ShowsDisabled reports whether the client shows disabled actions with their reasons.
 func (c *capabilities) ShowsDisabled() bool {
 	return c.TakesCodeActions() && Yes(c.CodeAction().DisabledSupport)
 }
 
-// PublishDiagnostics returns what the client can show of diagnostics that are pushed, and whether it takes any. The
-// notification is as old as LSP, and its capability only says what of it a client knows: one that says nothing takes
-// it, too, unless it pulls.
+// PublishDiagnostics returns what the client can show of pushed diagnostics, and whether it takes pushed diagnostics at
+// all. The notification is as old as LSP, and its capability only describes details. Therefore a client without the
+// capability takes pushed diagnostics, too, unless it pulls.
 func (c *capabilities) PublishDiagnostics() (protocol.PublishDiagnosticsClientCapabilities, bool) {
 	part := c.TextDocument().PublishDiagnostics
 	return said(part), part != nil || !c.PullsDiagnostics()
@@ -170,27 +170,27 @@ func (c *capabilities) PublishDiagnostics() (protocol.PublishDiagnosticsClientCa
 // PullsDiagnostics reports whether the client can pull diagnostics (LSP 3.17).
 func (c *capabilities) PullsDiagnostics() bool { return c.TextDocument().Diagnostic != nil }
 
-// RefreshesDiagnostics reports whether the client pulls diagnostics again when it is told to.
+// RefreshesDiagnostics reports whether the client pulls diagnostics again when the server asks it to.
 func (c *capabilities) RefreshesDiagnostics() bool {
 	return Yes(said(c.workspace().Diagnostics).RefreshSupport)
 }
 
-// OffersPull reports whether pulling is announced: to a client that can be told to pull again, since agents find
-// something at any time, or that takes diagnostics in no other way.
+// OffersPull reports whether the server announces that it can be pulled. It does so to a client that pulls again when
+// it is asked to, since agents may find something at any time, and to a client that only pulls.
 func (c *capabilities) OffersPull() bool {
 	_, pushed := c.PublishDiagnostics()
 	return c.PullsDiagnostics() && (c.RefreshesDiagnostics() || !pushed)
 }
 
-// Completion is what the client takes of completion.
+// Completion is what the client supports of completion.
 func (c *capabilities) Completion() protocol.CompletionClientCapabilities {
 	return said(c.TextDocument().Completion)
 }
 
-// Hover is what the client takes of hovers.
+// Hover is what the client supports of hovers.
 func (c *capabilities) Hover() protocol.HoverClientCapabilities { return said(c.TextDocument().Hover) }
 
-// Symbols is what the client takes of document symbols.
+// Symbols is what the client supports of document symbols.
 func (c *capabilities) Symbols() protocol.DocumentSymbolClientCapabilities {
 	return said(c.TextDocument().DocumentSymbol)
 }
@@ -203,7 +203,7 @@ func (c *capabilities) Folds() protocol.FoldingRangeClientCapabilities {
 // NestsSymbols reports whether document symbols may have children.
 func (c *capabilities) NestsSymbols() bool { return Yes(c.Symbols().HierarchicalDocumentSymbolSupport) }
 
-// HoverText gives a text in Markdown the form that the client shows.
+// HoverText gives a text in Markdown the format that the client shows in hovers.
 func (c *capabilities) HoverText(text string) *protocol.MarkupContent {
 	return &protocol.MarkupContent{Kind: markup(c.Hover().ContentFormat), Value: text}
 }
@@ -218,7 +218,7 @@ func (c *capabilities) CompletionDoc(text string) *protocol.MarkupContent {
 	return &protocol.MarkupContent{Kind: markup(said(c.Completion().CompletionItem).DocumentationFormat), Value: text}
 }
 
-// markup is Markdown where the client takes it. Our texts are readable without being shown as Markdown, too.
+// markup is Markdown if the client takes it, else plain text. Our Markdown is readable as plain text, too.
 func markup(formats []protocol.MarkupKind) protocol.MarkupKind {
 	if slices.Contains(formats, protocol.MarkupKindMarkdown) {
 		return protocol.MarkupKindMarkdown
@@ -226,7 +226,7 @@ func markup(formats []protocol.MarkupKind) protocol.MarkupKind {
 	return protocol.MarkupKindPlainText
 }
 
-// InlayHint is what the client takes of inlay hints.
+// InlayHint is what the client supports of inlay hints.
 func (c *capabilities) InlayHint() protocol.InlayHintClientCapabilities {
 	return said(c.TextDocument().InlayHint)
 }
@@ -234,17 +234,18 @@ func (c *capabilities) InlayHint() protocol.InlayHintClientCapabilities {
 // ShowsHints reports whether the client shows inlay hints.
 func (c *capabilities) ShowsHints() bool { return c.TextDocument().InlayHint != nil }
 
-// HintsAnnounced reports whether inlay hints have to be announced at once: a client that takes registrations gets one.
+// HintsAnnounced reports whether inlay hints must be announced in the answer to initialize, since the client takes no
+// registration for them.
 func (c *capabilities) HintsAnnounced() bool {
 	return c.ShowsHints() && !Yes(c.InlayHint().DynamicRegistration)
 }
 
-// RefreshesHints reports whether the client asks for inlay hints again when it is told to.
+// RefreshesHints reports whether the client asks for inlay hints again when the server asks it to.
 func (c *capabilities) RefreshesHints() bool {
 	return Yes(said(c.workspace().InlayHint).RefreshSupport)
 }
 
-// CodeLens is what the client takes of lenses.
+// CodeLens is what the client supports of lenses.
 func (c *capabilities) CodeLens() protocol.CodeLensClientCapabilities {
 	return said(c.TextDocument().CodeLens)
 }
@@ -252,13 +253,13 @@ func (c *capabilities) CodeLens() protocol.CodeLensClientCapabilities {
 // ShowsLenses reports whether the client shows lenses.
 func (c *capabilities) ShowsLenses() bool { return c.TextDocument().CodeLens != nil }
 
-// LensesAnnounced reports whether lenses have to be announced at once: a client that takes registrations gets one when
-// the user turns them on, so that no other asks in vain at each change.
+// LensesAnnounced reports whether lenses must be announced in the answer to initialize. A client that takes
+// registrations gets one when the user turns lenses on. Otherwise it would ask in vain at each change.
 func (c *capabilities) LensesAnnounced() bool {
 	return c.ShowsLenses() && !Yes(c.CodeLens().DynamicRegistration)
 }
 
-// RefreshesLenses reports whether the client asks for lenses again when it is told to.
+// RefreshesLenses reports whether the client asks for lenses again when the server asks it to.
 func (c *capabilities) RefreshesLenses() bool {
 	return Yes(said(c.workspace().CodeLens).RefreshSupport)
 }

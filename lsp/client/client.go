@@ -1,6 +1,6 @@
-// Package client is the editor at the other end of the connection: what it can do, what it is registered for, and the
-// ways to ask it. Everything that the server asks of an editor goes through a [Client], so that nothing is sent which
-// the editor did not announce. It is the only package that knows editors by name.
+// Package client is the editor at the other end of the connection: its capabilities, its registrations, and the
+// requests to it. Everything that the server asks of an editor goes through a [Client], so that the server sends
+// nothing which the editor did not announce. It is the only package that knows editors by name.
 package client
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/agentls/agentls/lsp/wire"
 )
 
-// Client is an editor. It is immutable but for the state of its connection; any goroutine may use it.
+// Client is an editor. It is immutable except for the state of its connection; any goroutine may use it.
 type Client struct {
 	capabilities
 	// Custom are the custom methods that an editor answers.
@@ -27,7 +27,8 @@ type Client struct {
 	tokens     *progressTokens
 }
 
-// New is the client that sent initialize. Its answers are waited for answerTime, but for those that a person gives.
+// New is the client that sent initialize. The server waits answerTime for its answers, except for those that a person
+// gives.
 func New(conn *wire.Conn, p *protocol.InitializeParams, answerTime time.Duration) *Client {
 	return &Client{
 		capabilities: capabilities{habits{p.ClientInfo.Name}, p.Capabilities}, Custom: methods.Client{Conn: conn},
@@ -35,10 +36,10 @@ func New(conn *wire.Conn, p *protocol.InitializeParams, answerTime time.Duration
 	}
 }
 
-// AnswerTime is how long an answer of the editor's is waited for, but for those that a person gives.
+// AnswerTime is how long the server waits for an answer of the editor, except for answers that a person gives.
 func (c *Client) AnswerTime() time.Duration { return c.answerTime }
 
-// Title is what the editor calls itself, for a person who looks for this window from another one.
+// Title is the editor's name for its window, by which a person finds the window.
 func (c *Client) Title() string {
 	if c.name == "" {
 		return "an editor"
@@ -46,7 +47,7 @@ func (c *Client) Title() string {
 	return permission.Visible(c.name)
 }
 
-// Call asks the editor, and waits for its answer no longer than answerTime.
+// Call sends a request to the editor, and waits for its answer at most answerTime.
 func (c *Client) Call(ctx context.Context, method string, params, result any) error {
 	bounded, cancel := context.WithTimeout(ctx, c.answerTime)
 	defer cancel()
@@ -57,8 +58,8 @@ func (c *Client) Call(ctx context.Context, method string, params, result any) er
 	return err
 }
 
-// Choose shows a question until the user answers it, which may be never, or ctx ends. The
-// answer is the title that was chosen, empty for none.
+// Choose shows a question until the user answers it, which may never happen, or ctx ends. It returns the chosen title,
+// empty for none.
 func (c *Client) Choose(ctx context.Context, kind protocol.MessageType, text string, titles ...string) (string, error) {
 	params := protocol.ShowMessageRequestParams{Type: kind, Message: text}
 	for _, title := range titles {
@@ -94,7 +95,7 @@ func (c *Client) Open(ctx context.Context, u uri.URI) (bool, error) {
 	return c.show(ctx, &protocol.ShowDocumentParams{URI: u})
 }
 
-// OpenAtEnd shows a document to the user, who is to write at its end; it reports whether the editor did.
+// OpenAtEnd shows a document to the user with the cursor at its end; it reports whether the editor did.
 func (c *Client) OpenAtEnd(ctx context.Context, u uri.URI, end protocol.Position) (bool, error) {
 	return c.show(ctx, &protocol.ShowDocumentParams{
 		URI: u, TakeFocus: new(true), Selection: &protocol.Range{Start: end, End: end},

@@ -10,19 +10,20 @@ import (
 	"go.lsp.dev/protocol"
 )
 
-// progressTime bounds the wait for the answer to a token for `$/progress`, which no editor asks a person for.
+// progressTime bounds the wait for the answer to a token for `$/progress`. Editors give this answer without asking a
+// person.
 const progressTime = 10 * time.Second
 
 // MaxTokens bounds how many tokens for `$/progress` wait for their answers at once.
 const MaxTokens = 8
 
-// progressTokens are the requests for tokens for `$/progress`. Some editors announce progress and never answer one;
-// those are asked no more. Its methods may be called from any goroutine.
+// progressTokens are the requests for tokens for `$/progress`. Some editors announce progress but never answer such a
+// request; they are not asked again. Its methods may be called from any goroutine.
 type progressTokens struct {
-	room     chan struct{} // has room for MaxTokens: those that wait for their answers
-	silent   chan struct{} // closed when the editor is asked no more
+	room     chan struct{} // has room for MaxTokens, one for each request that waits for its answer
+	silent   chan struct{} // closed when the editor is not to be asked again
 	mu       sync.Mutex
-	answered bool // it has answered one, by yes or no
+	answered bool // the editor has answered a request, with a result or an error
 }
 
 func newProgressTokens() *progressTokens {
@@ -31,7 +32,7 @@ func newProgressTokens() *progressTokens {
 
 var errNoProgress = errors.New("the editor takes no progress of the server's; runs are told of in its log")
 
-// heard takes in how a request for a token ended.
+// heard notes how a request for a token ended.
 func (t *progressTokens) heard(err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -39,7 +40,7 @@ func (t *progressTokens) heard(err error) {
 	isRefused := errors.As(err, &refused)
 	t.answered = t.answered || err == nil || isRefused
 	if t.answered && !(isRefused && refused.Code == jsonrpc2.MethodNotFound) {
-		return // the next one may be answered otherwise
+		return // the next request may have another outcome
 	}
 	select {
 	case <-t.silent:

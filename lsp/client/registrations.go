@@ -7,8 +7,8 @@ import (
 	"go.lsp.dev/protocol"
 )
 
-// Registration is one of a feature, with the options of its method; nil for none. It fails where they cannot be
-// encoded.
+// Registration is the registration of a feature, with the options of its method, nil for none. It fails if the options
+// cannot be encoded.
 func Registration(id, method string, options any) (protocol.Registration, error) {
 	r := protocol.Registration{ID: "agentls." + id, Method: method}
 	if options == nil {
@@ -22,8 +22,7 @@ func Registration(id, method string, options any) (protocol.Registration, error)
 	return r, nil
 }
 
-// Register registers a feature under an id. Whether the client takes registrations of the feature is for the caller to
-// ask.
+// Register registers a feature under an id. The caller must know that the client takes registrations of the feature.
 func (c *Client) Register(ctx context.Context, id, method string, options any) error {
 	r, err := Registration(id, method, options)
 	if err != nil {
@@ -52,8 +51,9 @@ func (c *Client) Unregister(ctx context.Context, id, method string) error {
 	return nil
 }
 
-// FileOperations announces what the client tells of files and folders. Nothing is asked for before an operation
-// (willRenameFiles …): agents have nothing to add to it, and the editor would wait for that answer.
+// FileOperations announces which operations on files and folders the client reports. The server does not ask for
+// requests before an operation (willRenameFiles …): agents have nothing to add, and the editor would wait for the
+// answer.
 func (c *Client) FileOperations() *protocol.FileOperationOptions {
 	told := said(c.workspace().FileOperations)
 	if !Yes(told.DidRename) && !Yes(told.DidCreate) && !Yes(told.DidDelete) {
@@ -75,14 +75,14 @@ func (c *Client) FileOperations() *protocol.FileOperationOptions {
 	return options
 }
 
-// FollowSettings asks to be told when the user's settings change. A client that takes the registration, as VS Code
-// does, may tell nobody else.
+// FollowSettings asks the client to report changes of the user's settings. VS Code and clients like it report them only
+// to servers with this registration.
 func (c *Client) FollowSettings(ctx context.Context) error {
 	if !Yes(said(c.workspace().DidChangeConfiguration).DynamicRegistration) {
 		return nil
 	}
-	// No section is named: what a client then sends along has all its defaults, as if the user had set them. They are
-	// asked for instead.
+	// The registration names no section: a client would send the section with all its defaults, as if the user had set
+	// them. The server asks for the settings instead.
 	return c.Register(ctx, "settings", protocol.MethodWorkspaceDidChangeConfiguration, nil)
 }
 

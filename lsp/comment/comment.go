@@ -3,8 +3,8 @@
 //	// agent: return the error instead of dropping it
 //	# agent@tester: cover the empty list
 //
-// Comments are told from strings by agentcore/lexer. Where that goes wrong, a request is offered that is none, or one
-// is not offered; nothing is ever acted on without the user's choice.
+// Package lexer tells comments from strings. If it errs, a comment that is no request is offered, or a request is not
+// offered. Nothing is done without the user's choice.
 package comment
 
 import (
@@ -15,19 +15,19 @@ import (
 
 // Request is a comment that asks for something.
 type Request struct {
-	// Agent is the name behind the @, empty for the default agent. Nobody has looked whether there is one.
+	// Agent is the name behind the @, empty for the default agent. It may name no agent.
 	Agent string
-	// Text is what is asked for, in one line where the comment has several but no lists or blank lines.
+	// Text is the request. The lines of a comment are joined to one line, except for lists and blank lines.
 	Text string
 	// StartLine and EndLine are the lines of the comment, 0-based, both inclusive.
 	StartLine, EndLine int
-	// Start and End are the bytes to take out of the text, so that nothing of the comment is left: whole lines, with
-	// their ends, where nothing else stands on them.
+	// Start and End are the bytes to remove from the text, so that nothing of the comment is left. They cover whole
+	// lines with their ends, unless a line has other text.
 	Start, End int
 }
 
-// Requests returns the requests in a text, in order. The language is LSP's languageId; where that says nothing, the
-// file's name decides.
+// Requests returns the requests in a text, in order. language is LSP's languageId. If it is not known, the file's name
+// decides.
 func Requests(language, path, text string) []Request {
 	if !strings.Contains(text, "agent:") && !strings.Contains(text, "agent@") {
 		return nil
@@ -45,10 +45,11 @@ func Requests(language, path, text string) []Request {
 	return list
 }
 
-// asks is a comment's text that is a request.
+// asks matches the text of a comment that is a request.
 var asks = lazyregexp.New(`^agent(?:@([A-Za-z0-9][\w-]*))?:(\s*)(\S(?s:.*))$`)
 
-// requestAt reads the request that the first comment begins; used is how many comments it takes, 0 for none.
+// requestAt reads the request that begins with the first comment; used is how many comments belong to it, 0 for no
+// request.
 func requestAt(text string, comments []span) (r Request, used int) {
 	first := comments[0]
 	lines := first.lines(text)
@@ -63,17 +64,17 @@ func requestAt(text string, comments []span) (r Request, used int) {
 		used++
 	}
 	parts := asks().FindStringSubmatch(joined(lines))
-	if parts == nil || parts[2] == "" && strings.HasPrefix(parts[3], "//") { // an address
+	if parts == nil || parts[2] == "" && strings.HasPrefix(parts[3], "//") { // a URL, such as agent://
 		return r, 0
 	}
 	r.Agent, r.Text = parts[1], parts[3]
 	r.Start, r.End = cut(text, first, last)
-	r.StartLine, r.EndLine = first.start, last.end // offsets until number has counted the lines
+	r.StartLine, r.EndLine = first.start, last.end // offsets, which number replaces by line numbers
 	return r, used
 }
 
-// continues reports whether a line comment goes on with the one on the line before it: in the same column, with nothing
-// in front of it, and written like the first one.
+// continues reports whether a line comment continues the one on the line before it: it stands in the same column, with
+// nothing before it, and begins with the same marker as the first one.
 func continues(text string, first, last, next span) bool {
 	if next.block || next.marker != first.marker || next.column(text) != first.column(text) || !next.alone(text) {
 		return false
@@ -91,10 +92,10 @@ func continues(text string, first, last, next span) bool {
 
 func spaced(body string) bool { return body != "" && (body[0] == ' ' || body[0] == '\t') }
 
-// item is the beginning of a line that starts anew in prose: of a list, or code.
+// item matches a line that begins a new line of the text: an item of a list, or code.
 var item = lazyregexp.New(`^(?:[-*+] |\d+[.)] |` + "```" + `)`)
 
-// joined makes one text of the lines of a comment. An empty one is a blank line.
+// joined joins the lines of a comment to one text. An empty line is a blank line.
 func joined(lines []string) string {
 	var b strings.Builder
 	for i, line := range lines {
@@ -110,10 +111,10 @@ func joined(lines []string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// cut returns the bytes to take out with the comments from first to last.
+// cut returns the bytes to remove with the comments from first to last.
 func cut(text string, first, last span) (start, end int) {
 	start, end = first.start, last.end
-	// A comment among the elements of JSX stands in braces.
+	// A comment among the elements of JSX is in braces, which go with it.
 	if first.block && strings.HasSuffix(text[:start], "{") && strings.HasPrefix(text[end:], "}") {
 		start, end = start-1, end+1
 	}
@@ -135,7 +136,7 @@ func cut(text string, first, last span) (start, end int) {
 	return start, end
 }
 
-// number puts line numbers in the place of offsets.
+// number replaces offsets by line numbers.
 func number(text string, list []Request) {
 	line, at := 0, 0
 	for i := range list {

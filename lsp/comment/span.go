@@ -6,11 +6,11 @@ import (
 	"github.com/agentls/agentls/agentcore/lexer"
 )
 
-// span is a comment in a text, from its first byte to behind its last. That of a line comment ends before the end of
-// the line.
+// span is a comment in a text, from its first byte to the end of its last. A line comment's span does not contain the
+// end of its line.
 type span struct {
 	start, end int
-	// marker is what it begins with, closing what a block comment ends with.
+	// marker begins the comment; closing ends a block comment.
 	marker, closing string
 	block           bool
 }
@@ -29,12 +29,12 @@ func commentsOf(language, path, text string) []span {
 	return list
 }
 
-// body is what stands between the signs at both ends.
+// body is the text between the markers.
 func (s span) body(text string) string {
 	return text[s.start+len(s.marker) : s.end-len(s.closing)]
 }
 
-// lines are those of the comment without what decorates them, without blank ones at both ends.
+// lines are the comment's lines without decoration, and without blank lines at both ends.
 func (s span) lines(text string) []string {
 	decoration := "*!"
 	if !s.block {
@@ -59,10 +59,10 @@ func (s span) lines(text string) []string {
 	return list
 }
 
-// column is how many bytes of its line stand in front of it.
+// column is how many bytes precede the comment on its line.
 func (s span) column(text string) int { return s.start - lineStart(text, s.start) }
 
-// alone reports whether only white space stands in front of it.
+// alone reports whether only white space precedes the comment on its line.
 func (s span) alone(text string) bool {
 	return strings.TrimSpace(text[lineStart(text, s.start):s.start]) == ""
 }

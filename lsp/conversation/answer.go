@@ -6,21 +6,21 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 )
 
-// Answer is what an agent says and does, as Markdown below the heading of its turn. It grows at its end alone, so that
-// an editor can be sent each piece. The zero value is empty. It belongs to one goroutine.
+// Answer is what an agent says and does, as Markdown below the heading of its turn. Text is only added at its end, so
+// that each piece can be sent to an editor. The zero value is empty. It belongs to one goroutine.
 type Answer struct {
 	text strings.Builder
-	// held is the beginning of a line that may be a heading.
+	// held is the beginning of a line that may turn out to be a heading.
 	held string
-	// inLine says that the text ends within a line.
+	// inLine says that the text does not end with a whole line.
 	inLine bool
-	// fence ends the code that the text ends in, "" outside of code.
+	// fence is the fence that ends the code in which the text ends, "" outside of code.
 	fence string
-	// line is the line of code that the text ends in, which may end the code.
+	// line is the unfinished line of code at the end of the text, which may be the fence.
 	line string
-	// listed says that the last thing was a line of its own.
+	// listed says that the last addition was a line by [Answer.Line].
 	listed bool
-	// apart says that the next text is a new message.
+	// apart says that the next piece of text begins a new message.
 	apart bool
 }
 
@@ -56,7 +56,7 @@ func (a *Answer) Break() {
 	a.apart = true
 }
 
-// Line adds a line of its own, an item of a list, between what the agent says.
+// Line adds a line of its own between the agent's messages: an item of a list.
 func (a *Answer) Line(text string) {
 	a.settle()
 	before := "\n\n"
@@ -68,7 +68,7 @@ func (a *Answer) Line(text string) {
 	a.listed, a.inLine = true, true
 }
 
-// settle ends the line and the code that the text ends in.
+// settle ends the line and the code in which the text ends.
 func (a *Answer) settle() {
 	a.flush()
 	if a.fence == "" {
@@ -77,13 +77,13 @@ func (a *Answer) settle() {
 	if a.inLine {
 		a.endLine()
 	}
-	if a.fence != "" { // the line that has just ended did not end it
+	if a.fence != "" { // the line that has just ended was not the fence
 		a.text.WriteString(a.fence)
 		a.fence, a.inLine, a.line = "", true, ""
 	}
 }
 
-// separate puts what comes next apart from what there is.
+// separate puts these line ends between the text and the next addition.
 func (a *Answer) separate(by string) {
 	a.flush()
 	if a.text.Len() > 0 {
@@ -94,7 +94,7 @@ func (a *Answer) separate(by string) {
 	a.inLine, a.listed, a.apart = false, false, false
 }
 
-// add adds a piece of one line. The beginning of a line that may be a heading is held back until that is known.
+// add adds a piece of one line. It holds the beginning of a line back until it is known whether the line is a heading.
 func (a *Answer) add(piece string) {
 	if piece == "" {
 		return
@@ -111,7 +111,7 @@ func (a *Answer) add(piece string) {
 	}
 }
 
-// flush writes what was held back, since its line has come to its end.
+// flush writes what was held back, since its line is complete now.
 func (a *Answer) flush() {
 	if a.held == "" {
 		return
@@ -124,7 +124,7 @@ func (a *Answer) flush() {
 	a.line, a.held, a.inLine = line, "", true
 }
 
-// endLine ends the line.
+// endLine ends the current line.
 func (a *Answer) endLine() {
 	a.flush()
 	a.fence = fenced(a.fence, a.line)
@@ -132,11 +132,11 @@ func (a *Answer) endLine() {
 	a.inLine, a.line = false, ""
 }
 
-// levels is by how many levels the headings of an agent become smaller.
+// levels is the number of levels by which an agent's headings are lowered.
 const levels = 2
 
-// shownBeginning is what is shown for the beginning of a line, as far as that is known. Of code, a line that may be the
-// heading of a turn is known only at its end.
+// shownBeginning is the text to show for the beginning of a line, once that is known. In code, only the whole line
+// shows whether it is the heading of a turn.
 func shownBeginning(line string, inCode bool) (shown string, known bool) {
 	if inCode {
 		const marks = "## "
@@ -157,10 +157,10 @@ func shownBeginning(line string, inCode bool) (shown string, known bool) {
 // End ends the answer. Nothing may be added behind it.
 func (a *Answer) End() { a.settle() }
 
-// String is the answer so far, without what may still become something else.
+// String is the answer so far, without line ends at its end and without what is held back.
 func (a *Answer) String() string { return strings.TrimRight(a.text.String(), " \t\n") }
 
-// Recorded is a whole conversation that was held, ready for the next prompt.
+// Recorded is the document for a conversation that was held elsewhere, ready for the next prompt.
 func Recorded(title string, turns []Said) string {
 	var b strings.Builder
 	b.WriteString("# " + oneLine(title) + "\n\n")
@@ -177,7 +177,7 @@ func Recorded(title string, turns []Said) string {
 	return b.String() + Prompting + "\n\n"
 }
 
-// Said is a turn of a conversation that was held.
+// Said is a turn of such a conversation.
 type Said struct {
 	// Run is the run that answered; empty for a prompt.
 	Run   event.RunID
@@ -186,7 +186,7 @@ type Said struct {
 	Text string
 }
 
-// Escaped is a prompt in which no line is the heading of a turn.
+// Escaped is a prompt whose lines cannot be read as headings of turns.
 func Escaped(prompt string) string {
 	lines := strings.Split(prompt, "\n")
 	for i, line := range lines {

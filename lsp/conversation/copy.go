@@ -6,26 +6,27 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 )
 
-// Copy is how much of an answer its document has. The zero value has nothing. It belongs to one goroutine.
+// Copy knows how much of an answer its document contains. The zero value stands for nothing. It belongs to one
+// goroutine.
 type Copy struct {
-	// written is how much of the answer is known to be there, in bytes.
+	// written is how much of the answer the document is known to contain, in bytes.
 	written int
-	// sent is how much of it would be there with the edit that is on its way; 0 for none.
+	// sent is how much of the answer the document contains after the edit that is on its way; 0 for no such edit.
 	sent int
 	// before is what stood below the heading when that edit was made.
 	before string
-	// lost says that the document was closed, and may have another text now.
+	// lost says that the document was closed, so that its text may be another one now.
 	lost bool
 }
 
-// compared is how much of the end of an answer tells that an edit was made, in bytes.
+// compared is the length, in bytes, of the end of the sent answer by which settle recognizes that an edit was applied.
 const compared = 200
 
-// Next is the edit that brings the rest of an answer into a document, below the nth heading of its run, from 0. ok is
-// false where nothing is left to do; gone says that this is so because the user took the heading out.
+// Next is the edit that adds the rest of an answer to a document, below the nth heading of its run, from 0. ok is false
+// if there is nothing to add; gone says that the reason is that the user removed the heading.
 //
-// It finds out whether the document has the edit before, whatever the user typed meanwhile: an editor may leave out an
-// edit of older text without a word.
+// Next finds out whether the document contains the edit before, whatever the user has typed since: an editor may
+// silently skip an edit of older text.
 func (c *Copy) Next(text string, run event.RunID, nth int, answer string) (edit Edit, ok, gone bool) {
 	t := Parse(text)
 	turns := t.Answers(run)
@@ -42,7 +43,7 @@ func (c *Copy) Next(text string, run event.RunID, nth int, answer string) (edit 
 	return t.Grown(turn, answer[c.written:]), true, false
 }
 
-// settle finds out how much of the answer is there.
+// settle finds out how much of the answer the document contains.
 func (c *Copy) settle(there, answer string) {
 	if c.lost {
 		c.lost, c.sent = false, 0

@@ -20,13 +20,13 @@
 //
 //	## You
 //
-// A turn begins with a heading of the second level. That of an answer names its run in a comment, which no renderer
-// shows: so the document says by itself what the next prompt follows, wherever it was copied to, and whoever cuts turns
-// off its end goes on from before them. What stands above the first turn is the settings and a title; where there is no
-// turn yet, it is the first prompt.
+// A turn begins with a heading of the second level. The heading of an answer names its run in a comment, which no
+// renderer shows. So the document itself says which run the next prompt follows, even in a copy of the document; and if
+// a person deletes turns at its end, the conversation goes on from before them. The text above the first turn is the
+// settings and a title. In a document without turns, the text below the settings is the first prompt.
 //
-// What an agent says can hold no heading of a turn: its headings become smaller ones, and a line that would still be
-// read as a turn is indented by a blank.
+// An agent's text cannot contain a heading of a turn: its headings are lowered, and a line that would still be read as
+// such a heading is indented by a blank.
 //
-// The package is given texts and returns texts. It knows no document, no editor and no run.
+// The package takes texts and returns texts. It knows no document, no editor and no run.
 package conversation

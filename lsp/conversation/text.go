@@ -21,7 +21,7 @@ const Prompting = "## You"
 // answering is the heading of what an agent says: its name, and its run.
 var answering = lazyregexp.New(`^## +(.*?) *<!-- agentls:([A-Za-z0-9]+) -->\s*$`)
 
-// heading is the heading of an answer.
+// heading is the line that begins an answer.
 func heading(agent string, run event.RunID) string {
 	return "## " + oneLine(agent) + " <!-- agentls:" + string(run) + " -->"
 }
@@ -32,16 +32,16 @@ type Turn struct {
 	Run event.RunID
 	// Agent is the name in the heading of an answer.
 	Agent string
-	// Heading is its line, without its end. It is empty for a prompt above the first heading.
+	// Heading is the heading's line, without its end. It is empty for a prompt above the first heading.
 	Heading outline.Span
-	// Body is what stands below, up to the next turn or the end, blank lines included.
+	// Body is the text below, up to the next turn or the end, with blank lines.
 	Body outline.Span
 }
 
 // Setting is one of the settings above a conversation.
 type Setting struct {
 	Key, Value string
-	// Name and Text are where they stand.
+	// Name and Text are the places of the name and the value.
 	Name, Text outline.Span
 }
 
@@ -55,18 +55,18 @@ const (
 // Text is one version of a conversation. It is immutable.
 type Text struct {
 	text string
-	// Settings stand at the top, in their order, whatever they are called.
+	// Settings are the settings at the top, in their order, with unknown ones.
 	Settings []Setting
 	Turns    []Turn
 }
 
-// Parse reads a text. Every text is a conversation. It has at least one turn.
+// Parse reads a text. Every text is a conversation, with at least one turn.
 func Parse(text string) *Text {
 	t := &Text{text: text}
 	at := t.settings()
-	first := at // where what stands above the turns begins
+	first := at // the beginning of the text above the first heading
 	t.Turns = []Turn{{}}
-	var fence string // what ends the code that a person's turn is in, "" outside of code
+	var fence string // what ends the code in a person's turn at this place, "" outside of code
 	for at < len(text) {
 		end := len(text)
 		if n := strings.IndexByte(text[at:], '\n'); n >= 0 {
@@ -81,7 +81,7 @@ func Parse(text string) *Text {
 			t.Turns = append(t.Turns, turn)
 			fence = ""
 		case len(t.Turns) == 1 && strings.HasPrefix(line, "# ") && strings.TrimSpace(text[first:at]) == "":
-			first = end // the title
+			first = end // the prompt begins below the title
 		case t.Turns[len(t.Turns)-1].Run == "":
 			fence = fenced(fence, line)
 		}
@@ -96,7 +96,7 @@ func Parse(text string) *Text {
 	return t
 }
 
-// settings reads what stands at the top, and returns where the rest begins.
+// settings reads the settings at the top, and returns where the rest of the text begins.
 func (t *Text) settings() (behind int) {
 	o := outline.Markdown(t.text)
 	if o.BodyStart < 0 {
@@ -111,7 +111,7 @@ func (t *Text) settings() (behind int) {
 	return o.BodyStart
 }
 
-// turnAt reads the heading of a turn. Within code of a person's, only an answer begins one.
+// turnAt reads the heading of a turn. In code of a person's turn, only the heading of an answer counts.
 func turnAt(line string, inCode bool) (Turn, bool) {
 	if m := answering().FindStringSubmatch(line); m != nil {
 		return Turn{Agent: m[1], Run: event.RunID(m[2])}, true
@@ -119,8 +119,8 @@ func turnAt(line string, inCode bool) (Turn, bool) {
 	return Turn{}, !inCode && strings.TrimRight(line, " \t\r") == Prompting
 }
 
-// fenced is what ends the code behind a line, given what would end the code that the line is in; "" is outside of code
-// (CommonMark 0.31, section 4.5).
+// fenced returns the fence that ends the code behind a line, "" if there is no code. open is the fence that ends the
+// code around the line (CommonMark 0.31, section 4.5).
 func fenced(open, line string) string {
 	rest := strings.TrimLeft(line, " ")
 	if len(line)-len(rest) > 3 || rest == "" || rest[0] != '`' && rest[0] != '~' {
@@ -152,13 +152,13 @@ func (t *Text) Body(turn Turn) string {
 	return strings.TrimSpace(t.text[turn.Body.Start:turn.Body.End])
 }
 
-// Prompt is the last turn, if that is a person's.
+// Prompt is the last turn, if it is a person's.
 func (t *Text) Prompt() (Turn, bool) {
 	last := t.Turns[len(t.Turns)-1]
 	return last, last.Run == ""
 }
 
-// After is the run that the last prompt follows, "" where it is the first.
+// After is the run that the last prompt follows, "" if there was none.
 func (t *Text) After() event.RunID {
 	for i := len(t.Turns) - 1; i >= 0; i-- {
 		if t.Turns[i].Run != "" {
@@ -168,7 +168,7 @@ func (t *Text) After() event.RunID {
 	return ""
 }
 
-// At is the turn in which a place is, in bytes; ok is false above the first one.
+// At is the turn at an offset in bytes; ok is false above the first turn.
 func (t *Text) At(place int) (turn Turn, ok bool) {
 	for _, next := range t.Turns {
 		if next.Heading.Start > place {
@@ -179,7 +179,7 @@ func (t *Text) At(place int) (turn Turn, ok bool) {
 	return turn, ok
 }
 
-// Answers are the turns of a run, in their order: more than one where a person spoke while it worked.
+// Answers are the turns of a run, in their order. There are several if a person spoke while the run worked.
 func (t *Text) Answers(run event.RunID) []Turn {
 	var list []Turn
 	for _, turn := range t.Turns {
@@ -196,8 +196,8 @@ type Edit struct {
 	New string
 }
 
-// Opened is the edit that puts the heading of an answer, and of the next prompt, behind the prompt that was sent, which
-// is the beginning of the last turn. What was typed behind it since belongs to the next one.
+// Opened is the edit that adds the heading of an answer, and of the next prompt, behind the prompt that was sent. That
+// prompt is the beginning of the last turn. What was typed behind it since then belongs to the next prompt.
 func (t *Text) Opened(agent string, run event.RunID, prompt string) Edit {
 	last := t.Turns[len(t.Turns)-1]
 	body := t.text[last.Body.Start:last.Body.End]
@@ -215,7 +215,7 @@ func (t *Text) Opened(agent string, run event.RunID, prompt string) Edit {
 	}
 }
 
-// lines gives a text the line ends of the conversation.
+// lines gives a text the line ends that the conversation has.
 func (t *Text) lines(text string) string {
 	if strings.Contains(t.text, "\r\n") {
 		return strings.ReplaceAll(text, "\n", "\r\n")
@@ -233,9 +233,9 @@ func (t *Text) Grown(answer Turn, piece string) Edit {
 	return Edit{outline.Span{Start: at, End: at}, t.lines(piece)}
 }
 
-// Without is the edit that takes the answer of a run and all that followed off the text, so that its prompt is the last
-// one and can be sent again. What a person has written for the next prompt stays, behind it. ok is false where the run
-// is not in the text.
+// Without is the edit that removes the answer of a run and everything behind it, so that its prompt is the last one and
+// can be sent again. What a person has written as the next prompt is kept behind that prompt. ok is false if the run is
+// not in the text.
 func (t *Text) Without(run event.RunID) (edit Edit, ok bool) {
 	at := slices.IndexFunc(t.Turns, func(turn Turn) bool { return turn.Run == run })
 	if at < 0 {
@@ -253,12 +253,12 @@ func (t *Text) Without(run event.RunID) (edit Edit, ok bool) {
 	return edit, true
 }
 
-// Written is where what a turn says ends, without blank lines.
+// Written is the offset at which a turn's text ends, without blank lines.
 func (t *Text) Written(turn Turn) int {
 	return turn.Body.Start + len(strings.TrimRight(t.text[turn.Body.Start:turn.Body.End], " \t\r\n"))
 }
 
-// oneLine is a text without line ends and signs that would end a comment.
+// oneLine is a text without line ends and without characters that would end a comment.
 func oneLine(text string) string {
 	return strings.ReplaceAll(strings.Join(strings.Fields(text), " "), "-->", "→")
 }

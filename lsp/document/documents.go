@@ -1,10 +1,10 @@
-// Package document owns the open documents, each with text, version, language and URI, and each request's moment of
-// them.
+// Package document owns the open documents, each with its text, version, language and URI, and keeps for each request
+// the documents as they were when it was sent.
 //
-// The workspace's view has the buffer and the version of each, too: under its own lock, beside the hunks and findings
-// that follow the lines, so that both move in one step. It has no text of its own, since a buffer is immutable and
-// shared, and nobody but [Documents] tells it of one. Only while the editor renames a file do the two differ: the view
-// knows the new path at once, and the editor closes the old document and opens the new one a moment later.
+// The workspace's view has the buffer and the version of each document, too. It holds them under its own lock, with the
+// hunks and findings that follow the lines, so that both change in one step. It has no other text, since a buffer is
+// immutable and shared, and only [Documents] tells it of buffers. The two differ only while the editor renames a file:
+// the view knows the new path at once, and the editor closes the old document and opens the new one a moment later.
 // [Documents.Read] reads a text, its version and what follows its lines together.
 package document
 
@@ -27,11 +27,11 @@ import (
 	"github.com/agentls/agentls/lsp/position"
 )
 
-// Document is one open document at one version. It is immutable; a change makes another one.
+// Document is one open document at one version. It is immutable; a change makes a new one.
 type Document struct {
-	// URI is canonical, whatever the client's spelling: package uri sees to that when it decodes one.
+	// URI is canonical, whatever the client's spelling: package uri makes it so when it decodes one.
 	URI uri.URI
-	// Path is absolute, or the URI itself where it is no file.
+	// Path is absolute, or the URI itself if the document is no file.
 	Path     string
 	Language string
 	Kind     authoring.Kind
@@ -39,7 +39,7 @@ type Document struct {
 	Buffer   *workspace.Buffer
 }
 
-// Index is the whole text with its lines. The first call for a version costs time in proportion to the text, so the
+// Index is the whole text with its lines. The first call for a version takes time in proportion to the text, so the
 // reading goroutine never calls it.
 func (d *Document) Index() *workspace.Index { return d.Buffer.Index() }
 
@@ -63,18 +63,19 @@ type Documents struct {
 	Encoding position.Encoding
 	view     *workspace.View
 	kindOf   func(path string) authoring.Kind
-	// edits is odd while the reading goroutine works on a message about documents, and grows with each such message.
+	// edits is odd while the reading goroutine works on a message about documents. It grows by two with each such
+	// message.
 	edits atomic.Uint64
 
 	mu sync.RWMutex
 	Moment
-	// shared says that a request holds the Moment: the next change is made to a copy.
+	// shared says that a request holds the Moment, so that the next change must be made to a copy.
 	shared bool
 	// changed is closed and replaced when a document was opened, changed, closed or renamed.
 	changed chan struct{}
 }
 
-// New makes documents that are told to a view. kindOf says which of them are ours; nil where none is.
+// New makes documents and reports them to a view. kindOf says which documents are ours; it is nil if none is.
 func New(e position.Encoding, view *workspace.View, kindOf func(path string) authoring.Kind) *Documents {
 	if kindOf == nil {
 		kindOf = func(string) authoring.Kind { return authoring.None }
@@ -105,14 +106,14 @@ func (d *Documents) Now() Moment {
 	return d.Moment
 }
 
-// own copies the documents where a request holds them, so that they can be changed. The lock is held.
+// own copies the documents if a request holds them, so that they can be changed. The lock is held.
 func (d *Documents) own() {
 	if d.shared {
 		d.byPath, d.shared = maps.Clone(d.byPath), false
 	}
 }
 
-// Paths are those of the open documents, in no order.
+// Paths are the paths of the open documents, in no order.
 func (d *Documents) Paths() []string {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
@@ -141,7 +142,7 @@ func (d *Documents) set(doc *Document) {
 	d.view.SetBuffer(doc.Path, doc.Buffer, doc.Version)
 }
 
-// editing marks the time in which the documents and what follows their lines do not fit together. done ends that time,
+// editing marks the time during which the documents and what follows their lines may not match. done ends that time,
 // and wakes those who wait for a change.
 func (d *Documents) editing() (done func()) {
 	d.edits.Add(1)
@@ -154,7 +155,7 @@ func (d *Documents) editing() (done func()) {
 	}
 }
 
-// Open takes in a document that the editor has opened.
+// Open adds a document that the editor has opened.
 func (d *Documents) Open(item protocol.TextDocumentItem) *Document {
 	defer d.editing()()
 	path := Path(item.URI)
@@ -166,8 +167,8 @@ func (d *Documents) Open(item protocol.TextDocumentItem) *Document {
 	return doc
 }
 
-// Change applies the changes of one notification in order. As the reference implementations do, it moves positions
-// outside the text into it and turns an inverted range: so it can refuse no change, and what agents read stays what the
+// Change applies the changes of one notification in order. Like the reference implementations, it moves positions
+// outside the text into it and turns an inverted range around. So it never refuses a change, and agents read what the
 // editor shows. The error says that the document is not open.
 func (d *Documents) Change(id protocol.VersionedTextDocumentIdentifier,
 	changes []protocol.TextDocumentContentChangeEvent,
@@ -217,8 +218,8 @@ func (d *Documents) Close(u uri.URI) (*Document, error) {
 
 func notOpen(u uri.URI) error { return fmt.Errorf("%s is not open", u) }
 
-// Rename has what belongs to files and folders follow them to their new names, and returns both names of each. The
-// editor opens the documents of the new ones by itself.
+// Rename moves what belongs to files and folders to their new names, and returns both names of each. The editor itself
+// opens the documents of the new names.
 func (d *Documents) Rename(files []protocol.FileRename) []string {
 	defer d.editing()()
 	var paths []string
@@ -231,7 +232,7 @@ func (d *Documents) Rename(files []protocol.FileRename) []string {
 	return paths
 }
 
-// Wait returns when the condition, which is asked after each change of a document, holds, or with ctx's error.
+// Wait returns when the condition holds, which it checks after each change of a document, or with ctx's error.
 func (d *Documents) Wait(ctx context.Context, condition func() bool) error {
 	for {
 		d.mu.RLock()
@@ -248,11 +249,11 @@ func (d *Documents) Wait(ctx context.Context, condition func() bool) error {
 	}
 }
 
-// Followed reports whether everything has followed the newest message about documents.
+// Followed reports whether everything that follows documents has taken in the newest message about them.
 func (d *Documents) Followed() bool { return d.edits.Load()%2 == 0 }
 
-// Read calls do between two messages about documents, so that texts, their versions, the lines of hunks and those of
-// findings fit together. Where a message came meanwhile, it calls do again. No message waits for it.
+// Read calls do between two messages about documents, so that texts, their versions, and the lines of hunks and
+// findings match. If a message arrives while do runs, Read calls do again. Messages never wait for Read.
 func (d *Documents) Read(ctx context.Context, do func()) error {
 	for {
 		edits := d.edits.Load()
@@ -284,13 +285,13 @@ func (d *Documents) URI(path string) uri.URI {
 		return doc.URI
 	}
 	if strings.Contains(path, ":") && !strings.HasPrefix(path, "/") && len(path) > 2 && path[1] != ':' {
-		return uri.URI(path) // a document that is no file, such as untitled:Untitled-1
+		return uri.URI(path) // the path is the URI of a document without a file, such as untitled:Untitled-1
 	}
 	return uri.File(path)
 }
 
-// Path returns the absolute, clean path of a file URI, and the URI itself for any other scheme, or where it names no
-// absolute path.
+// Path returns the absolute, clean path of a file URI. It returns the URI itself for any other scheme, or if the URI
+// has no absolute path.
 func Path(u uri.URI) string {
 	if strings.HasPrefix(string(u), "file:") {
 		if path := u.FsPath(); filepath.IsAbs(path) {
@@ -300,7 +301,7 @@ func Path(u uri.URI) string {
 	return string(u)
 }
 
-// Paths are those of URIs, in their order.
+// Paths are the paths of URIs, in their order.
 func Paths(uris []uri.URI) []string {
 	list := make([]string, 0, len(uris))
 	for _, u := range uris {
@@ -317,12 +318,12 @@ func Paths(uris []uri.URI) []string {
 //	agentls:/proposals/ID.diff    what a proposal would change, and parts of it
 const Scheme = "agentls"
 
-// Virtual is the URI of a document of the server's by its name, such as "answers/r1.md".
+// Virtual is the URI of a document whose text the server has, by its name, such as "answers/r1.md".
 func Virtual(name string) uri.URI {
 	return uri.URI(Scheme + ":/" + (&url.URL{Path: name}).EscapedPath())
 }
 
-// CutBoth takes both ends from a name, where it has them.
+// CutBoth cuts a prefix and a suffix off a name; it reports whether the name has both.
 func CutBoth(name, prefix, suffix string) (string, bool) {
 	rest, ok := strings.CutPrefix(name, prefix)
 	if !ok {

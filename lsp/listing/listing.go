@@ -1,4 +1,4 @@
-// Package listing gives what the engine knows the form in which the custom protocol lists it. Values in, values out.
+// Package listing converts values of the engine into the form in which the custom protocol lists them.
 package listing
 
 import (
@@ -52,7 +52,7 @@ func Runs(runs []history.Run) []methods.RunInfo {
 	return tree
 }
 
-// Usage is what runs have used, by one key or all in all.
+// Usage is what runs have used, for one key or in total.
 func Usage(r store.UsageRow) methods.UsageRow {
 	return methods.UsageRow{
 		Key: r.Key, Runs: r.Runs, Ended: r.Ended, Completed: r.Completed, Turns: r.Turns,
@@ -68,7 +68,7 @@ func Grant(g permission.Grant) methods.Grant {
 	}
 }
 
-// Explanation is which rule decides on a call, and why.
+// Explanation is the rule that decides on a call, with the reason.
 func Explanation(e permission.Explanation) *methods.Explanation {
 	result := &methods.Explanation{Action: methods.RuleAction(e.Action), Reason: e.Reason}
 	if e.Rule != nil {
@@ -84,7 +84,7 @@ func Explanation(e permission.Explanation) *methods.Explanation {
 	return result
 }
 
-// Instructions are files that instruct an agent, then those that do not.
+// Instructions are the files that instruct an agent, followed by those that do not.
 func Instructions(set instruction.Set) []methods.InstructionFile {
 	list := []methods.InstructionFile{}
 	file := func(name, by string) methods.InstructionFile {
@@ -107,7 +107,7 @@ func Instructions(set instruction.Set) []methods.InstructionFile {
 	return list
 }
 
-// MCPServer is an MCP server with its state and, once it is known, what it offers.
+// MCPServer is an MCP server with its state, and with what it offers once that is known.
 func MCPServer(status servers.Status) methods.MCPServer {
 	server := methods.MCPServer{Name: status.Name, Layer: methods.LayerUser, Address: status.Address}
 	if status.Layer == config.LayerProject {
@@ -167,7 +167,7 @@ func Messages(stored []history.Message) []methods.TranscriptMessage {
 	return list
 }
 
-// Models are the models that there are, and which one a run would get, and why.
+// Models are all models, with the one that a run would get, and why.
 func Models(models []provider.Info, resolved provider.Resolved) *methods.ModelList {
 	list := &methods.ModelList{Default: resolved.Name, Reason: resolved.Because}
 	for _, m := range models {

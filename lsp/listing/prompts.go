@@ -21,7 +21,7 @@ func Prompt(p *promptfile.Prompt) methods.PromptInfo {
 	return info
 }
 
-// Expansion is what becomes of a prompt before it is sent.
+// Expansion is the text that a prompt becomes before it is sent.
 func Expansion(x agentcore.Expansion) *methods.Expansion {
 	result := &methods.Expansion{Text: x.Text}
 	if x.Prompt != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
-// announced is what the server has said that it can do, and how far the two have come with each other.
+// announced is what the server has announced, and the state of the conversation's lifecycle.
 type announced struct {
 	*judge
 	phase        phase
@@ -31,7 +31,7 @@ const (
 )
 
 // maySpeak checks that the lifecycle allows a message now (LSP 3.18, "Server lifecycle"). The lock is held, as for all
-// below.
+// methods below.
 func (a *announced) maySpeak(r *jsonrpc2.Request) {
 	switch a.phase {
 	case phaseNew, phaseInitializing:
@@ -115,7 +115,7 @@ func (a *announced) scheme(u string) bool {
 	return slices.Contains(schemes, name)
 }
 
-// registration is one that the server made.
+// registration is a registration by the server.
 type registration struct {
 	method  string
 	options json.RawMessage
@@ -238,7 +238,7 @@ func (a *announced) checkActions(c *call, result json.RawMessage) {
 	}
 	var context codeActionContext
 	if err := json.Unmarshal(lookup(c.params, "context"), &context); err != nil {
-		return // somebody's request by hand
+		return // the scenario sent the request itself
 	}
 	for _, one := range list {
 		what := fmt.Sprintf("%s: %q", method, one.Title)

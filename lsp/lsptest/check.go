@@ -7,7 +7,7 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
-// serverRequests are those that a server may send, each with the client capability that allows it, "" where none is
+// serverRequests are the requests that a server may send, each with the client capability that allows it, "" if none is
 // needed.
 var serverRequests = map[string]string{
 	"workspace/applyEdit":                   "workspace.applyEdit",

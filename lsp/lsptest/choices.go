@@ -21,7 +21,7 @@ func (p *play) holdPrompts(args []string) error {
 	return nil
 }
 
-// choose answers a prompt that is held, or will be: "text" "title", "" to dismiss it.
+// choose answers a prompt that is held, or will be held: "text" "title", "" to dismiss it.
 func (p *play) choose(args []string) error {
 	e := p.editor
 	p.matched = append(p.matched, args[0])
@@ -45,7 +45,7 @@ func (p *play) choose(args []string) error {
 	return nil
 }
 
-// unable has the editor not implement window/showMessageRequest.
+// unable makes the editor not implement window/showMessageRequest.
 func unable(e *Editor, _ []string) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// unsaid is a text that the server has not said.
+// unsaid is a text that the server must not have said.
 type unsaid struct {
 	editor       *Editor
 	method, text string
 	expected     int // how many texts the scenario had expected before
 }
 
-// check looks for the text in what the server has said, but for what later lines expect. The editor's lock is held.
+// check looks for the text in what the server has said, except what later lines expect. The editor's lock is held.
 func (u *unsaid) check(later []string) error {
 	for _, m := range u.editor.messages {
 		if m.Method != u.method || !strings.Contains(m.Text, u.text) {
@@ -26,7 +26,7 @@ func (u *unsaid) check(later []string) error {
 	return nil
 }
 
-// stillUnsaid checks at the end what was not to be said, and the number of edits.
+// stillUnsaid checks at the end the texts that must not be said, and the number of edits.
 func (c *claims) stillUnsaid() []string {
 	var wrong []string
 	for _, u := range c.unsaid {
@@ -44,9 +44,9 @@ func (c *claims) stillUnsaid() []string {
 	return wrong
 }
 
-// claims are what the script has said of the whole conversation.
+// claims are what the script says about the whole conversation.
 type claims struct {
 	matched []string // messages that the script expects
 	unsaid  []*unsaid
-	edits   func() error // checks the number of edits that the last line about it told; nil since something was done
+	edits   func() error // checks the number of edits after the last line about it; nil once something was done since
 }

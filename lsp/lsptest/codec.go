@@ -13,8 +13,8 @@ import (
 // maxBody bounds a message of the server, in bytes.
 const maxBody = 256 << 20
 
-// codec is the framing of LSP's base protocol, strict about what it reads. It tells the editor what a
-// lenient reader would let pass.
+// codec is the framing of LSP's base protocol. It is strict about what it reads: it reports to the editor what a
+// lenient reader would accept.
 type codec struct {
 	fault func(format string, args ...any)
 	trace func(direction string, body []byte)

@@ -31,7 +31,7 @@ type document struct {
 	text    string
 	// history holds the text of each version that the server has been told.
 	history map[int32]string
-	// undo and redo are the texts that the user can go back to, and from there forth again, the next one last.
+	// undo and redo are the texts to which the user can go back, and from there forward again, the next one last.
 	undo, redo []string
 }
 
@@ -127,7 +127,7 @@ func (b *buffers) Edit(path string, start, end int, text string) error {
 	return b.EditAll(path, Replacement{Start: start, End: end, Text: text})
 }
 
-// typed makes a change of the user and tells the server of it.
+// typed makes a change of the user and reports it to the server.
 func (b *buffers) typed(d *document, list []replacement) error {
 	send, err := b.change(d, list, false)
 	if err == nil {
@@ -154,7 +154,7 @@ func (b *buffers) change(d *document, list []replacement, byServer bool) (send f
 	version := d.version
 	var changes []contentChange
 	if b.syncKind() == 2 {
-		// From the last to the first, so that each range counts in the text that the changes before it leave.
+		// Go from the last to the first, since each range refers to the text after the changes before it in the list.
 		for i := len(sorted) - 1; i >= 0; i-- {
 			r := b.encoding.Range(old, sorted[i].start, sorted[i].end)
 			changes = append(changes, contentChange{&r, sorted[i].text})

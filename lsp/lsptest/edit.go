@@ -10,7 +10,7 @@ import (
 	"slices"
 )
 
-// edits are those that the server asks for, and what happens in the editor beside them.
+// edits are the edits that the server requests, and what else happens in the editor at that moment.
 type edits struct {
 	*judge
 	*link
@@ -52,7 +52,7 @@ type workspaceEdit struct {
 	ChangeAnnotations map[string]json.RawMessage `json:"changeAnnotations"`
 }
 
-// partError is the failure of one part of an edit, after those before it were made.
+// partError is the failure of one part of an edit whose earlier parts were made.
 type partError struct {
 	index int
 	err   error
@@ -104,7 +104,7 @@ func (x *edits) applyEdit(raw json.RawMessage, what string) (send func(), err er
 	for _, step := range steps {
 		send, err := step.do()
 		if err != nil {
-			// What was made before stays: no profile is transactional beyond texts.
+			// The parts that were made stay: no profile takes back anything but texts.
 			return inTurn(sends), &partError{step.index, err}
 		}
 		sends = append(sends, send)
@@ -112,7 +112,7 @@ func (x *edits) applyEdit(raw json.RawMessage, what string) (send func(), err er
 	return inTurn(sends), nil
 }
 
-// inTurn does one thing behind the other.
+// inTurn returns a function that calls all functions in order.
 func inTurn(all []func()) func() {
 	return func() {
 		for _, do := range all {
@@ -434,8 +434,8 @@ type Reaction struct {
 	// After returns what an extension changes in each document of the edit, given its text, right behind the edit and
 	// in a didChange of its own. It runs under the editor's lock.
 	After func(text string) []Replacement
-	// Hold keeps the didChange of the edit back, behind the answer, until the editor tells the server of something else
-	// about documents, or until Release.
+	// Hold delays the didChange of the edit until after the answer: until the editor sends something else about
+	// documents, or until Release.
 	Hold bool
 }
 

@@ -82,7 +82,7 @@ func NewEditor(stream io.ReadWriteCloser, o EditorOptions) *Editor {
 	return e
 }
 
-// calls hears of a request before it is sent.
+// calls notes a request before it is sent.
 func (e *Editor) calls(c *call) {
 	if c.subscribes() {
 		e.subscribed = true // consent to agent/event
@@ -96,7 +96,7 @@ type incoming struct{ e *Editor }
 // Handle implements jsonrpc2.Handler.
 func (in incoming) Handle(_ context.Context, _ *jsonrpc2.Conn, r *jsonrpc2.Request) { in.e.receive(r) }
 
-// complaints makes faults of what the connection would only log.
+// complaints turns what the connection would only log into faults.
 type complaints struct{ e *Editor }
 
 // Printf implements jsonrpc2.Logger.

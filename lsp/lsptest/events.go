@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// feed is what the server tells without being asked, and says that there is anew.
+// feed is what the server reports without being asked, such as events and refreshes.
 type feed struct {
 	*judge
 	notifications []Notification

@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// lend takes a loan: METHOD "expression" {…}. Each is used once, the first that fits.
+// lend takes something that the editor lends: METHOD "expression" {…}. Each loan is used once; the first that matches
+// is used.
 func lend(e *Editor, args []string) error {
 	expression, err := regexp.Compile(args[1])
 	if err != nil {

@@ -121,7 +121,7 @@ func (p *play) begin() error {
 	return p.editor.Initialize(p.ctx)
 }
 
-// crash ends the server without a word; the editor keeps its documents for the restart.
+// crash kills the server; the editor keeps its documents for the restart.
 func (p *play) crash() error {
 	if p.editor == nil {
 		return errors.New("no server is running")
@@ -130,7 +130,7 @@ func (p *play) crash() error {
 	if err := p.editor.Close(); err != nil {
 		return err
 	}
-	// The exit of a killed server says nothing.
+	// The exit code of a killed server means nothing.
 	_, _ = p.server.Wait()
 	return nil
 }
@@ -229,7 +229,7 @@ func (p *play) finish() {
 	}
 }
 
-// vows are requests that the script has begun and not awaited.
+// vows are the requests that the script has begun and not awaited.
 func (q *requests) vows() []string {
 	var list []string
 	for name := range q.begun {

@@ -14,10 +14,10 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// update rewrites what the scenarios want with what they got.
+// update replaces what the scenarios expect by what they got.
 var update = flag.Bool("update", false, "rewrite the want/ sections of the scenarios")
 
-// watchdog ends a scenario that hangs. It is no expectation: nothing that works comes near to it.
+// watchdog ends a scenario that hangs. It is no expectation: a working scenario never takes nearly as long.
 var watchdog = flag.Duration("watchdog", 3*time.Minute, "end a scenario that hangs after so long")
 
 // Scenario is a parsed scenario file. README.md in this folder describes the format.

@@ -1,5 +1,5 @@
-// Package menu has the entries of the editor's menu of code actions, whoever offers them, and gives them the form that
-// the editor takes.
+// Package menu has the entries of the editor's menu of code actions, and gives them the form that the editor takes.
+// Other packages offer these entries.
 package menu
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/agentls/agentls/lsp/client"
 )
 
-// The kinds of our code actions. What launches an agent has kinds of its own, below KindAgent, so that
-// no editor runs it by itself on save as it may do with "source" actions.
+// The kinds of our code actions. An action that starts an agent has a kind below KindAgent, so that no editor runs it
+// by itself on save, as editors may do with kinds below "source".
 const (
 	KindAgent        protocol.CodeActionKind = "agentls"
 	KindReview                               = KindAgent + ".review"
@@ -27,8 +27,8 @@ const (
 	KindProposal                             = KindAgent + ".proposal"
 	KindStop                                 = KindAgent + ".stop"
 	KindConversation                         = KindAgent + ".conversation"
-	// KindUndo is that of the actions which take accepted edits back. They are in the menu of the lines that they are
-	// about, and no quick fixes, so that accepted lines have no light bulb for ever.
+	// KindUndo is the kind of the actions that take accepted edits back. They are in the menu at the lines of these
+	// edits. They are no quick fixes, since accepted lines would then have a light bulb for ever.
 	KindUndo = KindAgent + ".undo"
 )
 
@@ -41,21 +41,21 @@ type Action struct {
 	Argument   any
 	Diagnostic *protocol.Diagnostic
 	Preferred  bool
-	// Hunks are those that the action accepts. A client that cannot be sent edits gets them inside the
+	// Hunks are the hunks that the action accepts. A client to which the server cannot send edits gets them inside the
 	// action.
 	Hunks []event.HunkID
-	// Edit is done instead of a command.
+	// Edit is done in place of a command.
 	Edit *protocol.WorkspaceEdit
-	// Near says that the action belongs to the very lines. All others are offered only to a user who asks for the menu:
-	// an editor asks by itself at every move of the cursor, and shows a light bulb at the line where anything is
-	// offered.
+	// Near says that the action belongs to exactly these lines. All other actions are offered only when the user asks
+	// for the menu: an editor asks by itself each time the cursor moves, and shows a light bulb at the line if anything
+	// is offered.
 	Near bool
-	// Disabled says why the action cannot be chosen now; empty where it can. It is shown only by clients that show such
-	// actions.
+	// Disabled says why the action cannot be chosen now; it is empty if the action can be chosen. Only some clients
+	// show such actions.
 	Disabled string
 }
 
-// Nearby marks actions as those of the very lines.
+// Nearby marks actions as belonging to exactly these lines.
 func Nearby(list []Action) []Action {
 	for i := range list {
 		list[i].Near = true
@@ -63,8 +63,8 @@ func Nearby(list []Action) []Action {
 	return list
 }
 
-// Shown are the actions that the client has asked for, in the form that it takes. edit is the edit that accepts hunks,
-// nil where they cannot be accepted that way.
+// Shown are the actions that the client asked for, in the form that it takes. edit is the edit that accepts hunks, nil
+// if they cannot be accepted by an edit.
 func Shown(list []Action, asked protocol.CodeActionContext, c *client.Client,
 	edit func([]event.HunkID) *protocol.WorkspaceEdit,
 ) ([]protocol.CommandOrCodeAction, error) {
@@ -98,7 +98,7 @@ func wanted(kind protocol.CodeActionKind, only []protocol.CodeActionKind) bool {
 	return false
 }
 
-// shown gives an action the form that the client takes; nil for one that it cannot carry out.
+// shown gives an action the form that the client takes; it is nil if the client cannot carry the action out.
 func (a Action) shown(c *client.Client,
 	edit func([]event.HunkID) *protocol.WorkspaceEdit,
 ) (protocol.CommandOrCodeAction, error) {
@@ -121,7 +121,7 @@ func (a Action) shown(c *client.Client,
 	}
 	if !c.TakesCodeActions() {
 		if inside {
-			return nil, nil // an edit reaches such a client in no way
+			return nil, nil // the server cannot send this client an edit
 		}
 		return &shown.Command, nil
 	}

@@ -12,10 +12,10 @@ func JSON(text string) *Outline {
 	return o
 }
 
-// json reads a text. Its methods take an offset and return the one behind what they have read.
+// json reads a text. Its methods take an offset and return the offset behind what they have read.
 type json struct{ *Outline }
 
-// deepest bounds brackets in brackets.
+// deepest bounds the depth of nested brackets.
 const deepest = 64
 
 // space skips space and comments.
@@ -72,14 +72,14 @@ func (j json) object(pos int, path []string, depth int) int {
 	j.region(Key, pos, pos, path, number)
 	for pos = j.space(pos); pos < len(j.Text) && j.Text[pos] != '}'; pos = j.space(pos) {
 		if j.Text[pos] != '"' {
-			pos++ // a comma, or something that is no key yet
+			pos++ // a comma, or text that is no key yet
 			continue
 		}
 		start := pos
 		pos = j.quoted(pos)
 		name := j.unquoted(Span{start, pos})
 		if name.Start == start {
-			name.Start++ // not closed yet
+			name.Start++ // a quote without its end
 		}
 		j.region(Key, start, pos, path, number)
 		colon := j.space(pos)
@@ -101,7 +101,7 @@ func (j json) object(pos int, path []string, depth int) int {
 func (j json) list(pos int, path []string, depth int) int {
 	for pos = j.space(pos); pos < len(j.Text) && j.Text[pos] != ']'; pos = j.space(pos) {
 		if j.Text[pos] == '}' {
-			return pos // of an object around, since this list is not closed yet
+			return pos // the bracket closes an outer object, since this list is not closed yet
 		}
 		inner := path
 		if j.Text[pos] == '{' {

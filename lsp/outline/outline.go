@@ -1,6 +1,6 @@
-// Package outline finds keys and values in the texts that people write definitions and settings in: Markdown with YAML
-// frontmatter, TOML and JSON. It checks nothing and never gives up, so that an editor can complete and explain what is
-// not valid yet; whether a text is right is for the parsers to say.
+// Package outline finds keys and values in the texts in which people write definitions and settings: Markdown with YAML
+// frontmatter, TOML and JSON. It checks nothing and accepts every text, so that an editor can complete and explain a
+// text that is not valid yet; the parsers say whether a text is valid.
 package outline
 
 import (
@@ -14,14 +14,15 @@ type Span struct{ Start, End int }
 // In returns the part of the text.
 func (s Span) In(text string) string { return text[s.Start:s.End] }
 
-// Has reports whether an offset is in the span or at its end, where a cursor is that has just typed it.
+// Has reports whether an offset is in the span or at its end, where the cursor stands behind a word that was just
+// typed.
 func (s Span) Has(offset int) bool { return s.Start <= offset && offset <= s.End }
 
 // Kind says what may stand at a place.
 type Kind int
 
 const (
-	// Nothing of interest: a comment, punctuation.
+	// Nothing is a place where nothing of interest can stand: in a comment or at punctuation.
 	Nothing Kind = iota
 	// Key is the name of a key.
 	Key
@@ -29,7 +30,7 @@ const (
 	Value
 	// Header is the name of a table in TOML.
 	Header
-	// Text is the value of a key, of several lines.
+	// Text is a value of several lines.
 	Text
 	// Body is the text below a frontmatter.
 	Body
@@ -37,13 +38,14 @@ const (
 
 // Node is a key with its value.
 type Node struct {
-	// Path are the keys from the top, this one last. "[]" behind a key says that the next is in an element of its list.
+	// Path is the keys from the top, with this one as the last. "[]" behind a key says that the next key is in an
+	// element of its list.
 	Path []string
-	// Name is where the key stands, without quotes; Value is the whole value, without space around it.
+	// Name is the key's text, without quotes; Value is the whole value, without space around it.
 	Name, Value Span
-	// Table tells the tables apart: nodes of one table have the same number.
+	// Table is the number of the key's table: nodes of one table have the same number.
 	Table int
-	// Header says that this is the head of a table in TOML, which reaches to the end of Value.
+	// Header says that the node is the head of a table in TOML. The table ends where Value ends.
 	Header bool
 }
 
@@ -59,7 +61,7 @@ type Outline struct {
 	tables  int
 }
 
-// region is a part of the text in which a cursor is at a place of one kind. A later one counts for more.
+// region is a part of the text in which all places are of one kind. Where regions overlap, the later one counts.
 type region struct {
 	Span
 	kind  Kind
@@ -67,20 +69,19 @@ type region struct {
 	table int
 }
 
-// Place is what a cursor is at.
+// Place is what the cursor stands at.
 type Place struct {
 	Kind Kind
-	// Path is that of the table for a Key, that of the key for a Value or a Text, and that of the table above for a
-	// Header.
+	// Path is the path of the table for a Key, of the key for a Value or a Text, and of the table above for a Header.
 	Path []string
-	// Word is the word around the cursor, empty where there is none; Quoted says that a quote stands before it.
+	// Word is the word around the cursor, empty if there is none; Quoted says that a quote precedes the word.
 	Word   Span
 	Quoted bool
-	// Taken are the keys that the table has already, but for one at the cursor.
+	// Taken are the keys that the table has already, without the key at the cursor.
 	Taken []string
 }
 
-// At returns what a cursor at the offset is at.
+// At returns the place at an offset.
 func (o *Outline) At(offset int) Place {
 	for _, r := range slices.Backward(o.regions) {
 		if !r.Has(offset) {
@@ -121,10 +122,10 @@ func (o *Outline) region(kind Kind, start, end int, path []string, table int) {
 	o.regions = append(o.regions, region{Span{start, max(start, end)}, kind, path, table})
 }
 
-// table makes the number of another table.
+// table returns the number for a new table.
 func (o *Outline) table() int { o.tables++; return o.tables }
 
-// below is the path of a key in a table; element that of the elements of a key's list.
+// below is the path of a key in a table; element is the path of the elements of a key's list.
 func below(path []string, keys ...string) []string { return slices.Concat(path, keys) }
 
 func element(path []string) []string {
@@ -136,7 +137,7 @@ func element(path []string) []string {
 	return list
 }
 
-// trim narrows a span to what is not space.
+// trim narrows a span to its text without space around it.
 func (o *Outline) trim(s Span) Span {
 	for s.Start < s.End && strings.IndexByte(" \t\r\n", o.Text[s.Start]) >= 0 {
 		s.Start++
@@ -147,7 +148,7 @@ func (o *Outline) trim(s Span) Span {
 	return s
 }
 
-// unquoted narrows a span to what is in its quotes.
+// unquoted narrows a span to the text between its quotes.
 func (o *Outline) unquoted(s Span) Span {
 	if s.End-s.Start >= 2 && strings.IndexByte(`"'`, o.Text[s.Start]) >= 0 && o.Text[s.End-1] == o.Text[s.Start] {
 		return Span{s.Start + 1, s.End - 1}

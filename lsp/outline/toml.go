@@ -21,17 +21,17 @@ func TOML(text string) *Outline {
 	return o
 }
 
-// toml reads a text from the top.
+// toml reads a text from its beginning.
 type toml struct {
 	*Outline
-	path   []string // of the table that the next key is in
+	path   []string // the table to which the next key belongs
 	number int
-	open   int             // index of the table's head in Nodes, plus one
+	open   int             // the index of the table's head in Nodes, plus one
 	arrays map[string]bool // the paths that are lists of tables
-	depth  int             // brackets around what is read
+	depth  int             // how many brackets are open around the value
 }
 
-// line reads what begins on a line, and returns the start of the line behind it.
+// line reads what begins on a line, and returns the start of the next line.
 func (t *toml) line(start int) int {
 	end, next := t.Outline.line(start)
 	content := t.trim(Span{start, end})
@@ -111,7 +111,7 @@ func (t *toml) keys(s Span) []string {
 	return keys
 }
 
-// pair reads key = value, the key on the line that ends at end. Without a "=" the whole line is a key.
+// pair reads key = value, where the key's line ends at end. A line without "=" is read as a key.
 func (t *toml) pair(start, end int, table []string, number int) (pos int, ok bool) {
 	equals := strings.IndexAny(t.Text[start:end], "=,}")
 	if equals < 0 || t.Text[start+equals] != '=' {
@@ -138,7 +138,7 @@ func (t *toml) pair(start, end int, table []string, number int) (pos int, ok boo
 	return pos, true
 }
 
-// begins is a line that cannot be a part of a list: somebody has not closed it yet.
+// begins matches a line that cannot continue a list: then the list is not closed yet.
 var begins = lazyregexp.New(`^[ \t]*([\w.-]+[ \t]*=|\[\[?[ \t]*[A-Za-z_][\w. -]*\][ \t\]]*\r?(\n|$))`)
 
 // value reads a value and returns where it ends.
@@ -165,7 +165,7 @@ func (t *toml) value(pos int, path []string) int {
 	return pos
 }
 
-// quoted returns the end of a string; a string of one line ends with its line.
+// quoted returns the end of a string; a string of one line ends with its line even without a quote.
 func (t *toml) quoted(pos int, path []string) int {
 	quote := t.Text[pos]
 	if long := strings.Repeat(string(quote), 3); strings.HasPrefix(t.Text[pos:], long) {
@@ -214,7 +214,7 @@ func (t *toml) list(pos int, path []string) int {
 	return pos
 }
 
-// inline reads the pairs of a table in braces.
+// inline reads the pairs of an inline table.
 func (t *toml) inline(pos int, path []string) int {
 	number := t.table()
 	from := pos

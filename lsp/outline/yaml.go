@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Markdown outlines a text with YAML frontmatter (between two lines of "---", YAML 1.2). A frontmatter that is not
-// ended yet reaches to the end.
+// Markdown outlines a text with YAML frontmatter (between two lines of "---", YAML 1.2). A frontmatter without its
+// second line reaches to the end of the text.
 func Markdown(text string) *Outline {
 	o := &Outline{Text: text, BodyStart: -1}
 	start := len(text) - len(strings.TrimPrefix(text, "\uFEFF"))
@@ -27,31 +27,31 @@ func Markdown(text string) *Outline {
 		y.line(at, end)
 	}
 	if strings.HasSuffix(text, "\n") {
-		y.line(len(text), len(text)) // the cursor's own line
+		y.line(len(text), len(text)) // the last line is empty, and the cursor may stand there
 	}
 	return o
 }
 
-// yaml reads the lines of a frontmatter. Its levels are the keys that the next line may be below.
+// yaml reads the lines of a frontmatter. Its levels are the keys under which the next line may belong.
 type yaml struct {
 	*Outline
 	levels []level
-	block  int      // the indentation of a key whose text follows on further lines, -1 for none
-	text   []string // its path
-	flow   []string // the path of a list in brackets that goes on
+	block  int      // the indentation of a key whose value is a text on further lines, -1 for none
+	text   []string // the path of that key
+	flow   []string // the path of a list in brackets that continues on the next line
 }
 
 type level struct {
 	indent int
 	path   []string
-	table  int  // of what is below
-	item   bool // an element of a list, not a key
+	table  int  // the number of the table below the key
+	item   bool // the level is an element of a list, not a key
 }
 
 func (y *yaml) line(start, end int) {
 	content := y.trim(Span{start, end})
 	if content.Start == content.End {
-		content = Span{end, end} // a blank line, by the column of its end
+		content = Span{end, end} // a blank line, whose indentation is the column of its end
 	}
 	indent := content.Start - start
 	blank := content.Start == content.End
@@ -108,8 +108,8 @@ func (y *yaml) line(start, end int) {
 	}
 }
 
-// above returns the level that something at the indentation is below: the root where there is none. What is a list's
-// element may be indented as little as the list's key.
+// above returns the level under which text with this indentation belongs: the root if there is no other. An element of
+// a list may be indented as little as the list's key.
 func (y *yaml) above(indent int, item bool) level {
 	for _, l := range slices.Backward(y.levels) {
 		if l.indent < indent || item && l.indent == indent && !l.item {
@@ -119,7 +119,7 @@ func (y *yaml) above(indent int, item bool) level {
 	return level{indent: -1}
 }
 
-// pop drops the levels that something at the indentation ends, and returns the one that it is below.
+// pop drops the levels that end at text with this indentation, and returns the level under which the text belongs.
 func (y *yaml) pop(indent int, item bool) level {
 	top := y.above(indent, item)
 	for len(y.levels) > 0 {

@@ -1,5 +1,5 @@
-// Package position converts places in a text between the bytes that agentls counts in and the units that an editor
-// counts in. Whatever an editor says of a document, or is told of one, goes through an [Encoding].
+// Package position converts places in a text between the bytes in which agentls counts and the units in which an editor
+// counts. Every place that an editor sends or receives is converted by an [Encoding].
 package position
 
 import (
@@ -14,8 +14,8 @@ import (
 // Encoding is the negotiated position encoding (LSP 3.18, "Position"): the unit of a character offset.
 type Encoding protocol.PositionEncodingKind
 
-// Negotiate picks the encoding: UTF-8, the one that costs nothing here, if it is offered, else the
-// client's first that we know; UTF-16 where nothing was offered.
+// Negotiate picks the encoding: UTF-8, which needs no conversion, if the client offers it, else the first of the
+// client's encodings that we know; UTF-16 if the client offers none.
 func Negotiate(offered []protocol.PositionEncodingKind) Encoding {
 	best := protocol.PositionEncodingKindUTF16
 	for i := len(offered) - 1; i >= 0; i-- {
@@ -43,8 +43,8 @@ func (e Encoding) units(r rune, size int) int {
 	return 1
 }
 
-// column returns the byte column of a character offset in a line without its ending. An offset beyond
-// the line is its end, as LSP says; one inside a character is the character's start.
+// column returns the byte column of a character offset in a line without its ending. An offset behind the line's end
+// counts as the end, as LSP says; an offset inside a character counts as the character's start.
 func (e Encoding) column(line string, character uint32) int {
 	if protocol.PositionEncodingKind(e) == protocol.PositionEncodingKindUTF8 {
 		at := min(int(character), len(line))
@@ -68,7 +68,7 @@ func (e Encoding) column(line string, character uint32) int {
 func (e Encoding) character(line string, column int) uint32 {
 	column = min(max(column, 0), len(line))
 	for column > 0 && column < len(line) && !utf8.RuneStart(line[column]) {
-		column-- // a model may count wrongly
+		column-- // models may count wrongly
 	}
 	if protocol.PositionEncodingKind(e) == protocol.PositionEncodingKindUTF8 {
 		return uint32(column)
@@ -117,8 +117,8 @@ func (e Encoding) Span(x *workspace.Index, s event.Span) protocol.Range {
 	return protocol.Range{Start: at(s.StartLine, s.StartColumn), End: at(s.EndLine, s.EndColumn)}
 }
 
-// Lines returns the range of whole lines, the end exclusive; it ends inside the last line, so that an
-// editor underlines these lines and not the next.
+// Lines returns the range of whole lines, the end exclusive. The range ends at the end of the last line's text, so that
+// an editor does not underline the next line, too.
 func (e Encoding) Lines(x *workspace.Index, start, end int) protocol.Range {
 	if end <= start {
 		p := e.At(x, x.Start(start))
@@ -160,5 +160,5 @@ func Touched(r protocol.Range) (first, last int) {
 	return first, max(first, last)
 }
 
-// Overlap reports whether two groups of lines, all bounds inclusive, have one in common.
+// Overlap reports whether two groups of lines have a line in common; all bounds are inclusive.
 func Overlap(start, end, first, last int) bool { return start <= last && first <= end }

@@ -8,13 +8,13 @@ import (
 	"go.lsp.dev/protocol"
 )
 
-// codec encodes and decodes params and results with the protocol package, whose union types need it.
+// codec encodes and decodes params and results by the protocol package, since union types need its methods.
 type codec struct{}
 
 var _ jsonrpc2.Codec = codec{}
 
-// Marshal implements jsonrpc2.Codec. A nil pointer, map, or raw message is null, a nil slice whatever the
-// protocol package makes of it.
+// Marshal implements jsonrpc2.Codec. A nil pointer, map, or raw message becomes null; the protocol package decides on a
+// nil slice.
 func (codec) Marshal(v any) ([]byte, error) {
 	if raw, ok := v.(jsonrpc2.RawMessage); ok && raw != nil {
 		return raw, nil
@@ -35,8 +35,8 @@ func (codec) Unmarshal(data []byte, v any) error {
 	return protocol.Unmarshal(data, v)
 }
 
-// Decode decodes a message's params into v, a pointer. Absent params count as an empty object. The error is one for
-// InvalidParams, already wrapped in it. What it decodes does not alias params.
+// Decode decodes a message's params into v, a pointer. Absent params count as an empty object. The error is already
+// wrapped by InvalidParams. What it decodes does not alias params.
 func Decode(params jsonrpc2.RawMessage, v any) error {
 	if len(params) == 0 {
 		params = jsonrpc2.RawMessage("{}")

@@ -31,9 +31,9 @@ var (
 // errCancelled is the cause of a request's context that the client cancelled.
 var errCancelled = errors.New("cancelled by the client")
 
-// Dispatch is what a server does with the messages that pass the guard and the lifecycle. params are nil when the
-// message has none, otherwise a JSON object or array; see Decode. A panic in any of them is recovered, logged,
-// and for a request answered with an internal error.
+// Dispatch is what a server does with the messages that pass the guard and the lifecycle. params are nil if the message
+// has none, otherwise a JSON object or array; see Decode. A panic in any of the functions is recovered and logged, and
+// a request is then answered with an internal error.
 type Dispatch struct {
 	// Request works on a request and returns its result, or an error (see Error for its code). Each runs on a goroutine
 	// of its own, and ctx ends when the client cancels it or the connection ends; params may be kept.
@@ -72,17 +72,17 @@ type Conn struct {
 	inline   context.Context // root, marked as in use on the reading goroutine
 
 	life lifecycle
-	// sending is held for reading from the lifecycle's leave to send a message until it is written.
+	// sending is held for reading from the moment when the lifecycle allows a message until it is written.
 	sending  sync.RWMutex
 	inFlight inFlight
 	handlers tally // requests being worked on
 	parent   chan waitFunc
 
 	started   atomic.Bool
-	base      context.Context // ends when the connection begins to end; parent of calls
+	base      context.Context // ends when the connection begins to end; the parent of calls
 	endBase   context.CancelFunc
 	endOnce   sync.Once
-	endErr    error         // why it ends; written before base is cancelled
+	endErr    error         // why the connection ends; written before base is cancelled
 	drained   chan struct{} // closed when the last answers are written
 	watchDead bool
 }
@@ -134,7 +134,7 @@ func (c *Conn) Run(ctx context.Context, d Dispatch) (exitCode int, err error) {
 	return c.life.exitCode(), c.endErr
 }
 
-// end begins the end of the connection, the first time it is called. A nil err is a proper end.
+// end begins the end of the connection; only the first call counts. A nil err stands for a proper end.
 func (c *Conn) end(err error) {
 	c.endOnce.Do(func() {
 		c.endErr = err
@@ -148,11 +148,11 @@ func (c *Conn) tearDown(stopHandlers context.CancelFunc) {
 	grace, cancel := context.WithTimeout(context.Background(), c.grace)
 	defer cancel()
 	c.stream.drain(grace)
-	// Shutdown alone was let run up to here.
+	// Until here, only shutdown was not cancelled.
 	c.inFlight.cancelAll()
 	close(c.drained)
 	if err := c.stream.Close(); err != nil {
-		// The client is gone or going; what it was sent cannot be helped any more.
+		// The client is gone or about to go, so that nothing can be done about messages that it may have missed.
 		c.log.Debug("closing the stream", "error", err)
 	}
 	select {
@@ -169,7 +169,7 @@ func (c *Conn) tearDown(stopHandlers context.CancelFunc) {
 }
 
 // lookForParent looks for the process that initialize names, which watchParent then watches. It is called before
-// initialize is answered: a client that dies behind the answer has been there.
+// initialize is answered, so that it finds a client that dies right after the answer.
 func (c *Conn) lookForParent(pid int) {
 	wait, err := openParent(pid)
 	if err != nil {
@@ -190,8 +190,8 @@ func (c *Conn) watchParent() {
 	}
 }
 
-// guarded is the Stream as the JSON-RPC connection sees it. It holds back the end of the input until the last answers
-// are written, because the connection writes nothing after it.
+// guarded is the Stream as the JSON-RPC connection sees it. It holds the end of the input back until the last answers
+// are written, because the connection writes nothing after the end.
 type guarded struct {
 	*Stream
 	c *Conn
@@ -222,11 +222,11 @@ func (g guarded) Write(ctx context.Context, msg jsonrpc2.Message) (int64, error)
 	return n, err
 }
 
-// Call sends a request and waits for its result, which it decodes into result; nil discards it. When ctx ends first,
-// the client is sent $/cancelRequest and the error wraps ctx's. An error answer is a *jsonrpc2.Error, wrapped. The
-// error wraps ErrNotReady when the lifecycle forbids the call, and ErrClosed when the connection ends. Call must not be
-// used where it would keep the answer from being read: it refuses the contexts of Dispatch.Notification and of
-// initialize.
+// Call sends a request and waits for its result, which it decodes into result; if result is nil, it discards it. When
+// ctx ends first, the client is sent $/cancelRequest and the error wraps ctx's. An answer with an error becomes a
+// *jsonrpc2.Error, wrapped. The error wraps ErrNotReady when the lifecycle forbids the call, and ErrClosed when the
+// connection ends. Call must not run on the reading goroutine, since nobody would read the answer: it refuses the
+// contexts of Dispatch.Notification and of initialize.
 func (c *Conn) Call(ctx context.Context, method string, params, result any) error {
 	if ctx.Value(inlineKey{}) != nil {
 		return fmt.Errorf(
@@ -262,21 +262,21 @@ func (c *Conn) Call(ctx context.Context, method string, params, result any) erro
 	return fmt.Errorf("%s: %w", method, err)
 }
 
-// cancelParams are CancelParams of LSP 3.18. The id of a call of ours is always a number.
+// cancelParams are CancelParams of LSP 3.18. The id is always a number, since all our calls have numbers.
 type cancelParams struct {
 	ID int64 `json:"id"`
 }
 
-// cancelCall tells the client that nobody waits for call id any more.
+// cancelCall tells the client that nobody waits for the answer to a call any more.
 func (c *Conn) cancelCall(method string, id jsonrpc2.ID) {
 	n, ok := id.Number()
 	if !ok {
-		return // it was never sent
+		return // the request was never sent
 	}
 	c.sending.RLock()
 	defer c.sending.RUnlock()
 	if c.life.outgoing(methodCancel, false) != nil {
-		return // after shutdown nothing is waited for any more
+		return // after shutdown, a client need not answer anything
 	}
 	if err := c.rpc.Notify(c.base, methodCancel, cancelParams{ID: n}); err != nil {
 		c.log.Debug("cancelling a call", "method", method, "error", err)
@@ -306,21 +306,21 @@ func (c *Conn) Notify(ctx context.Context, method string, params any) error {
 // Done is closed when the connection begins to end.
 func (c *Conn) Done() <-chan struct{} { return c.base.Done() }
 
-// writtenKey is for what a Call has done when its request is written, long before it is answered.
+// writtenKey is the key of the function that a Call runs when its request is written, long before the answer.
 type writtenKey struct{}
 
-// shutdownDone notes that shutdown was worked on, and returns when everything is written that was let pass before;
-// nothing but answers may follow.
+// shutdownDone notes that shutdown was worked on. It returns when all messages that the lifecycle allowed before are
+// written; only answers may follow.
 func (c *Conn) shutdownDone() {
 	c.life.shutdownDone()
-	c.sending.Lock() // whoever was let pass holds it
+	c.sending.Lock() // waits for the messages that were allowed, which hold it for reading
 	defer c.sending.Unlock()
 }
 
-// inlineKey marks contexts of the reading goroutine.
+// inlineKey marks the contexts in use on the reading goroutine.
 type inlineKey struct{}
 
-// Detach returns ctx for a goroutine that a notification or initialize starts, which may use Call.
+// Detach returns ctx without this mark, for a goroutine that a notification or initialize starts. It may use Call.
 func Detach(ctx context.Context) context.Context {
 	if ctx.Value(inlineKey{}) == nil {
 		return ctx

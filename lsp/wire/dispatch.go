@@ -24,7 +24,7 @@ type pending struct {
 	cancel context.CancelCauseFunc
 }
 
-// add takes a request in, unless one with its id is there.
+// add adds a request, unless there is one with its id.
 func (f *inFlight) add(id jsonrpc2.ID, p pending) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -44,7 +44,7 @@ func (f *inFlight) remove(id jsonrpc2.ID) {
 	delete(f.byID, id)
 }
 
-// cancel cancels one request for the client. An id that is not there was answered already, or never sent.
+// cancel cancels one request for the client. If there is none with this id, it was answered already, or never sent.
 func (f *inFlight) cancel(id jsonrpc2.ID) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -82,7 +82,7 @@ func (c *Conn) handle(ctx context.Context, req *jsonrpc2.Request) (any, error) {
 	}
 	result, err := c.request(ctx, req)
 	if err != nil {
-		return nil, err // never a typed nil
+		return nil, err // a nil *Error must not become an error that is not nil
 	}
 	return result, nil
 }
@@ -104,11 +104,12 @@ func (c *Conn) notification(method string, params jsonrpc2.RawMessage) {
 		return
 	}
 	if err := c.recovered(method, func() { c.dispatch.Notification(c.inline, method, params) }); err != nil {
-		return // logged with its stack; there is nobody to answer to
+		return // the panic was logged, and a notification has no answer
 	}
 }
 
-// cancelRequest works on $/cancelRequest. What names no request is ignored, as the protocol has no answer for it.
+// cancelRequest works on $/cancelRequest. It ignores params that name no request, as the protocol has no answer for
+// them.
 func (c *Conn) cancelRequest(params jsonrpc2.RawMessage) {
 	var cancel struct {
 		ID json.RawMessage `json:"id"`
@@ -122,7 +123,8 @@ func (c *Conn) cancelRequest(params jsonrpc2.RawMessage) {
 	}
 }
 
-// request works on one request. It begins on the reading goroutine and, but for initialize, releases it half-way.
+// request works on one request. It begins on the reading goroutine, and releases it half-way unless the request is
+// initialize.
 func (c *Conn) request(released context.Context, req *jsonrpc2.Request) (jsonrpc2.RawMessage, error) {
 	id, method := req.ID(), req.Method()
 	parent := c.root
@@ -130,10 +132,10 @@ func (c *Conn) request(released context.Context, req *jsonrpc2.Request) (jsonrpc
 	case methodInitialize:
 		parent = c.inline
 	case methodShutdown:
-		// An exit right behind it cancels every request but this one, which has the whole grace to finish.
+		// An exit right behind shutdown cancels all other requests; shutdown itself has the whole grace to finish.
 		parent = context.WithoutCancel(c.root)
 	}
-	// Not made from released, which is recycled by its owner.
+	// The context is not made from released, since released is reused by its owner.
 	ctx, cancel := context.WithCancelCause(parent)
 	defer cancel(nil)
 	if !c.inFlight.add(id, pending{method, cancel}) {
@@ -141,7 +143,7 @@ func (c *Conn) request(released context.Context, req *jsonrpc2.Request) (jsonrpc
 			fmt.Sprint(id))))
 	}
 	c.handlers.add(1)
-	// The client may use the id again once it has the answer, so it goes before the answer is written.
+	// The client may use the id again once it has the answer, so the id is removed before the answer is written.
 	defer c.handlers.add(-1)
 	defer c.inFlight.remove(id)
 	if err := c.life.request(method); err != nil {
@@ -162,7 +164,7 @@ func (c *Conn) request(released context.Context, req *jsonrpc2.Request) (jsonrpc
 	}
 	behind := &following{}
 	requestCtx = context.WithValue(requestCtx, followingKey{}, behind)
-	raw, err := c.work(requestCtx, method, req.Params()) // owned since Async
+	raw, err := c.work(requestCtx, method, req.Params()) // the params belong to the request since Async
 	if err != nil {
 		if errors.Is(err, context.Canceled) && context.Cause(ctx) == errCancelled {
 			err = RequestCancelled()
@@ -173,7 +175,7 @@ func (c *Conn) request(released context.Context, req *jsonrpc2.Request) (jsonrpc
 	return raw, nil
 }
 
-// initialize works on an initialize that the lifecycle has let pass, on the reading goroutine.
+// initialize works on an initialize that the lifecycle has allowed, on the reading goroutine.
 func (c *Conn) initialize(ctx context.Context, params jsonrpc2.RawMessage) (raw jsonrpc2.RawMessage, err error) {
 	ok := false
 	defer func() { c.life.initializeDone(ok) }()

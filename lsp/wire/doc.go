@@ -1,5 +1,5 @@
-// Package wire carries the base protocol of a language server: message framing with a guard in front, the connection,
-// the order in which messages take effect, cancellation and the lifecycle from initialize to exit.
+// Package wire carries the base protocol of a language server: message framing, the guard that keeps malformed messages
+// out, the connection, the order in which messages take effect, cancellation and the lifecycle from initialize to exit.
 //
 // It knows JSON-RPC 2.0 and the "Base Protocol" and "Server lifecycle" sections of the Language Server Protocol 3.18,
 // and nothing of features: a server hands it a [Dispatch] and gets methods with raw params.

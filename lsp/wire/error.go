@@ -15,18 +15,18 @@ import (
 // CodeRequestFailed is LSP's code for a request that was well formed and failed (LSP 3.17, ErrorCodes.RequestFailed).
 const CodeRequestFailed jsonrpc2.Code = -32803
 
-// maxName bounds in bytes a name of the peer's that is repeated in an error message.
+// maxName bounds the length in bytes of a name from the peer that an error message repeats.
 const maxName = 200
 
 // Data is the data member of an error response. An empty hint is left out.
 type Data struct {
-	Kind   string `json:"kind,omitempty"`   // a stable word for programs, one of the protocol's ErrorKind
-	Detail string `json:"detail,omitempty"` // what happened, and to what; the message where it is empty
+	Kind   string `json:"kind,omitempty"`   // a stable word for programs: one of the protocol's ErrorKind
+	Detail string `json:"detail,omitempty"` // what happened, and to what; empty if the message says it
 	Hint   string `json:"hint,omitempty"`   // what the user can do about it
 }
 
-// Error is an error with its code on the wire. A request's function returns one to choose the code; a wrapped one keeps
-// its code and data and takes the message of the outermost error.
+// Error is an error with its code on the wire. A request's function returns one to choose the code. If it is wrapped,
+// its code and data are sent with the message of the outermost error.
 type Error struct {
 	Code    jsonrpc2.Code
 	Message string
@@ -61,12 +61,12 @@ func InvalidRequest(reason string) *Error {
 	return &Error{Code: jsonrpc2.InvalidRequest, Message: reason, Data: Data{Kind: "invalid_request"}}
 }
 
-// RequestFailed says that a well-formed request failed for err (-32803).
+// RequestFailed says that a well-formed request failed because of err (-32803).
 func RequestFailed(err error) *Error {
 	return &Error{Code: CodeRequestFailed, Message: err.Error(), Data: Data{Kind: "failed"}, Err: err}
 }
 
-// ContentModified says what of that which was asked about has changed meanwhile (-32801).
+// ContentModified says what has changed since a request about it was sent (-32801).
 func ContentModified(what string) *Error {
 	return &Error{Code: protocol.CodeContentModified, Message: what, Data: Data{Kind: "content_modified"}}
 }
@@ -93,7 +93,7 @@ func ServerNotInitialized(method string) *Error {
 	}
 }
 
-// truncate cuts a name from the peer to a length fit for a message.
+// truncate shortens a name from the peer so that it fits into a message.
 func truncate(name string) string {
 	if len(name) > maxName {
 		return strings.ToValidUTF8(name[:maxName], "") + "…"
@@ -101,17 +101,17 @@ func truncate(name string) string {
 	return name
 }
 
-// onWire is what the connection sends for err. It always has a code. Codes of answers to our own calls, which err may
-// wrap, are not passed on: they speak of another request.
+// onWire is the error that the connection sends for err. It always has a code. If err wraps the answer to a call of our
+// own, that answer's code is not sent, since it is about another request.
 func onWire(err error) *jsonrpc2.Error {
-	// Only an unwrapped one is meant for the peer.
+	// Only an error that is not wrapped is meant for the peer.
 	if direct, ok := err.(*jsonrpc2.Error); ok && direct.Code != 0 { //nolint:errorlint // see above
 		return direct
 	}
 	coded, ok := errors.AsType[*Error](err)
 	switch {
 	case ok:
-	case errors.Is(err, context.Canceled): // not by the client, who would have been told so
+	case errors.Is(err, context.Canceled): // not cancelled by the client, which has another cause
 		err = errors.New("agentls was ended before this was done")
 		coded = RequestFailed(err)
 		coded.Data.Kind = "shutting_down"
@@ -126,7 +126,7 @@ func onWire(err error) *jsonrpc2.Error {
 	}
 	data := coded.Data
 	data.Kind, data.Detail = cmp.Or(data.Kind, "internal"), cmp.Or(data.Detail, sent.Message)
-	// Three strings always encode.
+	// Strings can always be encoded.
 	sent.Data, _ = json.Marshal(data)
 	return sent
 }

@@ -9,9 +9,10 @@ import (
 	"go.lsp.dev/jsonrpc2"
 )
 
-// AfterAnswer has do called once the result of the request of ctx is written, on the goroutine that wrote it, so that
-// what do sends or starts comes behind the answer. do must not wait. It is not called where the request fails. ctx is
-// one that Dispatch.Request got and has not returned from, or one made from it; for any other nothing is done.
+// AfterAnswer calls do once the result of the request of ctx is written, on the goroutine that wrote it, so that
+// whatever do sends or starts follows the answer. do must not wait. It is not called if the request fails. ctx must be
+// the context that Dispatch.Request got and has not yet returned from, or one made from it; for any other ctx,
+// AfterAnswer does nothing.
 func AfterAnswer(ctx context.Context, do func()) {
 	if f, ok := ctx.Value(followingKey{}).(*following); ok {
 		f.mu.Lock()
@@ -22,7 +23,7 @@ func AfterAnswer(ctx context.Context, do func()) {
 
 type followingKey struct{}
 
-// following is what is to be done behind the answer of one request.
+// following is what is to be done after the answer to one request.
 type following struct {
 	mu sync.Mutex
 	do []func()
@@ -34,7 +35,7 @@ func (f *following) take() []func() {
 	return f.do
 }
 
-// followers are what is to be done behind answers that are not written yet. They are safe for concurrent use; the zero
+// followers are what is to be done after answers that are not written yet. They are safe for concurrent use; the zero
 // value is ready.
 type followers struct {
 	mu   sync.Mutex
@@ -42,17 +43,17 @@ type followers struct {
 }
 
 type follower struct {
-	// prefix is how the answer begins.
+	// prefix is the beginning of the answer.
 	prefix []byte
 	do     []func()
 }
 
-// follow notes what is to be done behind the answer to a request, which is about to be written.
+// follow notes what is to be done after the answer to a request. The answer is about to be written.
 func (s *Stream) follow(id jsonrpc2.ID, do []func()) {
 	if len(do) == 0 {
 		return
 	}
-	// The id is the last member but one; what comes behind it is the answer's own.
+	// The id is the last member but one; what follows it differs between answers.
 	prefix, _ := bytes.CutSuffix(jsonrpc2.AppendResponse(nil, id, jsonrpc2.RawMessage("null"), nil),
 		[]byte(`"result":null}`))
 	s.followers.mu.Lock()
@@ -60,7 +61,7 @@ func (s *Stream) follow(id jsonrpc2.ID, do []func()) {
 	s.followers.list = append(s.followers.list, follower{prefix, do})
 }
 
-// takeFollower returns what is to be done behind an answer.
+// takeFollower returns what is to be done after an answer.
 func (s *Stream) takeFollower(answer []byte) []func() {
 	s.followers.mu.Lock()
 	defer s.followers.mu.Unlock()

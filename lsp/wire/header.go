@@ -14,13 +14,13 @@ import (
 const (
 	// maxHeader bounds one header block in bytes, all lines and line ends included. Real ones have some 30 bytes.
 	maxHeader = 16 << 10
-	// maxDiscard bounds the bytes of an oversized body that are read over. A larger Content-Length is taken
-	// for a corrupt one: reading on would only make the server deaf.
+	// maxDiscard bounds the bytes of an oversized body that are skipped. A larger Content-Length is taken for a corrupt
+	// one: a server that went on skipping would hear nothing else.
 	maxDiscard = 4 << 30
 )
 
-// ErrFraming is wrapped by the errors of a byte stream whose message boundaries are lost. The stream cannot go on:
-// looking for the next header inside of what may be a document's text would let that text pose as messages.
+// ErrFraming is wrapped by the errors of a byte stream whose message boundaries are lost. The stream cannot go on: if
+// it looked for the next header in what may be a document's text, that text could pose as messages.
 var ErrFraming = errors.New("message framing lost")
 
 // header is one parsed header block.
@@ -37,8 +37,8 @@ func (h header) utf8() bool {
 
 // readHeader reads one header block up to and including its blank line. It returns io.EOF at the end of the stream
 // between two messages, io.ErrUnexpectedEOF inside of a block, and an error that wraps ErrFraming for a block that does
-// not tell the length of its body. Names are matched in any letter case, lines may end in LF alone, and blank
-// lines in front of the block are skipped. r's buffer must hold at least maxHeader bytes.
+// not tell the length of its body. Names are matched in any letter case, lines may end in LF alone, and blank lines
+// before the block are skipped. r's buffer must hold at least maxHeader bytes.
 func readHeader(r *bufio.Reader) (header, error) {
 	h := header{length: -1}
 	fields := 0
@@ -70,7 +70,7 @@ func readHeader(r *bufio.Reader) (header, error) {
 	}
 }
 
-// field takes one header line without its line end.
+// field reads one header line without its line end.
 func (h *header) field(line []byte) error {
 	name, value, ok := bytes.Cut(line, []byte(":"))
 	if !ok || !isToken(name) {

@@ -8,7 +8,7 @@ import (
 	"go.lsp.dev/protocol"
 )
 
-// The methods that the lifecycle is about, and those that this package answers itself.
+// The methods of the lifecycle, and those that this package answers itself.
 const (
 	methodInitialize  = "initialize"
 	methodInitialized = "initialized"
@@ -17,7 +17,7 @@ const (
 	methodCancel      = "$/cancelRequest"
 )
 
-// ErrNotReady is wrapped by the errors of calls and notifications that the lifecycle does not allow yet, or no more.
+// ErrNotReady is wrapped by the errors of calls and notifications that the lifecycle does not allow yet, or no longer.
 var ErrNotReady = errors.New("the client must not be sent this now")
 
 // phase is a place in a server's life, in order.
@@ -27,13 +27,13 @@ const (
 	starting     phase = iota // nothing but initialize is accepted
 	initializing              // initialize is being worked on
 	answered                  // it succeeded; the client has not said initialized yet
-	running                   // initialized came
+	running                   // the client has said initialized
 	stopping                  // shutdown came and is being worked on
 	stopped                   // shutdown was answered; only exit is left
 )
 
-// lifecycle is the state machine of "Server lifecycle" in LSP 3.18. Incoming messages must be put to it in wire
-// order, by the reading goroutine; the other methods may be called from any goroutine.
+// lifecycle is the state machine of "Server lifecycle" in LSP 3.18. The reading goroutine must pass it the incoming
+// messages in wire order; the other methods may be called from any goroutine.
 type lifecycle struct {
 	mu    sync.Mutex
 	phase phase

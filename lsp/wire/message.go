@@ -10,18 +10,18 @@ import (
 	"go.lsp.dev/jsonrpc2"
 )
 
-// rejection is the guard's verdict on a message that goes no further.
+// rejection says why the guard does not let a message pass.
 type rejection struct {
 	id     jsonrpc2.ID // the zero ID is null on the wire
 	code   jsonrpc2.Code
 	reason string
-	silent bool // a notification or a response: never answered (JSON-RPC 2.0, sections 4.1 and 5)
+	silent bool // a notification or a response is never answered (JSON-RPC 2.0, sections 4.1 and 5)
 }
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// decodeMessage turns a body into a message, or says why not. Method and id are owned; a request's params
-// alias body; a response's result is owned. lastCall is the highest id of our own calls so far, which run from 1.
+// decodeMessage turns a body into a message, or says why it is none. Method and id are copies; a request's params alias
+// body; a response's result is a copy. lastCall is the highest id of our own calls so far, which begin with 1.
 func decodeMessage(body []byte, lastCall int64) (jsonrpc2.Message, *rejection) {
 	body = bytes.Trim(bytes.TrimPrefix(body, byteOrderMark), " \t\r\n")
 	if !json.Valid(body) {
@@ -47,8 +47,8 @@ func decodeMessage(body []byte, lastCall int64) (jsonrpc2.Message, *rejection) {
 	return diagnose(body, lastCall)
 }
 
-// viewedMessage is the way of the well-formed message, without copying its params. ok is false
-// for everything that diagnose has to look at.
+// viewedMessage handles well-formed messages without copying their params. ok is false for all other bodies, which
+// diagnose has to look at.
 func viewedMessage(view *jsonrpc2.MessageView) (msg jsonrpc2.Message, ok bool) {
 	if !utf8.Valid(view.MethodRaw) || !utf8.Valid(view.IDRaw) {
 		return nil, false
@@ -66,7 +66,7 @@ func viewedMessage(view *jsonrpc2.MessageView) (msg jsonrpc2.Message, ok bool) {
 			id, ok := view.ID.ID()
 			return jsonrpc2.NewCall(id, method, view.Params), ok
 		}
-		// An id of null makes neither a request nor a notification.
+		// A message with the id null is neither a request nor a notification.
 		return jsonrpc2.NewNotification(method, view.Params), view.IDRaw == nil
 	case jsonrpc2.MessageViewResponseResult, jsonrpc2.MessageViewResponseError:
 		if !view.ID.IsValid() {
@@ -79,8 +79,8 @@ func viewedMessage(view *jsonrpc2.MessageView) (msg jsonrpc2.Message, ok bool) {
 	}
 }
 
-// diagnose looks at a JSON object that is not plainly a message: it finds what is wrong, and the id to answer it
-// with. Responses are read leniently, because a call of ours waits for them. body is valid JSON.
+// diagnose looks at a JSON object that is not a well-formed message: it finds what is wrong, and the id for the answer.
+// It is lenient with responses, because one of our calls waits for them. body is valid JSON.
 func diagnose(body []byte, lastCall int64) (jsonrpc2.Message, *rejection) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(body, &fields); err != nil {

@@ -9,12 +9,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openParent looks for process pid, and returns what waits for its exit. The error is errNoParent. It waits on a pidfd
-// (pidfd_open(2), Linux 5.3), which cannot be fooled by a new process with the same pid, and polls where there is none.
+// openParent looks for process pid, and returns a function that waits for its exit. The error is errNoParent. It waits
+// on a pidfd (pidfd_open(2), Linux 5.3), which cannot mistake a new process with the same pid for it, and polls on
+// systems without pidfds.
 func openParent(pid int) (waitFunc, error) {
 	fd, err := unix.PidfdOpen(pid, unix.PIDFD_NONBLOCK)
 	if errors.Is(err, unix.EINVAL) {
-		// Linux before 5.10 knows no flag here.
+		// Linux before 5.10 has no flags for pidfd_open.
 		if fd, err = unix.PidfdOpen(pid, 0); err == nil {
 			err = unix.SetNonblock(fd, true)
 		}
@@ -41,8 +42,8 @@ func openParent(pid int) (waitFunc, error) {
 	}, nil
 }
 
-// waitReadable waits until file, a pidfd, is readable, which it is from the exit of its process on. ok is false if it
-// cannot be waited for. Going through the runtime's poller costs no thread, and a deadline ends the wait.
+// waitReadable waits until file, a pidfd, is readable, which means that its process has exited. ok is false if it
+// cannot be waited for. The runtime's poller needs no thread for it, and a deadline ends the wait.
 func waitReadable(ctx context.Context, file *os.File) (exited, ok bool) {
 	if err := file.SetReadDeadline(time.Time{}); err != nil {
 		return false, false
@@ -52,7 +53,7 @@ func waitReadable(ctx context.Context, file *os.File) (exited, ok bool) {
 		return false, false
 	}
 	defer context.AfterFunc(ctx, func() {
-		// Cannot fail: setting one worked before, and a closed file needs none.
+		// This cannot fail: setting a deadline worked before, and a closed file needs none.
 		_ = file.SetReadDeadline(time.Unix(1, 0))
 	})()
 	err = conn.Read(func(fd uintptr) bool {

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openParent looks for process pid, and returns what waits for its exit. The error is errNoParent. It looks again every
-// few seconds.
+// openParent looks for process pid, and returns a function that waits for its exit. The error is errNoParent. The
+// function checks the process every few seconds.
 func openParent(pid int) (waitFunc, error) {
 	alive := func() bool { return !errors.Is(unix.Kill(pid, 0), unix.ESRCH) }
 	if !alive() {

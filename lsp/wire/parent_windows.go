@@ -7,8 +7,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// openParent looks for process pid, and returns what waits for its exit. The error is errNoParent. It holds a handle of
-// the process and looks at it every few seconds. A process that may not be looked at is taken for alive.
+// openParent looks for process pid, and returns a function that waits for its exit. The error is errNoParent. The
+// function holds a handle of the process and checks it every few seconds. A process that may not be inspected counts as
+// alive.
 func openParent(pid int) (waitFunc, error) {
 	handle, err := windows.OpenProcess(windows.SYNCHRONIZE, false, uint32(pid))
 	if errors.Is(err, windows.ERROR_INVALID_PARAMETER) {

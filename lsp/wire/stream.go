@@ -18,13 +18,13 @@ import (
 const (
 	// DefaultMaxBody is the largest body in bytes that a Stream accepts unless told otherwise.
 	DefaultMaxBody = 64 << 20
-	// keepBuffer is the largest buffer in bytes that a Stream keeps between two messages.
+	// keepBuffer is the size in bytes up to which a Stream keeps its buffers between two messages.
 	keepBuffer = 1 << 20
 	// headerSpace is room for "Content-Length: ", 20 digits and two line ends.
 	headerSpace = 40
 )
 
-// responsePrefix is how jsonrpc2.AppendMessage begins a response, and nothing else.
+// responsePrefix is the beginning that jsonrpc2.AppendMessage gives to responses, and to no other messages.
 var responsePrefix = []byte(`{"jsonrpc":"2.0","id":`)
 
 // StreamOptions are the limits of a Stream.
@@ -33,11 +33,12 @@ type StreamOptions struct {
 	Logger  *slog.Logger // told of dropped messages, never of their contents; nil is silence
 }
 
-// Stream frames JSON-RPC messages as the Base Protocol of LSP 3.18 says, and stands guard: what is no message is
-// answered here and never reaches the connection. It implements jsonrpc2.Stream.
+// Stream frames JSON-RPC messages as the Base Protocol of LSP 3.18 says, and guards the connection: it answers what is
+// no message itself, so that the connection never sees it. It implements jsonrpc2.Stream.
 //
-// One goroutine may read at a time. Any may write: each message is written as one piece. A write blocks for as long as
-// the peer does not read; nothing is queued here, so a slow peer slows its writers down and costs no memory.
+// One goroutine may read at a time. Any goroutine may write: each message is written in one piece. A write blocks for
+// as long as the peer does not read; nothing is queued here, so that a slow peer slows its writers down and costs no
+// memory.
 type Stream struct {
 	in      *bufio.Reader
 	inPipe  io.Closer
@@ -58,7 +59,7 @@ type Stream struct {
 
 	calls atomic.Int64 // our own calls so far; their ids run from 1 to this
 
-	owed   tally         // requests read and not yet answered
+	owed   tally         // requests that were read and are not answered yet
 	broken chan struct{} // closed by the first write that fails
 	once   sync.Once     // guards closing broken
 }
@@ -72,7 +73,7 @@ func NewStream(in io.ReadCloser, out io.WriteCloser, o StreamOptions) *Stream {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	return &Stream{
-		// The buffer must hold a longest header line.
+		// The buffer must hold the longest header line.
 		in: bufio.NewReaderSize(in, 2*maxHeader), inPipe: in, out: out,
 		maxBody: o.MaxBody, log: o.Logger, broken: make(chan struct{}),
 	}
@@ -114,7 +115,7 @@ func (s *Stream) Read(ctx context.Context) (jsonrpc2.Message, int64, error) {
 	}
 }
 
-// readBody reads one frame. The body is nil when it was refused unread.
+// readBody reads one frame. The body is nil if it was refused without being read.
 func (s *Stream) readBody() ([]byte, error) {
 	h, err := readHeader(s.in)
 	if err != nil {
@@ -132,7 +133,7 @@ func (s *Stream) readBody() ([]byte, error) {
 		reason = fmt.Sprintf("the encoding %.40q is not supported; send UTF-8", h.charset)
 	}
 	if reason != "" {
-		// Answered first: should the length be wrong, the peer has at least been told.
+		// The peer is told before the body is skipped, since the announced length may be wrong.
 		if err := s.refuse(&rejection{code: jsonrpc2.InvalidRequest, reason: reason}); err != nil {
 			return nil, err
 		}
@@ -153,13 +154,13 @@ func (s *Stream) readBody() ([]byte, error) {
 		return nil, unexpected(err)
 	}
 	if len(body) == 0 {
-		// Not nil: an empty body is malformed JSON, not a refused frame.
+		// The body must not be nil: an empty body is malformed JSON, not a refused frame.
 		body = []byte{}
 	}
 	return body, nil
 }
 
-// unexpected names the end of the input inside of a message.
+// unexpected replaces the end of the input by the error for an end inside of a message.
 func unexpected(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
@@ -217,7 +218,7 @@ func (s *Stream) write(appendBody func(dst []byte) []byte) (int64, error) {
 	if cap(frame) <= keepBuffer {
 		s.frame = frame
 	}
-	// The header is laid down right in front of the body, so that the body does not move.
+	// The header is written directly before the body, so that the body need not be moved.
 	var space [headerSpace]byte
 	head := append(space[:0], "Content-Length: "...)
 	head = strconv.AppendInt(head, int64(len(frame)-headerSpace), 10)
@@ -232,7 +233,7 @@ func (s *Stream) write(appendBody func(dst []byte) []byte) (int64, error) {
 	return int64(n), nil
 }
 
-// drain waits until every request that was read has its answer written, until writing has failed, or until ctx ends.
+// drain waits until all requests that were read are answered, until writing has failed, or until ctx ends.
 func (s *Stream) drain(ctx context.Context) {
 	select {
 	case <-s.owed.idle():

@@ -2,12 +2,12 @@ package wire
 
 import "sync"
 
-// tally counts things under way. Unlike a sync.WaitGroup it may be waited for with a limit, and go up again while
+// tally counts what is under way. Unlike with a sync.WaitGroup, the wait can have a limit, and the count may grow while
 // somebody waits. The zero value is ready; it is safe for concurrent use.
 type tally struct {
 	mu   sync.Mutex
 	n    int
-	done chan struct{} // closed when n falls to 0; nil if nobody has asked since
+	done chan struct{} // closed when n falls to 0; nil if nobody has asked for it since the last time
 }
 
 // add adds n, which may be negative.
@@ -21,7 +21,7 @@ func (t *tally) add(n int) {
 	}
 }
 
-// idle returns a channel that is closed the next time nothing is under way, at once if that is now.
+// idle returns a channel that is closed the next time that nothing is under way, which may be now.
 func (t *tally) idle() <-chan struct{} {
 	t.mu.Lock()
 	defer t.mu.Unlock()

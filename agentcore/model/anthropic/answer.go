@@ -13,13 +13,14 @@ import (
 
 // answer collects the events of one message.
 type answer struct {
-	begun  bool // anything of a message has come
+	begun  bool // a part of the message has arrived
 	blocks []*block
 	usage  model.Usage
 	stop   string // why it ended, in the vendor's words
 }
 
-// streamed is what is read of an event of the stream ("Streaming messages": Event types): one type for all.
+// streamed is the part of a stream's event that is read ("Streaming messages": Event types). One type serves for all
+// events.
 type streamed struct {
 	Type    string `json:"type"`
 	Index   int64  `json:"index"`
@@ -47,7 +48,7 @@ type streamed struct {
 	Usage tokens `json:"usage"`
 }
 
-// tokens are the counts that are known so far.
+// tokens are the token counts that are known so far.
 type tokens struct {
 	Input   int64 `json:"input_tokens"`
 	Created int64 `json:"cache_creation_input_tokens"`
@@ -63,7 +64,7 @@ type block struct {
 	text              strings.Builder // of text and thinking
 	signature, sealed string
 	input             strings.Builder
-	whole             string // the input where it came with the start of the block
+	whole             string // the input, if it came with the start of the block
 }
 
 // add takes one event. It returns what to yield, if anything, and whether the message is complete.
@@ -74,7 +75,7 @@ func (a *answer) add(data []byte) (event model.Event, ended bool, err error) {
 	}
 	var e streamed
 	err = json.Unmarshal(data, &e)
-	var wrongType *json.UnmarshalTypeError // of a member, which then counts as absent
+	var wrongType *json.UnmarshalTypeError // a member of a wrong type counts as absent
 	if err != nil && (!errors.As(err, &wrongType) || wrongType.Field == "") {
 		return nil, false, fmt.Errorf("read an event: %w", err)
 	}
@@ -100,10 +101,10 @@ func (a *answer) add(data []byte) (event model.Event, ended bool, err error) {
 		}
 		return nil, false, &fault
 	}
-	return nil, false, nil // ping, content_block_stop, and whatever the vendor adds
+	return nil, false, nil // ping, content_block_stop, and types that the vendor adds
 }
 
-// count takes token counts over. They are cumulative, and 0 where an event does not repeat them.
+// count takes over token counts. They are cumulative; 0 means that an event does not repeat a count.
 func (a *answer) count(t *tokens) {
 	if t.Input+t.Created > 0 {
 		a.usage.Input, a.usage.Written = t.Input+t.Created, t.Created
@@ -156,7 +157,7 @@ func (a *answer) delta(e *streamed) model.Event {
 	return nil
 }
 
-// block finds the last block with the index, or begins one where a server left the start out.
+// block finds the last block with the index, or begins one if the server did not send its start.
 func (a *answer) block(index int64, delta string) *block {
 	for i := len(a.blocks) - 1; i >= 0; i-- {
 		if a.blocks[i].index == index {

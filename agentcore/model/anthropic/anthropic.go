@@ -1,6 +1,6 @@
 // Package anthropic speaks the Anthropic Messages API, streamed, over net/http. The vendor's SDK is not used: its types
-// of all that the vendor offers add 7 MB to the binary, and are made ready at each start.
-// Source: the "Messages" and "Streaming messages" pages of the Claude API documentation, version 2023-06-01.
+// for everything that the vendor offers add 7 MB to the binary, and cost time at each start. Source: the "Messages" and
+// "Streaming messages" pages of the Claude API documentation, version 2023-06-01.
 package anthropic
 
 import (
@@ -19,11 +19,11 @@ import (
 // VendorURL is the base URL where Options gives none.
 const VendorURL = "https://api.anthropic.com"
 
-// defaultMaxTokens bounds an answer where the request does not: the wire demands a number.
+// defaultMaxTokens bounds an answer for which the request sets no bound, since the API requires one.
 const defaultMaxTokens = 8192
 
-// Options says where the model is. BaseURL has no /v1 at its end (one that is there is taken off), and MaxTokens of 0
-// means 8192.
+// Options says where the model is. BaseURL has no /v1 at its end (if there is one, it is removed). MaxTokens of 0 means
+// 8192.
 type Options = transport.Options
 
 // claude is a model behind the Messages API. It is never changed after New.
@@ -37,8 +37,8 @@ type claude struct {
 	frames    transport.Frames
 }
 
-// New makes a model. It sends nothing; what is wrong with the options is the error of each Stream. The
-// model is safe for concurrent use.
+// New makes a model. It sends nothing; if the options are wrong, each Stream returns the error. The model is safe for
+// concurrent use.
 func New(options Options) model.Model {
 	options.BaseURL = strings.TrimSuffix(strings.TrimRight(options.BaseURL, "/"), "/v1")
 	at := transport.Vendor{
@@ -68,7 +68,7 @@ func (c *claude) Stream(ctx context.Context, request *model.Request) iter.Seq2[m
 	})
 }
 
-// read turns the vendor's events into ours. The names of events do not count: compatible servers send none.
+// read turns the vendor's events into ours. The names of events are ignored, since compatible servers send none.
 func read(x *transport.Exchange, answered io.Reader, yield func(model.Event, error) bool) error {
 	var answer answer
 	for data, err := range transport.Events(answered) {
@@ -91,7 +91,7 @@ func read(x *transport.Exchange, answered io.Reader, yield func(model.Event, err
 	return x.Cut("message_stop")
 }
 
-// resets reads when the exhausted ones of the vendor's rate limits are full again: the headers
+// resets returns when the vendor's rate limits that are used up are full again: the headers
 // anthropic-ratelimit-*-remaining and -reset (RFC 3339), "Rate limits" page of the documentation.
 func resets(header http.Header, now time.Time) time.Duration {
 	var wait time.Duration
@@ -104,5 +104,5 @@ func resets(header http.Header, now time.Time) time.Duration {
 	return wait
 }
 
-// Sees implements model.Seeing: all models of the vendor do.
+// Sees implements model.Seeing: all models of the vendor see images.
 func (*claude) Sees() bool { return true }

@@ -8,43 +8,43 @@ import (
 	"github.com/agentls/agentls/agentcore/model"
 )
 
-// thinking switches thoughts on: the type is adaptive, or enabled with a budget ("Extended thinking" page).
+// thinking turns thinking on: the type is adaptive, or enabled with a budget ("Extended thinking" page).
 type thinking struct {
 	Type         string `json:"type"`
 	BudgetTokens int    `json:"budget_tokens,omitempty"`
 }
 
-// outputConfig says how much the model spends on an answer ("Effort" page).
+// outputConfig says how much effort the model puts into an answer ("Effort" page).
 type outputConfig struct {
 	Effort model.Effort `json:"effort"`
 }
 
-// effort is how a model is told how much to think.
+// effort is the way in which a model is told how much to think.
 type effort int
 
 const (
 	none     effort = iota
-	unknown         // by a budget, if at all
-	budget          // before 4.6
-	adaptive        // from 4.6 on: by output_config, beside thinking that adapts itself
+	unknown         // only its server knows; told by a budget
+	budget          // told by a budget of tokens: models before 4.6
+	adaptive        // told by output_config, with adaptive thinking: models from 4.6 on
 )
 
-// budgets are the tokens of thoughts that the efforts are worth where a model takes a budget. All such models answer
-// with the largest of them and defaultMaxTokens together.
+// budgets are the tokens for thinking that the efforts mean for a model with a budget. The largest budget and
+// defaultMaxTokens together are within the limits of all such models.
 var budgets = map[model.Effort]int{model.EffortLow: 2048, model.EffortMedium: 8192, model.EffortHigh: 16384}
 
-// leastBudget is the smallest budget that the vendor takes.
+// leastBudget is the smallest budget that the vendor accepts.
 const leastBudget = 1024
 
 // versionOf finds the version in the ids of the vendor's models, such as claude-3-7-sonnet-20250219,
 // claude-sonnet-4-5 and claude-opus-5; the date behind it has more digits.
 var versionOf = lazyregexp.New(`-(\d{1,2})(?:[-.](\d{1,2}))?(?:[-@:]|$)`)
 
-// effortOf returns how a model is told how much to think, by its id.
+// effortOf returns, by a model's id, the way in which the model is told how much to think.
 func effortOf(id string) effort {
 	at := strings.Index(strings.ToLower(id), "claude-")
 	if at < 0 {
-		return unknown // another vendor's, behind a compatible server
+		return unknown // a model of another vendor, behind a compatible server
 	}
 	parts := versionOf().FindStringSubmatch(strings.ToLower(id[at:]))
 	if parts == nil {
@@ -61,7 +61,7 @@ func effortOf(id string) effort {
 	return none
 }
 
-// Effort tells the vendor's models by their version.
+// Effort knows the vendor's models by their versions.
 func (c *claude) Effort() (use model.EffortUse, hint string) {
 	switch c.effort {
 	case none:
@@ -72,9 +72,9 @@ func (c *claude) Effort() (use model.EffortUse, hint string) {
 	return model.EffortTaken, ""
 }
 
-// think has the model think as much as the request says. Thoughts count towards the length of an answer: where nobody
-// has set that, there is more of it, and where somebody has, at most half of it are thoughts. The vendor takes no
-// temperature beside thoughts.
+// think makes the model think as much as the request says. Thoughts count towards the length of an answer: if nobody
+// has set the length, it is increased, and otherwise thoughts get at most half of it. The vendor accepts no temperature
+// with thinking.
 func (c *claude) think(params *body, request *model.Request) {
 	if request.Effort == "" {
 		return

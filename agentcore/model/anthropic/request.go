@@ -64,7 +64,7 @@ type source struct {
 	Type      string `json:"type"`
 }
 
-// marker has the vendor keep what stands before it ("Prompt caching" page).
+// marker makes the vendor cache everything before it ("Prompt caching" page).
 type marker struct {
 	Type string `json:"type"`
 }
@@ -72,8 +72,8 @@ type marker struct {
 var ephemeral = &marker{"ephemeral"}
 
 // params makes the request body without its messages. Cache markers (at most four are allowed) stand behind the system
-// prompt, the last tool and the last message, and where the last message of the former request ended: the vendor looks
-// back only 20 blocks from a marker, which a turn with many parallel calls exceeds.
+// prompt, the last tool and the last message, and at the place where the last message of the former request ended: the
+// vendor looks only 20 blocks back from a marker, and a turn with many parallel calls has more.
 func (c *claude) params(request *model.Request) *body {
 	params := &body{
 		MaxTokens: cmp.Or(request.MaxTokens, c.maxTokens), Messages: []content{}, Model: c.model,
@@ -93,13 +93,13 @@ func (c *claude) params(request *model.Request) *body {
 		}
 		params.Tools = append(params.Tools, t)
 	}
-	if request.NoCalls && len(request.Tools) > 0 { // the vendor refuses a choice among no tools
+	if request.NoCalls && len(request.Tools) > 0 { // the vendor refuses tool_choice without tools
 		params.ToolChoice.Type = "none"
 	}
 	return params
 }
 
-// mark puts a cache marker on the last block, if that can carry one: thinking cannot.
+// mark puts a cache marker on the last block, and reports whether it could: a block with thinking takes no marker.
 func mark(blocks []content) bool {
 	if len(blocks) == 0 {
 		return false
@@ -112,7 +112,7 @@ func mark(blocks []content) bool {
 	return true
 }
 
-// roleOf is who says a message to the vendor: tool results are the user's.
+// roleOf is the vendor's role for a message: tool results belong to the user.
 func roleOf(message *model.Message) string {
 	if message.Role == model.RoleAssistant {
 		return "assistant"
@@ -120,8 +120,8 @@ func roleOf(message *model.Message) string {
 	return "user"
 }
 
-// between is what stands in front of the blocks of a message: neighbours of one role are one message of the vendor's,
-// whose roles must alternate.
+// between is the text before the blocks of a message. Adjacent messages of one role become one message of the vendor's,
+// since the vendor's roles must alternate.
 func between(before, after *model.Message) string {
 	head := `{"role":"` + roleOf(after) + `","content":[`
 	switch {
@@ -133,14 +133,14 @@ func between(before, after *model.Message) string {
 	return "]}," + head
 }
 
-// messages turns a conversation into the vendor's, as JSON, and sets the cache markers of the messages: see params.
+// messages turns a conversation into the vendor's, as JSON, and sets the cache markers of messages; see params.
 func (c *claude) messages(conversation []model.Message) (transport.Conversation, error) {
 	said, err := c.encodings.Join(conversation,
 		func(m model.Message) ([]byte, error) { return encode(blocks(m.Parts)) }, between)
 	if err != nil || len(said.Pieces) == 0 {
 		return said, err
 	}
-	// From the end: the last of our messages in each of the vendor's.
+	// Backwards, to find the last of our messages in each of the vendor's.
 	var pieces [][]byte
 	end, marked, later := -1, 0, ""
 	for i := len(conversation) - 1; i >= 0 && marked < 2; i-- {
@@ -202,8 +202,8 @@ func blocks(parts []model.Part) []content {
 			switch {
 			case part.Redacted != "":
 				out = append(out, content{Data: part.Redacted, Type: "redacted_thinking"})
-			// Without its seal, or with another vendor's, it is refused. Ours are base64, the others begin with a name
-			// and a colon.
+			// The vendor refuses thinking without a signature, or with another vendor's. Anthropic's signatures are
+			// base64, while the others begin with a name and a colon.
 			case part.Signature != "" && !strings.Contains(part.Signature, ":"):
 				out = append(out, content{Signature: part.Signature, Thinking: &part.Text, Type: "thinking"})
 			}

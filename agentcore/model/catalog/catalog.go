@@ -1,4 +1,5 @@
-// Package catalog asks the servers of models which models they have, what these can do and how much they take.
+// Package catalog asks the servers of models which models they have, what these can do, and how large their contexts
+// are.
 package catalog
 
 import (
@@ -16,23 +17,23 @@ import (
 	"github.com/agentls/agentls/agentcore/model"
 )
 
-// maxBody bounds what is read of an answer, in bytes; OpenRouter's list of models has about one million.
+// maxBody bounds how much of an answer is read, in bytes; OpenRouter's list of models has about one million.
 const maxBody = 32 << 20
 
-// maxModels bounds how many models of Ollama are asked about one by one.
+// maxModels bounds how many models of Ollama are asked about, since each needs a request of its own.
 const maxModels = 64
 
 // Server is where models are.
 type Server struct {
 	// Kind is the wire: anthropic, gemini or openai.
 	Kind string
-	// BaseURL is as the wires take it, with no slash at its end.
+	// BaseURL has the form that the wires take, without a slash at its end.
 	BaseURL string
 	Key     string
 	Headers map[string]string
 }
 
-// Answer says what is known of something that a server may not tell.
+// Answer is yes, no or unknown, since a server may not say it.
 type Answer int
 
 // The answers.
@@ -48,8 +49,8 @@ type Entry struct {
 	ID string
 	// Title is a name for people, empty where there is none.
 	Title string
-	// ContextTokens is how many tokens a request may have, together with its answer where the server does not part
-	// both; 0 where the server does not tell.
+	// ContextTokens is how many tokens a request may have, including its answer unless the server counts the answer
+	// apart; 0 if the server does not say it.
 	ContextTokens int64
 	// Calls says whether it calls tools.
 	Calls Answer
@@ -69,9 +70,9 @@ func (e *Error) Error() string {
 	return strings.TrimSpace(fmt.Sprintf("HTTP %d %s: %s", e.Status, http.StatusText(e.Status), e.Text))
 }
 
-// List returns the models of a server in its order, by the vendor's own list ("List Models" of Anthropic, "List models"
-// of OpenAI, models.list of Gemini) or by that of Ollama, which tells more than the compatible one. It follows no
-// redirect, which would carry the key to another host.
+// List returns the models of a server in its order: by the vendor's own list ("List Models" of Anthropic, "List models"
+// of OpenAI, models.list of Gemini), or by Ollama's list, which says more than the compatible one. It follows no
+// redirects, since these would send the key to another host.
 func List(ctx context.Context, client *http.Client, s Server) ([]Entry, error) {
 	own := *client
 	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
@@ -116,7 +117,7 @@ func (a asker) ask(ctx context.Context, address string, body any, authorise func
 	if err != nil {
 		var failed *url.Error
 		if errors.As(err, &failed) {
-			err = failed.Err // without the address, which may hold a key
+			err = failed.Err // the error without the address, which may contain a key
 		}
 		return err
 	}
@@ -136,7 +137,7 @@ func (a asker) ask(ctx context.Context, address string, body any, authorise func
 	return nil
 }
 
-// said is the gist of an error answer, without the key.
+// said is the essential part of an error answer, without the key.
 func (a asker) said(raw []byte) string {
 	var known struct {
 		Error   json.RawMessage `json:"error"`
@@ -222,7 +223,7 @@ func (a asker) gemini(ctx context.Context) ([]Entry, error) {
 	}
 }
 
-// compatible are the members of a model in the lists of servers that are compatible with OpenAI: OpenRouter
+// compatible are the members that a model has in the lists of servers that are compatible with OpenAI: OpenRouter
 // (context_length, supported_parameters), vLLM (max_model_len), llama.cpp (meta.n_ctx_train), LM Studio
 // (max_context_length), Groq (context_window).
 type compatible struct {
@@ -288,8 +289,8 @@ func (a asker) bearer(h http.Header) {
 	}
 }
 
-// llamaCPP asks llama.cpp's server with how much context it was started, which is often less than its model could take;
-// /props is in the README of its server. What it does not tell stays as it was.
+// llamaCPP asks llama.cpp's server for the context size with which it was started, which is often less than the model's
+// own; /props is described in the README of the server. Anything that the server does not say stays unchanged.
 func (a asker) llamaCPP(ctx context.Context, root string, entries []Entry) {
 	var props struct {
 		Settings struct {
@@ -313,10 +314,10 @@ func (a asker) llamaCPP(ctx context.Context, root string, entries []Entry) {
 	}
 }
 
-// ollama asks Ollama what its models can do, and with how much context those that are loaded run: by default that is
-// far less than the model could take ("Show model details" and "List running models" of Ollama's API). Of a model that
-// is not loaded it tells only how much the model could take, which is not the size that a request has, so that this
-// stays unknown unless the model file sets it.
+// ollama asks Ollama what its models can do, and with which context sizes the loaded ones run: by default, these are
+// far smaller than the models' own ("Show model details" and "List running models" of Ollama's API). For a model that
+// is not loaded, Ollama only says the model's own size, which is not the size for requests. Therefore the size stays
+// unknown, unless the model file sets it.
 func (a asker) ollama(ctx context.Context, root string, entries []Entry) {
 	var running struct {
 		Models []struct {
@@ -339,7 +340,7 @@ func (a asker) ollama(ctx context.Context, root string, entries []Entry) {
 		if a.ask(ctx, root+"/api/show", struct {
 			Model string `json:"model"`
 		}{e.ID}, a.bearer, &shown) != nil {
-			return // older ones tell nothing
+			return // older versions do not say it
 		}
 		e.ContextTokens = cmp.Or(loaded[e.ID], numCtx(shown.Parameters))
 		if shown.Capabilities != nil {
@@ -365,8 +366,8 @@ func numCtx(parameters string) int64 {
 	return 0
 }
 
-// Best returns the model to take of a server where nobody names one: the first that chats and calls tools, else the
-// first that chats; "" where there is none.
+// Best returns the model of a server to take if nobody names one: the first that chats and calls tools, or else the
+// first that chats; "" if there is none.
 func Best(entries []Entry) string {
 	chats := slices.DeleteFunc(slices.Clone(entries), func(e Entry) bool {
 		return e.Chats == No || strings.Contains(strings.ToLower(e.ID), "embed")
@@ -383,7 +384,7 @@ func Best(entries []Entry) string {
 	return ""
 }
 
-// Known is what is assumed of a model's context where its server does not tell.
+// Known is the context size to assume for a model if its server does not say it.
 func Known(provider string, e Entry) int64 {
 	return cmp.Or(e.ContextTokens, model.KnownContext(provider+"/"+e.ID))
 }

@@ -52,12 +52,12 @@ const sealed = "gemini:"
 
 // answer collects the responses of one stream.
 type answer struct {
-	parts           []model.Part // texts and thoughts are the last of their run of pieces
+	parts           []model.Part // each text or thought is joined from its pieces
 	text            strings.Builder
 	open            kind // of the text that is being collected
 	usage           model.Usage
 	finish, message string
-	blocked         bool // the request was, before an answer
+	blocked         bool // the request was refused before an answer
 	said            bool // the answer has a text
 }
 
@@ -99,7 +99,7 @@ func (a *answer) add(data []byte) ([]model.Event, error) {
 	var events []model.Event
 	for _, candidate := range r.Candidates {
 		if candidate.Index != 0 {
-			continue // one answer was asked for
+			continue // only one answer was asked for
 		}
 		for i := range candidate.Content.Parts {
 			events = a.part(&candidate.Content.Parts[i], events)
@@ -121,8 +121,8 @@ func (a *answer) count(r *response) {
 	a.usage.Output = max(a.usage.Output, u.CandidatesTokenCount+u.ThoughtsTokenCount)
 }
 
-// part takes a part over. A signature ends the text that it stands at, and is kept before it, since it has to be sent
-// back in that place.
+// part takes over a part. A signature ends the text with which it came. It is kept before that text, since it must be
+// sent back in the same place.
 func (a *answer) part(p *received, events []model.Event) []model.Event {
 	switch {
 	case p.FunctionCall != nil:
@@ -148,7 +148,7 @@ func (a *answer) part(p *received, events []model.Event) []model.Event {
 		events = append(events, model.TextDelta{Text: p.Text})
 	}
 	if p.ThoughtSignature != "" {
-		if p.Text == "" && (!p.Thought || a.open != thought) { // it came behind the text, in a part of its own
+		if p.Text == "" && (!p.Thought || a.open != thought) { // the signature followed the text in a part of its own
 			a.close("")
 		}
 		a.close(p.ThoughtSignature)
@@ -177,13 +177,13 @@ func (a *answer) close(signature string) {
 	case a.open == prose:
 		a.parts = append(a.parts, model.Text{Text: a.text.String()})
 	case signature != "":
-		a.parts = append(a.parts, model.Reasoning{Signature: signature}) // it stands alone, at the end as a rule
+		a.parts = append(a.parts, model.Reasoning{Signature: signature}) // without a text, usually at the end
 	}
 	a.open = nothing
 	a.text.Reset()
 }
 
-// wrong returns the error that the finish reason stands for, if it does ("FinishReason" in the reference).
+// wrong returns the error for which the finish reason stands, if any ("FinishReason" in the reference).
 func (a *answer) wrong(x *transport.Exchange) error {
 	switch a.finish {
 	case "MALFORMED_FUNCTION_CALL", "MALFORMED_RESPONSE", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS":
@@ -197,7 +197,7 @@ func (a *answer) wrong(x *transport.Exchange) error {
 	return nil
 }
 
-// refused reports whether the provider declined: every reason but those below names something that is not allowed.
+// refused reports whether the provider declined. Each reason except the ones below names something that is not allowed.
 func (a *answer) refused() bool {
 	if a.blocked {
 		return true
@@ -206,10 +206,10 @@ func (a *answer) refused() bool {
 	case "STOP", "MAX_TOKENS", "OTHER", "FINISH_REASON_UNSPECIFIED":
 		return false
 	}
-	return strings.ToUpper(a.finish) == a.finish // gateways send reasons of other vendors, in small letters
+	return strings.ToUpper(a.finish) == a.finish // gateways send reasons of other vendors, in lower case
 }
 
-// reason returns why the provider declined, where no text says so: it becomes the text of the answer.
+// reason returns why the provider declined if no text says so. It becomes the text of the answer.
 func (a *answer) reason() string {
 	if !a.refused() || a.said {
 		return ""
@@ -232,7 +232,7 @@ func (a *answer) done() model.Done {
 		done.Stop = model.StopLength
 	case a.refused():
 		done.Stop = model.StopRefused
-	case len(done.Message.Calls()) > 0: // the reason is STOP then, too
+	case len(done.Message.Calls()) > 0: // the vendor's reason for calls is STOP, too
 		done.Stop = model.StopCalls
 	}
 	return done

@@ -1,7 +1,6 @@
-// Package gemini speaks the Gemini API's streamGenerateContent over net/http. Google's SDK is not used: it brings gRPC
-// and Google's cloud libraries along, and would encode the whole conversation for every request.
-// Source: "Generating content", "Function calling", "Thinking" and "Thought signatures" of the Gemini API
-// documentation, version v1beta.
+// Package gemini speaks the Gemini API's streamGenerateContent over net/http. Google's SDK is not used: it requires
+// gRPC and Google's cloud libraries, and would encode the whole conversation for every request. Source: "Generating
+// content", "Function calling", "Thinking" and "Thought signatures" of the Gemini API documentation, version v1beta.
 package gemini
 
 import (
@@ -23,10 +22,10 @@ import (
 // VendorURL is the base URL where Options gives none.
 const VendorURL = "https://generativelanguage.googleapis.com"
 
-// afterFinish is how long a server may be silent after the finish reason before the answer counts as ended.
+// afterFinish is how long a server may be silent after the finish reason; then the answer counts as ended.
 const afterFinish = 5 * time.Second
 
-// Options says where the model is. Model may begin with "models/". Behind BaseURL, the server's address, /v1beta is put
+// Options says where the model is. Model may begin with "models/". /v1beta is added to BaseURL, the server's address,
 // unless it ends in a version.
 type Options = transport.Options
 
@@ -35,9 +34,9 @@ type gemini struct {
 	transport.Endpoint
 	url       string
 	maxTokens int
-	thinks    bool // it can be asked for its thoughts
+	thinks    bool // thoughts can be requested
 	effort    effort
-	checks    bool // it wants its signatures back
+	checks    bool // it requires its signatures in later requests
 	encodings transport.Encodings
 	frames    transport.Frames
 }
@@ -74,8 +73,8 @@ func address(base, id string) string {
 	return base + "/" + kind + "/" + url.PathEscape(id) + ":streamGenerateContent?alt=sse"
 }
 
-// version returns the version of a model of the Gemini family by its id, and that of the newest for ids without one
-// that the vendor keeps up to date (gemini-flash-latest). It is 0 for all others.
+// version returns the version of a model of the Gemini family by its id. Ids without a version that the vendor keeps up
+// to date (gemini-flash-latest) have the newest version. For all other ids it is 0.
 func version(id string) (major, minor int) {
 	id = id[strings.LastIndexByte(id, '/')+1:]
 	if n, err := fmt.Sscanf(id, "gemini-%d.%d", &major, &minor); n > 0 {
@@ -86,8 +85,8 @@ func version(id string) (major, minor int) {
 	return 0, 0
 }
 
-// thinks reports whether a model may be asked for its thoughts: those that do not think refuse it ("Thinking" page).
-// The smallest of 2.5 thinks only with a budget.
+// thinks reports whether thoughts may be requested of a model: models that do not think refuse such a request
+// ("Thinking" page). The smallest model of 2.5 thinks only with a budget.
 func thinks(id string, major, minor int) bool {
 	return !silent(id) && (major > 2 || major == 2 && minor >= 5 && !strings.Contains(id, "lite"))
 }
@@ -118,8 +117,8 @@ func (g *gemini) Stream(ctx context.Context, request *model.Request) iter.Seq2[m
 	})
 }
 
-// read turns the vendor's responses into our events. No event says that the answer has ended: the stream ends, after
-// the response with the finish reason.
+// read turns the vendor's responses into our events. No event says that the answer has ended: the stream just ends
+// after the response with the finish reason.
 func read(x *transport.Exchange, response *http.Response, yield func(model.Event, error) bool) error {
 	var answer answer
 	var failed error
@@ -128,7 +127,7 @@ func read(x *transport.Exchange, response *http.Response, yield func(model.Event
 			failed = err
 			break
 		}
-		if string(bytes.TrimSpace(data)) == "[DONE]" { // the vendor sends none; gateways do
+		if string(bytes.TrimSpace(data)) == "[DONE]" { // gateways send this, the vendor does not
 			break
 		}
 		events, err := answer.add(data)

@@ -85,8 +85,7 @@ type functionResponse struct {
 		Output *string `json:"output,omitempty"`
 		Error  string  `json:"error,omitempty"`
 	} `json:"response"`
-	// Parts are images that the response is about ("Function calling": multimodal function responses), from version 3
-	// on.
+	// Parts are the images of the response ("Function calling": multimodal function responses), from version 3 on.
 	Parts []part `json:"parts,omitempty"`
 }
 
@@ -115,12 +114,13 @@ func (g *gemini) params(request *model.Request) body {
 	return b
 }
 
-// unsigned is the signature of calls that the model did not make itself, such as those of a conversation with another
-// model ("Thought signatures": FAQ). From version 3 on the vendor refuses a turn whose first call has none.
+// unsigned is the signature for calls that the model did not make itself, such as calls from a conversation with
+// another model ("Thought signatures": FAQ). From version 3 on, the vendor refuses a turn whose first call has no
+// signature.
 const unsigned = "skip_thought_signature_validator"
 
-// encode turns a message into a content, as JSON; tool results are one of the user's. There is none for a message
-// without parts, which the vendor refuses.
+// encode turns a message into a content, as JSON; tool results become a content of the user. A message without parts
+// becomes nothing, since the vendor refuses empty contents.
 func (g *gemini) encode(message model.Message) ([]byte, error) {
 	c := content{Role: "user", Parts: parts(message.Parts, g.checks)}
 	if first := slices.IndexFunc(c.Parts, func(p part) bool { return p.FunctionCall != nil }); g.checks && first >= 0 &&
@@ -136,8 +136,8 @@ func (g *gemini) encode(message model.Message) ([]byte, error) {
 	return transport.Encode(c)
 }
 
-// parts turns the parts of a message into the vendor's. Thoughts themselves need not be sent back, but their signatures
-// must stand at the very part that they came with: answer.done puts them before it.
+// parts turns the parts of a message into the vendor's. Thoughts need not be sent back, but their signatures must stand
+// at exactly the part with which they came; answer.done puts them before that part.
 func parts(list []model.Part, nested bool) []part {
 	var out, beside []part // images of results stand behind all of these
 	seal := ""
@@ -186,14 +186,13 @@ func parts(list []model.Part, nested bool) []part {
 		}
 	}
 	out = append(out, beside...)
-	if seal != "" { // it came with a part without a text
+	if seal != "" { // the signature came with a part without text
 		add(part{Text: new(string)})
 	}
 	return out
 }
 
-// vendorsID is the id of a call as the vendor sent it: "" for those that sent none, whose results are told apart by
-// their order.
+// vendorsID is the id of a call as the vendor sent it: "" for vendors that sent none and match results by their order.
 func vendorsID(id string) string {
 	if strings.HasPrefix(id, model.MadeUp) {
 		return ""

@@ -18,7 +18,7 @@ type answer struct {
 	usage           model.Usage
 	finish          string
 	refused         bool
-	// answersReasoning: the reasoning came as reasoning_content.
+	// answersReasoning says that the reasoning came as reasoning_content.
 	answersReasoning bool
 }
 
@@ -27,18 +27,18 @@ type call struct {
 	index     int64 // -1 where the server sent none
 	id, name  string
 	arguments strings.Builder
-	signature string // Google's
+	signature string // Google's signature
 }
 
 // complete reports whether the model has said that it is done.
 func (a *answer) complete() bool { return a.finish != "" }
 
-// begun reports whether anything of a message has come.
+// begun reports whether a part of the message has arrived.
 func (a *answer) begun() bool {
 	return a.text.Len()+a.reasoning.Len()+len(a.calls) > 0
 }
 
-// add takes one chunk and yields what is to be passed on. An error ends the sequence.
+// add takes one chunk and yields the events to pass on. An error ends the sequence.
 func (a *answer) add(data []byte) iter.Seq2[model.Event, error] {
 	return func(yield func(model.Event, error) bool) {
 		if len(data) == 0 {
@@ -60,7 +60,7 @@ func (a *answer) add(data []byte) iter.Seq2[model.Event, error] {
 		a.count(&chunk.Usage)
 		for _, choice := range chunk.Choices {
 			if choice.Index != 0 {
-				continue // one answer was asked for
+				continue // only one answer was asked for
 			}
 			if choice.FinishReason == "error" {
 				fault, known := transport.ParseFault(fmt.Appendf(nil, `{"error":%s}`, choice.Error))
@@ -95,7 +95,7 @@ func (a *answer) count(u *tokens) {
 	a.usage = model.Usage{Input: max(0, *u.PromptTokens-cached), Output: u.CompletionTokens, Cached: cached}
 }
 
-// delta takes the new pieces of the message over.
+// delta takes over the new pieces of the message.
 func (a *answer) delta(delta *delta) []model.Event {
 	var events []model.Event
 	content, thought := delta.contents()
@@ -134,8 +134,8 @@ func (a *answer) delta(delta *delta) []model.Event {
 	return events
 }
 
-// call finds the call that a piece belongs to, or begins one. By the vendor's rule the index decides. Servers
-// also leave it out, give 0 to several calls, repeat the name, or send another id with every piece.
+// call finds the call to which a piece belongs, or begins one. By the vendor's rule the index decides. Some servers
+// leave the index out, give 0 to several calls, repeat the name, or send another id with every piece.
 func (a *answer) call(piece *piece, arguments string) *call {
 	index := int64(-1)
 	if piece.Index != nil {
@@ -151,15 +151,15 @@ func (a *answer) call(piece *piece, arguments string) *call {
 		}
 	}
 	if piece.Function.Name == "" && len(a.calls) > 0 {
-		return a.calls[len(a.calls)-1] // only a name begins a call
+		return a.calls[len(a.calls)-1] // a piece without a name continues the last call
 	}
 	c := &call{index: index}
 	a.calls = append(a.calls, c)
 	return c
 }
 
-// endsBefore reports whether a piece that has the call's place is another call: it has a name, and the call
-// is whole.
+// endsBefore reports whether a piece with the call's index begins another call: it has a name, and the call is
+// complete.
 func (c *call) endsBefore(piece *piece, arguments string) bool {
 	if piece.Function.Name == "" || c.name == "" {
 		return false
@@ -199,7 +199,7 @@ func (a *answer) done() model.Done {
 		done.Stop = model.StopLength
 	case a.finish == "content_filter", a.refused:
 		done.Stop = model.StopRefused
-	case len(done.Message.Calls()) > 0: // whatever the reason says
+	case len(done.Message.Calls()) > 0: // whatever the finish reason is
 		done.Stop = model.StopCalls
 	default:
 		done.Stop = model.StopEnd

@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// chunk is what is read of a chunk of the stream ("The chat completion chunk object" in the API reference).
+// chunk is the part of a stream's chunk that is read ("The chat completion chunk object" in the API reference).
 type chunk struct {
 	Choices []choice        `json:"choices"`
 	Usage   tokens          `json:"usage"`
@@ -16,14 +16,14 @@ type chunk struct {
 type choice struct {
 	Index int64 `json:"index"`
 	Delta delta `json:"delta"`
-	// Message is the whole answer, from servers that send it at once.
+	// Message is the whole answer, from servers that send it in one piece.
 	Message      delta           `json:"message"`
 	FinishReason string          `json:"finish_reason"`
 	Usage        tokens          `json:"usage"` // Moonshot's place for it
 	Error        json.RawMessage `json:"error"` // not the vendor's either
 }
 
-// tokens is the vendor's count of tokens, and where others tell what came from their cache.
+// tokens is the vendor's count of tokens, with other vendors' members for cached tokens.
 type tokens struct {
 	PromptTokens        *int64 `json:"prompt_tokens"`
 	CompletionTokens    int64  `json:"completion_tokens"`
@@ -35,13 +35,13 @@ type tokens struct {
 }
 
 type delta struct {
-	// Content is a string. Mistral's models that reason send a list of typed parts.
+	// Content is a string. Mistral's reasoning models send a list of typed parts.
 	Content   json.RawMessage `json:"content"`
 	Refusal   string          `json:"refusal"`
 	ToolCalls []piece         `json:"tool_calls"`
-	// FunctionCall is the only call of older servers.
+	// FunctionCall is the only call that older servers send.
 	FunctionCall *function `json:"function_call"`
-	// DeepSeek, vLLM and llama.cpp call it reasoning_content; OpenRouter, Groq and Ollama reasoning.
+	// DeepSeek, vLLM and llama.cpp name it reasoning_content; OpenRouter, Groq and Ollama name it reasoning.
 	ReasoningContent string `json:"reasoning_content"`
 	Reasoning        string `json:"reasoning"`
 }
@@ -51,7 +51,8 @@ type piece struct {
 	Index    *int64   `json:"index"`
 	ID       string   `json:"id"`
 	Function function `json:"function"`
-	// ExtraContent is Google's place for the signature that Gemini wants back with the call ("OpenAI compatibility").
+	// ExtraContent is Google's member for the signature that Gemini requires with the call later ("OpenAI
+	// compatibility").
 	ExtraContent extraContent `json:"extra_content"`
 }
 
@@ -78,7 +79,7 @@ func (d *delta) contents() (text, reasoning string) {
 	}
 	var parts, thoughts []part
 	if json.Unmarshal(d.Content, &parts) != nil {
-		return "", "" // of a form that holds no text
+		return "", "" // another form, which contains no text
 	}
 	for _, p := range parts {
 		if p.Type != "thinking" {
@@ -95,8 +96,8 @@ func (d *delta) contents() (text, reasoning string) {
 	return text, reasoning
 }
 
-// decode reads a chunk. A member of another type than the vendor's counts as absent: servers send much that we do
-// not need.
+// decode reads a chunk. A member of another type than the vendor's counts as absent, since servers send many members
+// that are not needed.
 func decode(data []byte) (*chunk, error) {
 	var c chunk
 	err := json.Unmarshal(data, &c)
@@ -107,7 +108,8 @@ func decode(data []byte) (*chunk, error) {
 	return &c, nil
 }
 
-// arguments returns the piece's part of the arguments. Some servers send the object itself, not its text.
+// arguments returns the piece's part of the arguments. Some servers send the arguments as an object and not as its
+// text.
 func (p *piece) arguments() string {
 	raw := p.Function.Arguments
 	if len(raw) > 0 && raw[0] == '{' {
@@ -115,7 +117,7 @@ func (p *piece) arguments() string {
 	}
 	var text string
 	if json.Unmarshal(raw, &text) != nil {
-		return "" // absent, or of a form that holds no arguments
+		return "" // absent, or another form, which contains no arguments
 	}
 	return text
 }

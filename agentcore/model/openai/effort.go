@@ -7,10 +7,10 @@ import (
 	"github.com/agentls/agentls/agentcore/model"
 )
 
-// reasons reports whether the model reasons, by its id: others refuse what is asked of those that do.
+// reasons reports by its id whether the model reasons: other models refuse parameters for reasoning.
 func (e *endpoint) reasons() bool {
 	id := e.plainID()
-	if strings.Contains(id, "chat") { // gpt-5-chat-latest and its like do not
+	if strings.Contains(id, "chat") { // gpt-5-chat-latest and models like it do not reason
 		return false
 	}
 	for _, prefix := range []string{"gpt-5", "gpt-6", "gpt-oss", "o1", "o3", "o4", "codex"} {
@@ -21,12 +21,12 @@ func (e *endpoint) reasons() bool {
 	return false
 }
 
-// plainID is the model's id in small letters, without what a gateway puts in front of it.
+// plainID is the model's id in lower case, without a gateway's prefix.
 func (e *endpoint) plainID() string {
 	return strings.ToLower(e.model[strings.LastIndexByte(e.model, '/')+1:])
 }
 
-// Effort tells the vendor's models by their ids. Of a compatible server's, some reason that have other names.
+// Effort knows the vendor's models by their ids. Models of compatible servers may reason under other ids.
 func (e *endpoint) Effort() (use model.EffortUse, hint string) {
 	switch {
 	case e.reasons():
@@ -37,8 +37,8 @@ func (e *endpoint) Effort() (use model.EffortUse, hint string) {
 	return model.EffortUnknown, ""
 }
 
-// Effort is that of the endpoint, but for the vendor's models from gpt-5.4 on: Chat Completions refuses their effort
-// beside tools, and names Responses instead.
+// Effort is the endpoint's, except for the vendor's models from gpt-5.4 on: for these, Chat Completions refuses an
+// effort together with tools, and refers to Responses.
 func (c *chat) Effort() (use model.EffortUse, hint string) {
 	var minor int
 	if n, _ := fmt.Sscanf(c.plainID(), "gpt-5.%d", &minor); c.Own &&

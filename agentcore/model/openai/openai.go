@@ -1,7 +1,7 @@
 // Package openai speaks OpenAI's Chat Completions and Responses, streamed, over net/http, with the vendor and with the
-// many servers that are compatible with it more or less. The vendor's SDK is not used: its types of all that the vendor
-// offers add 18 MB to the binary, and are made ready at each start.
-// Source: "Chat Completions", "Responses" and the "Streaming events" of both in the OpenAI API reference.
+// many servers that are more or less compatible with it. The vendor's SDK is not used: its types for everything that
+// the vendor offers add 18 MB to the binary, and cost time at each start. Source: "Chat Completions", "Responses" and
+// the "Streaming events" of both in the OpenAI API reference.
 package openai
 
 import (
@@ -26,34 +26,34 @@ const VendorURL = "https://api.openai.com/v1"
 // afterFinish is how long a server may be silent between finish_reason and [DONE].
 const afterFinish = 5 * time.Second
 
-// Options says where the model is. BaseURL ends in /v1 as a rule; chat/completions, or responses, is put behind it.
+// Options says where the model is. BaseURL usually ends in /v1; chat/completions, or responses, is added to it.
 type Options = transport.Options
 
-// endpoint is what a model of both interfaces is behind. It is never changed after it was made.
+// endpoint is where a model of either interface is reached. It is never changed after it was made.
 type endpoint struct {
-	transport.Endpoint // its own server, the vendor's, is strict about newer parameters
+	transport.Endpoint // the vendor's own server is strict about newer parameters
 	url                string
 	model              string
 	maxTokens          int
 }
 
-// chat is a model behind Chat Completions. What it learns of the server is all that changes after New.
+// chat is a model behind Chat Completions. After New, only what it learns about the server changes.
 type chat struct {
 	endpoint
 	encodings transport.Encodings
 	frames    transport.Frames
-	// wantsReasoning: the vendor refuses conversations that lack the reasoning of their answers.
+	// wantsReasoning says that the vendor refuses conversations without the reasoning of their answers.
 	wantsReasoning bool
-	// takesReasoning: the server has sent reasoning_content, and so takes it back.
+	// takesReasoning says that the server has sent reasoning_content, so that it also accepts it.
 	takesReasoning atomic.Bool
 }
 
-// wantReasoning tells the vendors that refuse calls, and what follows on them, without the reasoning that led to them,
-// by what their base URLs hold ("Thinking mode" of the DeepSeek API and "Thinking models" of the Moonshot API).
+// wantReasoning are parts of the base URLs of vendors that refuse calls, and what follows them, without the reasoning
+// that led to the calls ("Thinking mode" of the DeepSeek API and "Thinking models" of the Moonshot API).
 var wantReasoning = []string{"//api.deepseek.com", "//api.moonshot."}
 
-// New makes a model behind Chat Completions. It sends nothing; what is wrong with the options is the error of each
-// Stream. The model is safe for concurrent use.
+// New makes a model behind Chat Completions. It sends nothing; if the options are wrong, each Stream returns the error.
+// The model is safe for concurrent use.
 func New(options Options) model.Model {
 	c := &chat{endpoint: connect(options, "chat/completions")}
 	c.wantsReasoning = slices.ContainsFunc(wantReasoning,
@@ -65,7 +65,7 @@ func New(options Options) model.Model {
 func connect(options Options, path string) endpoint {
 	at := transport.Vendor{
 		Name: "openai", URL: VendorURL, KeyVariable: "OPENAI_API_KEY", KeyHeader: "Authorization", KeyScheme: "Bearer ",
-		OtherKeyHeader: "api-key", // of Azure
+		OtherKeyHeader: "api-key", // for Azure
 		Header:         http.Header{"Accept": {"application/json"}},
 		Form:           ", usually with /v1 at its end", Resets: resets,
 	}.Endpoint(options)
@@ -127,13 +127,13 @@ func (c *chat) read(x *transport.Exchange, answered io.Reader, yield func(model.
 		}
 	}
 	if answer.complete() && !x.GivenUp() {
-		finish() // only [DONE] or the count of tokens is missing
+		finish() // only [DONE] or the token counts are missing
 		return nil
 	}
 	return cmp.Or[error](failed, x.Cut("finish_reason"))
 }
 
-// resets reads when the exhausted ones of the rate limits are full again: the headers x-ratelimit-remaining-* and
+// resets returns when the rate limits that are used up are full again: the headers x-ratelimit-remaining-* and
 // x-ratelimit-reset-* (a duration such as 6m0s), "Rate limits" guide of the vendor.
 func resets(header http.Header, _ time.Time) time.Duration {
 	var wait time.Duration
@@ -146,5 +146,5 @@ func resets(header http.Header, _ time.Time) time.Duration {
 	return wait
 }
 
-// Sees implements model.Seeing: other servers may have a model that does not, and would refuse the request.
+// Sees implements model.Seeing: another server may have a model that does not see, and would refuse the request.
 func (c *chat) Sees() bool { return c.Own }

@@ -41,7 +41,7 @@ type definition struct {
 	Parameters  json.RawMessage `json:"parameters,omitempty"`
 }
 
-// message is one of the system, the user or a tool. Its content is a string or a list of contentPart.
+// message is a message of the system, the user or a tool. Its content is a string or a list of contentPart.
 type message struct {
 	Content    any    `json:"content"`
 	ToolCallID string `json:"tool_call_id,omitempty"`
@@ -59,8 +59,8 @@ type imageURL struct {
 	URL string `json:"url"`
 }
 
-// params makes the request body. What only the vendor knows is sent to the vendor alone: some servers
-// refuse parameters that they do not know.
+// params makes the request body. Parameters that only the vendor knows are sent only to the vendor, since some servers
+// refuse unknown parameters.
 func (c *chat) params(request *model.Request) *chatBody {
 	params := &chatBody{
 		Messages: []message{}, Model: c.model, Temperature: request.Temperature,
@@ -78,7 +78,7 @@ func (c *chat) params(request *model.Request) *chatBody {
 		params.Tools = append(params.Tools,
 			chatTool{Function: definition{tool.Name, tool.Description, tool.Schema}, Type: "function"})
 	}
-	if request.NoCalls && len(request.Tools) > 0 { // the vendor refuses a choice among no tools
+	if request.NoCalls && len(request.Tools) > 0 { // the vendor refuses tool_choice without tools
 		params.ToolChoice = "none"
 	}
 	return params
@@ -96,8 +96,9 @@ func lead(request *model.Request) ([]byte, error) {
 	return system, nil
 }
 
-// encode turns a message into the vendor's, as JSON: each tool result is one of its own, with commas between them, and
-// prose a plain string, which every server takes. The API has no place for reasoning; see encodeAssistant.
+// encode turns a message into the vendor's, as JSON. Each tool result becomes a message of its own, with commas between
+// them. Prose becomes a plain string, which every server accepts. The API has no member for reasoning; see
+// encodeAssistant.
 func (c *chat) encode(m model.Message) ([]byte, error) {
 	switch m.Role {
 	case model.RoleAssistant:
@@ -109,7 +110,7 @@ func (c *chat) encode(m model.Message) ([]byte, error) {
 	}
 }
 
-// said is what the user says: a plain string, or parts where there are images that the server takes.
+// said is the content of a user's message: a plain string, or parts if it has images that the server accepts.
 func (c *chat) said(m model.Message) any {
 	text := prose(m)
 	list := []contentPart{{Text: text, Type: "text"}}
@@ -129,9 +130,9 @@ func (c *chat) said(m model.Message) any {
 	return text
 }
 
-// encodeResults turns the results of tools into the vendor's messages. Those have no place for images: they follow as a
-// message of the user, on the vendor's own server; others may have a model that does not see, and would refuse the
-// request.
+// encodeResults turns the results of tools into the vendor's messages. These cannot have images. On the vendor's own
+// server, images follow as a message of the user; another server may have a model that does not see, and would refuse
+// the request.
 func (c *chat) encodeResults(m model.Message) ([]byte, error) {
 	var list []message
 	var seen []contentPart
@@ -158,10 +159,11 @@ func (c *chat) encodeResults(m model.Message) ([]byte, error) {
 	return transport.EncodeAll(list)
 }
 
-// signedByGoogle stands before Google's signatures in our conversations, so that those of other vendors are never sent.
+// signedByGoogle is the prefix of Google's signatures in our conversations, by which those of other vendors are not
+// sent.
 const signedByGoogle = "google:"
 
-// assistant is a message of the model, with what the vendor's does not have.
+// assistant is a message of the model, with members that the vendor's message does not have.
 type assistant struct {
 	Role             string     `json:"role"`
 	Content          *string    `json:"content,omitempty"`
@@ -179,9 +181,9 @@ type toolCall struct {
 	ExtraContent *extraContent `json:"extra_content,omitempty"`
 }
 
-// encodeAssistant turns a message of the model into the vendor's. Servers whose models think between calls want the
-// reasoning back with the calls that it led to, in the member that they have sent it in, and Google its signature;
-// nobody else is sent either.
+// encodeAssistant turns a message of the model into the vendor's. Servers whose models think between calls require the
+// reasoning with the calls to which it led, in the member in which they sent it. Google requires its signature. No
+// other server is sent reasoning or signatures.
 func (c *chat) encodeAssistant(message model.Message) ([]byte, error) {
 	a := assistant{Role: "assistant"}
 	reasoning, signature := "", ""

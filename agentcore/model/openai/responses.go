@@ -14,24 +14,24 @@ import (
 	"github.com/agentls/agentls/agentcore/model/internal/transport"
 )
 
-// responder is a model behind Responses. What it learns of the server is all that changes after NewResponses.
+// responder is a model behind Responses. After NewResponses, only what it learns about the server changes.
 type responder struct {
 	endpoint
 	encodings transport.Encodings
 	frames    transport.Frames
-	// unsummed and unsealed: the server has refused summaries of the reasoning (it wants the organisation verified), or
-	// sealed reasoning (the model does not reason).
+	// unsummed says that the server has refused summaries of the reasoning, since the organisation must be verified for
+	// them. unsealed says that it has refused sealed reasoning, since the model does not reason.
 	unsummed, unsealed atomic.Bool
 }
 
-// NewResponses is New for the Responses interface. Nothing is stored by the server: the whole conversation is sent each
-// time, with the model's reasoning as the server has sealed it.
+// NewResponses is New for the Responses interface. The server stores nothing: the whole conversation is sent each time,
+// with the model's reasoning in the form in which the server has sealed it.
 func NewResponses(options Options) model.Model {
 	return &responder{endpoint: connect(options, "responses")}
 }
 
-// Stream sends the request and yields the answer. Where the server refuses what can be left out, it is asked again at
-// once without it.
+// Stream sends the request and yields the answer. If the server refuses an option that can be left out, the request is
+// repeated at once without it.
 func (r *responder) Stream(ctx context.Context, request *model.Request) iter.Seq2[model.Event, error] {
 	return r.Endpoint.Stream(ctx, r.learns, func(x *transport.Exchange, yield func(model.Event, error) bool) error {
 		said, err := r.encodings.Join(request.Messages, encodeItems, transport.Commas)
@@ -48,7 +48,7 @@ func (r *responder) Stream(ctx context.Context, request *model.Request) iter.Seq
 	})
 }
 
-// learns reports whether a refusal is about something that can be left out, and was not yet.
+// learns reports whether a refusal is about an option that can be left out, and notes that it must be.
 func (r *responder) learns(err error) bool {
 	var refusal *model.Error
 	if !r.reasons() || !errors.As(err, &refusal) || refusal.Status < 400 || refusal.Status >= 500 {
@@ -94,5 +94,5 @@ func read(x *transport.Exchange, answered io.Reader, yield func(model.Event, err
 	return cmp.Or[error](failed, x.Cut("response.completed"))
 }
 
-// Sees implements model.Seeing: whoever serves this interface takes images in it.
+// Sees implements model.Seeing: all servers with this interface accept images in it.
 func (*responder) Sees() bool { return true }

@@ -12,8 +12,8 @@ import (
 	"github.com/agentls/agentls/agentcore/model/internal/transport"
 )
 
-// streamed is what is read of an event of the stream ("Streaming events" of Responses): one type for all, since most
-// members are the same.
+// streamed is the part of a stream's event that is read ("Streaming events" of Responses). One type serves for all
+// events, since most members are the same.
 type streamed struct {
 	Type        string          `json:"type"`
 	OutputIndex *int64          `json:"output_index"`
@@ -24,7 +24,7 @@ type streamed struct {
 	Response    response        `json:"response"`
 }
 
-// response is the object that the last event holds.
+// response is the object in the last event.
 type response struct {
 	Status            string          `json:"status"`
 	Error             json.RawMessage `json:"error"`
@@ -41,7 +41,7 @@ type response struct {
 	} `json:"usage"`
 }
 
-// finished is an output item as it begins, or as it is at its end.
+// finished is an output item at its beginning or its end.
 type finished struct {
 	Type             string    `json:"type"`
 	ID               string    `json:"id"`
@@ -71,7 +71,7 @@ const (
 type output struct {
 	items   []*outputItem
 	usage   model.Usage
-	ended   string // how the answer did: completed, incomplete
+	ended   string // how the answer ended: completed, incomplete
 	reason  string // why it is incomplete
 	refused bool
 }
@@ -81,7 +81,7 @@ type outputItem struct {
 	kind         string
 	index        int64 // -1 where the server sent none
 	id           string
-	whole        bool // its end has come
+	whole        bool // the event with its end has arrived
 	text         strings.Builder
 	summaries    int // how many parts of the summary have begun
 	callID, name string
@@ -89,10 +89,10 @@ type outputItem struct {
 	encrypted    string
 }
 
-// complete reports whether the server has said that the answer is.
+// complete reports whether the server has said that the answer has ended.
 func (o *output) complete() bool { return o.ended != "" }
 
-// add takes one event and returns what is to be passed on.
+// add takes one event and returns the events to pass on.
 func (o *output) add(data []byte) ([]model.Event, error) {
 	if len(data) == 0 {
 		return nil, nil
@@ -139,10 +139,10 @@ func (o *output) add(data []byte) ([]model.Event, error) {
 			return nil, &fault
 		}
 	}
-	return nil, nil // parts that begin and end, and tools that the server runs
+	return nil, nil // beginnings and ends of parts, and tools that the server itself runs
 }
 
-// plain returns the text of a delta; one of another type holds none.
+// plain returns the text of a delta; a delta of another type has none.
 func plain(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) != nil {
@@ -170,7 +170,7 @@ func failed(data []byte, e *streamed) error {
 	return &fault
 }
 
-// begin takes the beginning of an item over.
+// begin takes over the beginning of an item.
 func (o *output) begin(e *streamed) []model.Event {
 	i := o.last(e.OutputIndex, e.Item.Type)
 	if i == nil || i.whole || i.id != "" && e.Item.ID != "" && i.id != e.Item.ID && (i.name != "" || i.text.Len() > 0) {
@@ -184,7 +184,7 @@ func (o *output) begin(e *streamed) []model.Event {
 	return i.call(e.Item.Name)
 }
 
-// call names the call that the item is, which is news the first time.
+// call sets the name of the item's call. The first time, this is an event.
 func (i *outputItem) call(name string) []model.Event {
 	if i.name != "" || name == "" || i.kind != callItem {
 		return nil
@@ -193,8 +193,8 @@ func (i *outputItem) call(name string) []model.Event {
 	return []model.Event{model.CallDelta{Name: name}}
 }
 
-// find returns the item that an event is about, begun anew where its beginning was left out; nil where items of that
-// type are not read.
+// find returns the item that an event is about. If the item's beginning was left out, find begins it; it returns nil
+// for items of other types.
 func (o *output) find(e *streamed, kind string) *outputItem {
 	if i := o.last(e.OutputIndex, kind); i != nil && (!i.whole || e.Item.ID == "" || e.Item.ID == i.id) {
 		return i
@@ -202,8 +202,8 @@ func (o *output) find(e *streamed, kind string) *outputItem {
 	return o.start(e.OutputIndex, kind)
 }
 
-// last returns the last item of a type with that index: the index decides, since some servers change the ids from event
-// to event. Where there is none, it is the last of the type that is not whole.
+// last returns the last item of a type with this index. The index decides, since some servers change the ids from event
+// to event. Without such an item, it is the last item of the type that is not complete.
 func (o *output) last(index *int64, kind string) *outputItem {
 	for _, i := range slices.Backward(o.items) {
 		if i.kind == kind && (index != nil && i.index == *index || index == nil && !i.whole) {
@@ -239,7 +239,7 @@ func (o *output) write(i *outputItem, text string) []model.Event {
 	return []model.Event{model.TextDelta{Text: text}}
 }
 
-// finish takes a whole item over. Its texts count only where they did not come in pieces.
+// finish takes over a complete item. Its texts are only used if they did not come in pieces.
 func (o *output) finish(i *outputItem, whole *finished) []model.Event {
 	if i == nil || i.whole {
 		return nil
@@ -283,7 +283,7 @@ func joined(parts []content, between string) string {
 	return strings.Join(texts, between)
 }
 
-// end takes the last event over. Servers that send no items before have them all in it.
+// end takes over the last event. Some servers send no items before it, and have all items in it.
 func (o *output) end(e *streamed) ([]model.Event, error) {
 	r := &e.Response
 	if r.Status == "failed" || r.Status == "cancelled" {

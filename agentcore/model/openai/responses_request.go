@@ -25,13 +25,13 @@ type responsesBody struct {
 	Stream          bool            `json:"stream"`
 }
 
-// reasoning says how much of it there is to be, and how it is told.
+// reasoning says how much the model is to reason, and in what form it sends its reasoning.
 type reasoning struct {
 	Effort  model.Effort `json:"effort,omitempty"`
 	Summary string       `json:"summary,omitempty"`
 }
 
-// responsesTool is a tool of Responses with its schema as it was written. Without strict the server would demand a
+// responsesTool is a tool of Responses with its schema as it was written. Without strict, the server would require a
 // schema of its own kind.
 type responsesTool struct {
 	Type        string          `json:"type"`
@@ -42,7 +42,7 @@ type responsesTool struct {
 }
 
 // params makes the request body without its input, and without what the server has refused: summaries of the reasoning,
-// or that sealed.
+// or sealed reasoning.
 func (r *responder) params(request *model.Request, unsummed, unsealed bool) *responsesBody {
 	params := &responsesBody{
 		Instructions: request.System, MaxOutputTokens: max(0, cmp.Or(request.MaxTokens, r.maxTokens)),
@@ -87,7 +87,8 @@ type item struct {
 	Encrypted string     `json:"encrypted_content,omitempty"`
 }
 
-// outputPart is a part of what a call gave, or a user ("Function calling": results with images; "Images and vision").
+// outputPart is a part of a call's result, or of a user's message ("Function calling": results with images; "Images and
+// vision").
 type outputPart struct {
 	Type     string `json:"type"`
 	Text     string `json:"text,omitempty"`
@@ -104,8 +105,8 @@ func encodeItems(message model.Message) ([]byte, error) {
 	return transport.EncodeAll(items(message))
 }
 
-// items turns a message into items. Reasoning goes back as the server has sealed it, and only before the text or call
-// that it led to: alone it is refused.
+// items turns a message into items. Reasoning is sent back as the server has sealed it, and only before the text or
+// call to which it led: the server refuses it alone.
 func items(message model.Message) []item {
 	var out, thoughts []item
 	for _, part := range message.Parts {
@@ -148,13 +149,14 @@ func items(message model.Message) []item {
 	return out
 }
 
-// sealed stands before the vendor's sealed reasoning in our conversations, so that that of other vendors is never sent.
+// sealed is the prefix of the vendor's sealed reasoning in our conversations, by which that of other vendors is not
+// sent.
 const sealed = "openai:"
 
-// seal makes the signature of a reasoning out of its item.
+// seal makes the signature of a reasoning from its item.
 func seal(id, encrypted string) string { return sealed + id + ":" + encrypted }
 
-// unseal takes a signature apart. ok is false for none, and for another vendor's.
+// unseal splits a signature. ok is false for no signature, and for another vendor's.
 func unseal(signature string) (id, encrypted string, ok bool) {
 	rest, ours := strings.CutPrefix(signature, sealed)
 	id, encrypted, ok = strings.Cut(rest, ":")
