@@ -57,7 +57,8 @@ func (l *Log) Subscribe(session event.SessionID, since uint64, deserted func(con
 // Next returns the next event. It waits until there is one, ctx ends or the engine is closed ([ErrClosed]). It may read
 // the disk if the reader is far behind. If a reader of one session is so slow that the store has trimmed its next
 // events, it gets an [event.EventsTrimmed] in their place. The error is of the kind not_found once a session that
-// another process had open is no longer stored. A reader of all sessions must call Next until it gets an error, or be closed.
+// another process had open is no longer stored.
+// A reader of all sessions must call Next until it gets an error, or be closed.
 func (s *Subscription) Next(ctx context.Context) (event.Event, error) {
 	next, err := s.next(ctx)
 	if s.session == "" {
