@@ -27,7 +27,7 @@ func (r *spec) readSchema() error {
 	}
 	schema, err := tool.ReadOutputSchema(r.request.OutputSchema)
 	if err != nil {
-		return invalid("the output schema cannot be used: "+err.Error(), "mend the schema")
+		return invalid("outputSchema cannot be used: "+err.Error(), "mend the schema")
 	}
 	if provider.IsOffline(r.model.Name()) {
 		return invalid("the offline rules answer in words, so that no output schema can hold them",
