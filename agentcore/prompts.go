@@ -81,6 +81,9 @@ func Expand(ctx context.Context, s *Session, request RunRequest) (Expansion, err
 			}
 		}
 	}
+	if _, err := registry.Find(s.engine.Agents(), request.Agent, s.engine.Config()); err != nil {
+		return Expansion{}, err
+	}
 	found, refused, err := s.read(ctx, request.Agent, words, request.Context.Paths...)
 	if err != nil {
 		return Expansion{}, err

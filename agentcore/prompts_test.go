@@ -161,6 +161,10 @@ func TestPromptCommands(t *testing.T) {
 		x.Parts[1].Name != "!`rm -rf x`" || x.Parts[1].Text != "" {
 		t.Errorf("it would be %+v: %v", x, err)
 	}
+	if _, err := agentcore.Expand(w.ctx, w.session, agentcore.RunRequest{Agent: "nobody", Prompt: "x"}); err == nil ||
+		!strings.Contains(err.Error(), "nobody") {
+		t.Errorf("for an agent that there is not: %v", err)
+	}
 	if len(w.session.Asks()) > 0 {
 		t.Error("the user is asked")
 	}

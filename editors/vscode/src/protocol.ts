@@ -1217,11 +1217,12 @@ export interface RunParams {
   /** Limits that are tighter or wider than the agent's own. */
   limits?: Limits;
   /**
-   * What the final answer is held to, in at most 16 KiB: the model is told what does not fit, twice at most, and then
-   * the run has failed with `output_mismatch`. The object is in the result's `structured`. Not with `each` and
-   * `iterations`. The error is `invalid_request` where the schema cannot be used, before anything is sent.
+   * A JSON Schema, draft 2020-12, of an object, in at most 16 KiB. The final answer is held to it: the model is told
+   * what does not fit, twice at most, and then the run has failed with `output_mismatch`. The object is in the result's
+   * `structured`. Not with `each` and `iterations`. The error is `invalid_request` where the schema cannot be used,
+   * before anything is sent.
    */
-  outputSchema?: JSONSchema;
+  outputSchema?: LSPObject;
   /**
    * Repeat, each time afresh with a summary of the last, until the success check passes or so many passes are made.
    * Absent, 0 and 1 mean once. A prompt that begins with `/iter N` asks for the same.
