@@ -43,6 +43,56 @@ func generated(t *testing.T, file string, text []byte) bool {
 	return ast.IsGenerated(parsed)
 }
 
+// maxMethods is how many methods a type may have: one with more is several things.
+const maxMethods = 40
+
+// TestMethodCount fails on a type that a reader can't hold in their head. What only uses a type is a function.
+func TestMethodCount(t *testing.T) {
+	methods := map[string]int{}
+	for _, file := range goFiles(t) {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			t.Errorf("parse: %v", err)
+			continue
+		}
+		if ast.IsGenerated(parsed) {
+			continue
+		}
+		for _, declaration := range parsed.Decls {
+			if fn, ok := declaration.(*ast.FuncDecl); ok && fn.Recv != nil {
+				methods[filepath.Dir(file)+"."+receiver(fn.Recv.List[0].Type)]++
+			}
+		}
+	}
+	if len(methods) < 500 {
+		t.Errorf("only %d types with methods were found", len(methods))
+	}
+	for name, n := range methods {
+		if n > maxMethods {
+			t.Errorf("%s has %d methods, more than %d: make functions of those that only use it, or split it", name, n,
+				maxMethods)
+		}
+	}
+}
+
+// receiver is the name of a receiver's type.
+func receiver(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.StarExpr:
+		return receiver(e.X)
+	case *ast.IndexExpr:
+		return receiver(e.X)
+	case *ast.IndexListExpr:
+		return receiver(e.X)
+	case *ast.Ident:
+		return e.Name
+	}
+	return ""
+}
+
 const (
 	// maxColumns is the longest that a line of a document or of a hand-written Go file may be, in characters.
 	maxColumns = 120

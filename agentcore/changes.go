@@ -86,7 +86,7 @@ func changed(view *workspace.View, c git.Change) prompt.Changed {
 
 // readChanges adds the changes that a request names to it: all to one run or, where they are too many, one file to each
 // of several runs.
-func (s *Session) readChanges(ctx context.Context, request *RunRequest) error {
+func readChanges(ctx context.Context, s *Session, request *RunRequest) error {
 	if request.Changes.Kind == "" {
 		return nil
 	}
@@ -94,7 +94,7 @@ func (s *Session) readChanges(ctx context.Context, request *RunRequest) error {
 	if err != nil {
 		return err
 	}
-	rights, err := s.rightsOf(request.Agent)
+	rights, err := rightsOf(s, request.Agent)
 	if err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ func CompletePrompt(ctx context.Context, s *Session, text string, at int) ([]Com
 		return nil, nil
 	}
 	c := completer{session: s, layer: s.shared.Board.Proposal().Fork(), start: start, end: at, word: word}
-	rights, err := s.rightsOf("")
+	rights, err := rightsOf(s, "")
 	if err != nil {
 		return nil, nil // without an agent nothing is sent either
 	}

@@ -572,7 +572,7 @@ func (e *Engine) Steer(id event.RunID, text string) error {
 	if err != nil {
 		return err
 	}
-	call, err := session.called(e.process.Context, text)
+	call, err := findPrompt(e.process.Context, session, text)
 	switch {
 	case err != nil:
 		return err
@@ -586,16 +586,16 @@ func (e *Engine) Steer(id event.RunID, text string) error {
 	case call != nil:
 		text = call.text
 	}
-	mentioned, err := session.mentioned(e.process.Context, r.Agent(), text)
+	attached, err := mentioned(e.process.Context, session, r.Agent(), text)
 	if err != nil {
 		return err
 	}
-	for i, a := range mentioned {
+	for i, a := range attached {
 		if a.Picture != nil { // a message is a text
-			mentioned[i].Text = "(an image: look at it by `read`)\n"
+			attached[i].Text = "(an image: look at it by `read`)\n"
 		}
 	}
-	return r.Steer(run.FromUser, strings.TrimSpace(text)+prompt.Attached(mentioned))
+	return r.Steer(run.FromUser, strings.TrimSpace(text)+prompt.Attached(attached))
 }
 
 // SaidPlan is the file of the plan that a run of this process gave as its last word without asking the user about it;

@@ -33,8 +33,8 @@ const (
 )
 
 // attach puts what the prompt of a request mentions into it.
-func (s *Session) attach(ctx context.Context, request *RunRequest) error {
-	list, err := s.mentioned(ctx, request.Agent, cmp.Or(request.Expanded, request.Prompt), request.Context.Paths...)
+func attach(ctx context.Context, s *Session, request *RunRequest) error {
+	list, err := mentioned(ctx, s, request.Agent, cmp.Or(request.Expanded, request.Prompt), request.Context.Paths...)
 	if err != nil {
 		return err
 	}
@@ -48,24 +48,24 @@ func (s *Session) attach(ctx context.Context, request *RunRequest) error {
 }
 
 // mentioned is read for a prompt that is about to be sent: what is refused of it is the error.
-func (s *Session) mentioned(ctx context.Context, agent, text string, near ...string) ([]prompt.Attachment, error) {
-	list, refused, err := s.read(ctx, agent, text, near...)
+func mentioned(ctx context.Context, s *Session, agent, text string, near ...string) ([]prompt.Attachment, error) {
+	list, refused, err := readMentions(ctx, s, agent, text, near...)
 	if err == nil && len(refused) > 0 {
 		err = fmt.Errorf("%s: %w", refused[0].Mention, refused[0].Err)
 	}
 	return list, err
 }
 
-// read reads what the "@"s of a prompt for an agent name, as the runs of the session see it: each once, in their order.
-// What names nothing is text, as in "@types/node". What the agent may not see is refused with the reason.
+// readMentions reads what the "@"s of a prompt for an agent name, as the runs of the session see it: each once, in
+// their order. What names nothing is text, as in "@types/node". What the agent may not see is refused with the reason.
 // near are files, absolute, in which symbols are looked for first.
-func (s *Session) read(ctx context.Context, agent, text string, near ...string,
+func readMentions(ctx context.Context, s *Session, agent, text string, near ...string,
 ) (list []prompt.Attachment, refused []Refusal, err error) {
 	found := mention.Find(text)
 	if len(found) == 0 {
 		return nil, nil, nil
 	}
-	rights, err := s.rightsOf(agent)
+	rights, err := rightsOf(s, agent)
 	if err != nil {
 		return nil, nil, err
 	}

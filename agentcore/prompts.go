@@ -64,7 +64,7 @@ func Expand(ctx context.Context, s *Session, request RunRequest) (Expansion, err
 		return Expansion{}, err
 	}
 	x := Expansion{}
-	call, err := s.called(ctx, request.Prompt)
+	call, err := findPrompt(ctx, s, request.Prompt)
 	if err != nil {
 		name, _, _ := strings.Cut(strings.TrimSpace(request.Prompt), " ")
 		x.Refused = append(x.Refused, Refusal{name, err})
@@ -72,11 +72,11 @@ func Expand(ctx context.Context, s *Session, request RunRequest) (Expansion, err
 	words := request.Prompt
 	if call != nil {
 		x.Prompt, words = call.prompt, call.text
-		if err := s.suit(&request, call); err != nil {
+		if err := suit(s, &request, call); err != nil {
 			x.Refused = append(x.Refused, Refusal{"/" + call.prompt.Name, err})
 		}
 		for _, line := range call.commands {
-			if err := s.mayRun(request.Agent, line); err != nil {
+			if err := mayRun(s, request.Agent, line); err != nil {
 				x.Refused = append(x.Refused, Refusal{commandName(line), err})
 			}
 		}
@@ -84,7 +84,7 @@ func Expand(ctx context.Context, s *Session, request RunRequest) (Expansion, err
 	if _, err := registry.Find(s.engine.Agents(), request.Agent, s.engine.Config()); err != nil {
 		return Expansion{}, err
 	}
-	found, refused, err := s.read(ctx, request.Agent, words, request.Context.Paths...)
+	found, refused, err := readMentions(ctx, s, request.Agent, words, request.Context.Paths...)
 	if err != nil {
 		return Expansion{}, err
 	}
@@ -140,9 +140,9 @@ type calledPrompt struct {
 	commands []string
 }
 
-// called finds the prompt that a text calls by its first word, nil for none. A word that may be a path is one where no
-// prompt is called so; any other that calls nothing is refused.
-func (s *Session) called(ctx context.Context, text string) (*calledPrompt, error) {
+// findPrompt finds the prompt that a text calls by its first word, nil for none. A word that may be a path is one where
+// no prompt is called so; any other that calls nothing is refused.
+func findPrompt(ctx context.Context, s *Session, text string) (*calledPrompt, error) {
 	call, plain, ok := promptfile.CallIn(text)
 	if !ok || mcpname.Is(call.Name) {
 		return nil, nil
@@ -178,20 +178,20 @@ func (s *Session) called(ctx context.Context, text string) (*calledPrompt, error
 	return c, nil
 }
 
-// fill puts into a request what its prompt calls, unless that may not be sent.
-func (s *Session) fill(ctx context.Context, request *RunRequest) error {
+// fillPrompt puts into a request what its prompt calls, unless that may not be sent.
+func fillPrompt(ctx context.Context, s *Session, request *RunRequest) error {
 	if request.Lead != "" {
 		defer request.Join()
 	}
-	call, err := s.called(ctx, request.Prompt)
+	call, err := findPrompt(ctx, s, request.Prompt)
 	if err != nil || call == nil {
 		return err
 	}
-	if err := s.suit(request, call); err != nil {
+	if err := suit(s, request, call); err != nil {
 		return err
 	}
 	for _, line := range call.commands {
-		if err := s.mayRun(request.Agent, line); err != nil {
+		if err := mayRun(s, request.Agent, line); err != nil {
 			return err
 		}
 	}
@@ -208,7 +208,7 @@ var (
 // suit gives a request the agent, the model and the tools that a prompt asks for. What the request itself says of agent
 // and model counts before that; a mode that only reads, and fewer tools, count in any case. An error means that the
 // agent is not there.
-func (s *Session) suit(request *RunRequest, call *calledPrompt) error {
+func suit(s *Session, request *RunRequest, call *calledPrompt) error {
 	p := call.prompt
 	if kept := p.Keeps(); !kept.All {
 		if len(kept.Tools) == 0 && len(kept.Unknown) > 0 {
@@ -238,21 +238,21 @@ func (s *Session) suit(request *RunRequest, call *calledPrompt) error {
 			}
 		}
 	}
-	if p.Model != "" && request.Model == "" && (p.Source == promptfile.Native || s.has(p.Model)) {
+	if p.Model != "" && request.Model == "" && (p.Source == promptfile.Native || hasModel(s, p.Model)) {
 		request.Model = p.Model
 	}
 	return nil
 }
 
-// has reports whether a model that a file of another tool names can be had here.
-func (s *Session) has(name string) bool {
+// hasModel reports whether a model that a file of another tool names can be had here.
+func hasModel(s *Session, name string) bool {
 	_, err := s.engine.process.OpenModel(provider.Choice{Override: name}.With(s.engine.Config()))
 	return err == nil
 }
 
 // mayRun says why a command of a prompt may not run for an agent, nil where it may. Nobody is asked: who calls a prompt
 // has not seen its commands.
-func (s *Session) mayRun(agent, line string) error {
+func mayRun(s *Session, agent, line string) error {
 	refused := func(detail, hint string) error {
 		return &fault.Error{
 			Kind:   fault.NotAllowed,
@@ -262,7 +262,7 @@ func (s *Session) mayRun(agent, line string) error {
 	if !s.isTrusted() {
 		return refused(toolset.UntrustedCommands, "trust the folder by `agentls trust` or in the editor's own way")
 	}
-	rights, err := s.rightsOf(agent)
+	rights, err := rightsOf(s, agent)
 	if err != nil {
 		return err
 	}

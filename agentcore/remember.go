@@ -15,15 +15,15 @@ import (
 func (s *Session) Remember(ctx context.Context, thing, path string) (event.RunID, error) {
 	return s.Start(ctx, RunRequest{
 		Agent: memoAgent, Prompt: thing, Title: "remember: " + thing, Model: provider.Offline,
-		Remember: s.remembering(path),
+		Remember: memoFolder(s, path),
 	})
 }
 
 // memoAgent is the agent with whose rights something is remembered.
 const memoAgent = "coder"
 
-// remembering is the folder in whose file something about a path is remembered.
-func (s *Session) remembering(path string) string {
+// memoFolder is the folder in whose file something about a path is remembered.
+func memoFolder(s *Session, path string) string {
 	roots := s.View().Roots()
 	root := roots[0].Path
 	for _, r := range roots {

@@ -33,7 +33,7 @@ type (
 // on until it ends or is cancelled.
 func (s *Session) Start(ctx context.Context, request RunRequest) (_ event.RunID, err error) {
 	if request.Remember == "" { // that prompt is no task
-		if err := s.prepare(ctx, &request); err != nil {
+		if err := prepareRequest(ctx, s, &request); err != nil {
 			return "", err
 		}
 	}
@@ -72,18 +72,18 @@ func (s *Session) Start(ctx context.Context, request RunRequest) (_ event.RunID,
 	return r.ID(), nil
 }
 
-// prepare puts into a request what its prompt and its context ask for. It reads the files that they name.
-func (s *Session) prepare(ctx context.Context, request *RunRequest) error {
+// prepareRequest puts into a request what its prompt and its context ask for. It reads the files that they name.
+func prepareRequest(ctx context.Context, s *Session, request *RunRequest) error {
 	if err := request.ReadIterations(); err != nil {
 		return err
 	}
-	if err := s.fill(ctx, request); err != nil {
+	if err := fillPrompt(ctx, s, request); err != nil {
 		return err
 	}
-	if err := s.readChanges(ctx, request); err != nil {
+	if err := readChanges(ctx, s, request); err != nil {
 		return err
 	}
-	return s.attach(ctx, request)
+	return attach(ctx, s, request)
 }
 
 // launch launches a run of the user, unless the session has ended.
@@ -180,7 +180,7 @@ func Prompt(e *Engine, view *workspace.View, folders map[string]authority.Folder
 // allow. Nothing is run. An empty agent means the default one; command is used where the tool is bash, otherwise
 // subject is a path or host.
 func (s *Session) Explain(agentName, toolName, subject string) (permission.Explanation, error) {
-	r, err := s.rightsOf(agentName)
+	r, err := rightsOf(s, agentName)
 	if err != nil {
 		return permission.Explanation{}, err
 	}
@@ -188,7 +188,7 @@ func (s *Session) Explain(agentName, toolName, subject string) (permission.Expla
 }
 
 // rightsOf are the rights of an agent that the user starts.
-func (s *Session) rightsOf(agentName string) (authority.Rights, error) {
+func rightsOf(s *Session, agentName string) (authority.Rights, error) {
 	cfg, skills := s.engine.Config(), s.shared.Skills()
 	definition, err := registry.Find(s.engine.Agents(), agentName, cfg)
 	if err != nil {

@@ -55,7 +55,7 @@ func (a *authored) documentSymbol(ctx context.Context,
 		return nil, nil
 	}
 	tree := sheet.Symbols()
-	if a.client.NestsSymbols() {
+	if client.Yes(a.client.Symbols().HierarchicalDocumentSymbolSupport) {
 		return protocol.DocumentSymbolSlice(tree), nil
 	}
 	return protocol.SymbolInformationSlice(authoring.Flattened(tree, p.TextDocument.URI)), nil

@@ -208,10 +208,11 @@ func (c *conversations) RewindConversation(ctx context.Context, p *methods.Rewin
 	if err != nil {
 		return nil, err
 	}
-	err = c.desk.Write(ctx, path, "go back to before a prompt", func(x *workspace.Index) (delivery.Change, bool) {
+	without := func(x *workspace.Index) (delivery.Change, bool) {
 		edit, ok := conversation.Parse(x.Text()).Without(p.Run)
 		return delivery.Change{Start: edit.Start, End: edit.End, New: edit.New}, ok
-	})
+	}
+	err = delivery.Write(ctx, c.desk, path, "go back to before a prompt", without)
 	if err != nil {
 		err = fmt.Errorf("the edits are taken back, but the answer stays in the document: %w", err)
 	}

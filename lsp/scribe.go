@@ -303,7 +303,7 @@ func (s *scribe) bring(ctx context.Context, p *page, prompts, answers []string) 
 // edit has the editor make the edits that next names, one after the other.
 func (s *scribe) edit(ctx context.Context, next func(text string) (edit conversation.Edit, ok, gone bool)) error {
 	missing := false
-	err := s.desk.Write(ctx, s.path, "answer", func(x *workspace.Index) (delivery.Change, bool) {
+	err := delivery.Write(ctx, s.desk, s.path, "answer", func(x *workspace.Index) (delivery.Change, bool) {
 		edit, ok, gone := next(x.Text())
 		missing = gone
 		return delivery.Change{Start: edit.Start, End: edit.End, New: edit.New}, ok

@@ -215,7 +215,7 @@ func savedFile(row store.LayerFile) (workspace.LayerFile, error) {
 // on, so that it is neither lost nor taken twice if this process is killed. At most keep hunks that can be undone are
 // taken; with runs, only what these and the runs below them left.
 func (b *Board) AdoptProposals(ctx context.Context, keep int, runs ...event.RunID) error {
-	left, err := b.events.Store.Adopt(ctx, b.row(), b.view.Folders(), keep, runs...)
+	left, err := b.events.Store.Adopt(ctx, rowOf(b), b.view.Folders(), keep, runs...)
 	if err != nil {
 		return fmt.Errorf("take over what former sessions proposed: %w", err)
 	}

@@ -16,7 +16,7 @@ import (
 // process, and returns those hunks as they are now, and why others stay away. It waits until that is durable. It may be
 // called from any goroutine.
 func BringBack(ctx context.Context, b *Board, runs ...event.RunID) ([]workspace.Hunk, []workspace.HunkFailure, error) {
-	rows, err := b.events.Store.Retake(ctx, b.row(), b.view.Folders(), workspace.Rewound, runs)
+	rows, err := b.events.Store.Retake(ctx, rowOf(b), b.view.Folders(), workspace.Rewound, runs)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read what was gone back behind: %w", err)
 	}
@@ -45,8 +45,8 @@ func BringBack(ctx context.Context, b *Board, runs ...event.RunID) ([]workspace.
 	return now, failures, nil
 }
 
-// row is the proposal's row in the store while it is open.
-func (b *Board) row() store.Proposal {
+// rowOf is the row of a board's proposal in the store while that is open.
+func rowOf(b *Board) store.Proposal {
 	now := time.Now().UTC()
 	return store.Proposal{
 		ID: b.id, Session: b.events.Session, Title: b.title(), State: event.StateOpen, Created: now, Updated: now,

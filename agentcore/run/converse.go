@@ -48,7 +48,7 @@ func (l *loop) carry() error {
 		text += l.schema.Told()
 	}
 	first := model.UserText(text)
-	first.Parts = append(first.Parts, l.pictures()...)
+	first.Parts = append(first.Parts, pictures(l.Run)...)
 	l.pin(first)
 	for _, a := range l.request.Attachments {
 		if a.Path != "" {

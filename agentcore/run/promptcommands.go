@@ -27,7 +27,7 @@ func (q *Request) unseen(m model.Model) error {
 }
 
 // pictures are the images that the prompt brings, kept for a later process as those of results are.
-func (r *Run) pictures() (parts []model.Part) {
+func pictures(r *Run) (parts []model.Part) {
 	for _, a := range r.request.Attachments {
 		if a.Picture == nil {
 			continue
@@ -47,7 +47,7 @@ func (r *Run) pictures() (parts []model.Part) {
 
 // runCommands runs the commands of the run's prompt, each as a call of bash that nobody is asked about. An error is the
 // run's end: its context's, or that one may not run.
-func (r *Run) runCommands() error {
+func runCommands(r *Run) error {
 	for _, line := range r.request.Commands {
 		arguments, err := json.Marshal(struct {
 			Command string `json:"command"`

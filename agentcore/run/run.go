@@ -73,7 +73,7 @@ func (r *Run) work() error {
 		if err := r.startServers(); err != nil {
 			return err
 		}
-		if err := r.runCommands(); err != nil {
+		if err := runCommands(r); err != nil {
 			return err
 		}
 	}

@@ -200,9 +200,6 @@ func (c *capabilities) Folds() protocol.FoldingRangeClientCapabilities {
 	return said(c.TextDocument().FoldingRange)
 }
 
-// NestsSymbols reports whether document symbols may have children.
-func (c *capabilities) NestsSymbols() bool { return Yes(c.Symbols().HierarchicalDocumentSymbolSupport) }
-
 // HoverText gives a text in Markdown the format that the client shows in hovers.
 func (c *capabilities) HoverText(text string) *protocol.MarkupContent {
 	return &protocol.MarkupContent{Kind: markup(c.Hover().ContentFormat), Value: text}

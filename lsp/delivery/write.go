@@ -33,7 +33,7 @@ const (
 //
 // The error is ErrClosed where the document is not open (any more), and says what the editor said where it keeps
 // refusing.
-func (d *Desk) Write(ctx context.Context, path, label string,
+func Write(ctx context.Context, d *Desk, path, label string,
 	next func(text *workspace.Index) (change Change, ok bool),
 ) error {
 	refusal := "the text changes all the time"
@@ -49,7 +49,7 @@ func (d *Desk) Write(ctx context.Context, path, label string,
 		edit := EditOf(d.Client, doc, protocol.TextEdit{
 			Range: d.Documents.Encoding.Between(doc.Index(), change.Start, change.End), NewText: change.New,
 		})
-		refused, err := d.send(ctx, label, edit)
+		refused, err := send(ctx, d, label, edit)
 		if err != nil {
 			return err
 		}
@@ -57,7 +57,7 @@ func (d *Desk) Write(ctx context.Context, path, label string,
 		if refused != "" {
 			refusal, within = refused, min(writeAgain, d.AnswerTime)
 		}
-		if err := d.changedFrom(ctx, path, doc.Version, within); err != nil {
+		if err := changedFrom(ctx, d, path, doc.Version, within); err != nil {
 			return err
 		}
 	}
@@ -65,7 +65,7 @@ func (d *Desk) Write(ctx context.Context, path, label string,
 }
 
 // send sends an edit while no other is on its way, and returns why the editor refused it, "" where it did not.
-func (d *Desk) send(ctx context.Context, label string, edit protocol.WorkspaceEdit) (refusal string, err error) {
+func send(ctx context.Context, d *Desk, label string, edit protocol.WorkspaceEdit) (refusal string, err error) {
 	release, err := d.Hold(ctx)
 	if err != nil {
 		return "", err
@@ -77,7 +77,7 @@ func (d *Desk) send(ctx context.Context, label string, edit protocol.WorkspaceEd
 
 // changedFrom waits until a document has another version, for a bounded time, since not every edit is answered by a
 // change.
-func (d *Desk) changedFrom(ctx context.Context, path string, version int32, within time.Duration) error {
+func changedFrom(ctx context.Context, d *Desk, path string, version int32, within time.Duration) error {
 	bounded, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	err := d.Documents.Wait(bounded, func() bool {
