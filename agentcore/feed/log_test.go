@@ -2,6 +2,7 @@ package feed
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math"
@@ -111,6 +112,45 @@ func TestReaderOfTrimmedEvents(t *testing.T) {
 	}
 	if first, last, err := f.store.SeqRange(t.Context(), session); first != 401 || last != 500 || err != nil {
 		t.Errorf("the events from %d to %d are stored, %v", first, last, err)
+	}
+}
+
+// A reader that comes while a message is written gets the beginning of that message, once, and nothing of older ones.
+func TestReaderComesInTheMiddle(t *testing.T) {
+	f := open(t)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	said := func(text string) {
+		t.Helper()
+		if err := f.store.Submit(store.Batch{
+			Events: []store.NewEvent{{Session: session, Body: event.TextDelta{Text: text}}},
+		}).Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.notices(t, 1)
+	said("an older message")
+	f.notices(t, 1)
+	said("The ")
+	said("sum ")
+	for _, since := range []uint64{0, 1, 2} {
+		late := f.Subscribe(session, since, nil)
+		for range 2 - since {
+			if next, err := late.Next(ctx); err != nil || event.Transient(next.Body) {
+				t.Fatalf("since %d: the event is %+v, %v", since, next, err)
+			}
+		}
+		for _, want := range []string{"The ", "sum "} {
+			next, err := late.Next(ctx)
+			if body, ok := next.Body.(event.TextDelta); err != nil || !ok || body.Text != want {
+				t.Fatalf("since %d: the event is %+v, %v, not %q", since, next, err, want)
+			}
+		}
+		ended, end := context.WithCancel(ctx)
+		end()
+		if next, err := late.Next(ended); !errors.Is(err, context.Canceled) {
+			t.Errorf("since %d: there is one more event: %+v, %v", since, next, err)
+		}
 	}
 }
 

@@ -42,11 +42,11 @@ func (l *Log) Subscribe(session event.SessionID, since uint64, deserted func(con
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s := &Subscription{log: l, session: session, deserted: deserted, seen: map[event.SessionID]uint64{}}
-	s.position = l.first + uint64(len(l.ring))
 	if session != "" {
 		s.seen[session] = since
-		s.behind = true
+		s.position, s.behind = l.first, true
 	} else {
+		s.position = l.first + uint64(len(l.ring))
 		maps.Copy(s.seen, l.last)
 		s.read = maps.Clone(l.last)
 		l.all = append(l.all, s)
@@ -162,8 +162,9 @@ func (s *Subscription) wants(e event.Event) bool {
 	return true
 }
 
-// catchUp fills the backlog from the store with some of what was committed up to now. Once it has all of that, the
-// reader continues at the end that the ring had before.
+// catchUp fills the backlog from the store with some of what was committed up to now. Once it has all of that, a reader
+// of all sessions continues at the end that the ring had before. A reader of one session continues behind the last event
+// that it got from the store, since the transient events there are the beginning of what is being said.
 func (s *Subscription) catchUp(ctx context.Context, end uint64) error {
 	sessions := []event.SessionID{s.session}
 	if s.session == "" {
@@ -187,10 +188,33 @@ func (s *Subscription) catchUp(ctx context.Context, end uint64) error {
 		s.backlog = append(s.backlog, events...)
 		more = more || len(events) == readEvents
 	}
-	if !more {
-		s.position, s.behind = end, false
+	switch {
+	case more:
+		return nil
+	case s.session == "":
+		s.position = end
+	default:
+		last := s.seen[s.session]
+		if n := len(s.backlog); n > 0 {
+			last = s.backlog[n-1].Seq
+		}
+		s.position = max(s.position, s.log.behind(s.session, last))
 	}
+	s.behind = false
 	return nil
+}
+
+// behind is the position behind the last stored event of a session up to a number, or that of the oldest event that
+// the log keeps.
+func (l *Log) behind(session event.SessionID, number uint64) uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i, e := range slices.Backward(l.ring) {
+		if e.Session == session && !e.unsaved && !event.Transient(e.Body) && e.Seq <= number {
+			return l.first + uint64(i) + 1
+		}
+	}
+	return l.first
 }
 
 const (
