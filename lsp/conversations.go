@@ -20,7 +20,6 @@ import (
 	"github.com/agentls/agentls/agentcore/history"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/run"
-	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/conversation"
 	"github.com/agentls/agentls/lsp/delivery"
 	"github.com/agentls/agentls/lsp/document"
@@ -208,8 +207,8 @@ func (c *conversations) RewindConversation(ctx context.Context, p *methods.Rewin
 	if err != nil {
 		return nil, err
 	}
-	without := func(x *workspace.Index) (delivery.Change, bool) {
-		edit, ok := conversation.Parse(x.Text()).Without(p.Run)
+	without := func(doc *document.Document) (delivery.Change, bool) {
+		edit, ok := conversation.Parse(doc.Index().Text()).Without(p.Run)
 		return delivery.Change{Start: edit.Start, End: edit.End, New: edit.New}, ok
 	}
 	err = delivery.Write(ctx, c.desk, path, "go back to before a prompt", without)

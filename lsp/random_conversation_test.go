@@ -44,14 +44,14 @@ func TestRandomConversation(t *testing.T) {
 	typed, compared := 0, 0
 	for n := range count {
 		seed := *randomSeed + uint64(n)
-		talk := &talk{rng: rand.New(rand.NewPCG(seed, 0))}
+		talk := &talk{rng: rand.New(rand.NewPCG(seed, 0)), polite: n%2 == 0}
 		if err := talk.play(t); err != nil {
 			text, _, textErr := talk.editor.Text(talkFile)
 			t.Fatalf("seed %d: %v\n%s\n%s\n%v", seed, err, strings.Join(talk.log, "\n"), text, textErr)
 		}
 		typed, compared = typed+len(talk.typed), compared+len(talk.runs)-len(talk.touched)
 	}
-	if t.Logf("%d words were typed, %d answers compared", typed, compared); typed < count || compared < count/2 {
+	if t.Logf("%d words were typed, %d answers compared", typed, compared); typed < count || compared < count {
 		t.Error("too little happened")
 	}
 }
@@ -72,6 +72,8 @@ type talk struct {
 	runs    []string
 	said    [][]string
 	touched map[string]bool
+	// polite users type into no answer, so that all of these are compared however fast they come.
+	polite bool
 }
 
 func (k *talk) logf(format string, args ...any) { k.log = append(k.log, fmt.Sprintf(format, args...)) }
@@ -221,6 +223,9 @@ func (k *talk) types(n int) error {
 		if err := k.editor.Revise(talkFile, func(text string) []lsptest.Replacement {
 			parsed := conversation.Parse(text)
 			turn := parsed.Turns[k.rng.IntN(len(parsed.Turns))]
+			if k.polite && turn.Run != "" {
+				return nil
+			}
 			at := turn.Body.Start + k.rng.IntN(turn.Body.End-turn.Body.Start+1)
 			at = snap(text, at, false)
 			before, _ := utf8.DecodeLastRuneInString(text[:at])

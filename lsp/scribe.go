@@ -12,9 +12,9 @@ import (
 
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/feed"
-	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/conversation"
 	"github.com/agentls/agentls/lsp/delivery"
+	"github.com/agentls/agentls/lsp/document"
 	"github.com/agentls/agentls/lsp/methods"
 	"github.com/agentls/agentls/lsp/short"
 )
@@ -222,9 +222,21 @@ var errGone = errors.New("the answer's heading is not in the document")
 type page struct {
 	headings int                  // how many were written: what the user takes out is not put back
 	copies   []*conversation.Copy // of the answers below them
+	opened   uint64               // the opening of the document that the copies know
 }
 
-// write writes what there is, again and again, until the run has ended and all is written.
+// turn says which document is written into. In one that was opened anew, the copies look for what is there.
+func (p *page) turn(doc *document.Document) {
+	if p.opened != 0 && p.opened != doc.Opened {
+		for _, c := range p.copies {
+			c.Lost()
+		}
+	}
+	p.opened = doc.Opened
+}
+
+// write writes what there is, again and again, until the run has ended and all is written. A document that the user has
+// closed gets the rest when it is open again.
 func (s *scribe) write(ctx context.Context) {
 	var p page
 	for {
@@ -237,12 +249,13 @@ func (s *scribe) write(ctx context.Context) {
 		s.mu.Unlock()
 		err := s.bring(ctx, &p, prompts, answers)
 		switch {
-		case ctx.Err() != nil, errors.Is(err, errGone), ended && errors.Is(err, delivery.ErrClosed):
+		case ctx.Err() != nil, errors.Is(err, errGone):
 			return // it is the user's document, and the store has the answer
 		case errors.Is(err, delivery.ErrClosed):
-			for _, c := range p.copies {
-				c.Lost()
+			if s.documents.Wait(ctx, func() bool { return s.documents.Get(s.path) != nil }) != nil {
+				return
 			}
+			continue // whether or not the run has ended meanwhile
 		case err != nil:
 			s.tell(ctx, protocol.MessageTypeWarning, fmt.Sprintf(
 				"agentls cannot write the answer into %s: %v. The transcript of the run %s has it",
@@ -278,7 +291,7 @@ func (s *scribe) sleep(ctx context.Context) bool {
 // bring brings headings and answers into the document, as far as they are not there.
 func (s *scribe) bring(ctx context.Context, p *page, prompts, answers []string) error {
 	for ; p.headings < len(prompts); p.headings++ {
-		err := s.edit(ctx, func(text string) (conversation.Edit, bool, bool) {
+		err := s.edit(ctx, p, func(text string) (conversation.Edit, bool, bool) {
 			t := conversation.Parse(text)
 			return t.Opened(s.agent, s.run, prompts[p.headings]), len(t.Answers(s.run)) <= p.headings, false
 		})
@@ -290,7 +303,7 @@ func (s *scribe) bring(ctx context.Context, p *page, prompts, answers []string) 
 		if i == len(p.copies) {
 			p.copies = append(p.copies, &conversation.Copy{})
 		}
-		err := s.edit(ctx, func(text string) (conversation.Edit, bool, bool) {
+		err := s.edit(ctx, p, func(text string) (conversation.Edit, bool, bool) {
 			return p.copies[i].Next(text, s.run, i, answer)
 		})
 		if err != nil {
@@ -301,10 +314,13 @@ func (s *scribe) bring(ctx context.Context, p *page, prompts, answers []string) 
 }
 
 // edit has the editor make the edits that next names, one after the other.
-func (s *scribe) edit(ctx context.Context, next func(text string) (edit conversation.Edit, ok, gone bool)) error {
+func (s *scribe) edit(ctx context.Context, p *page,
+	next func(text string) (edit conversation.Edit, ok, gone bool),
+) error {
 	missing := false
-	err := delivery.Write(ctx, s.desk, s.path, "answer", func(x *workspace.Index) (delivery.Change, bool) {
-		edit, ok, gone := next(x.Text())
+	err := delivery.Write(ctx, s.desk, s.path, "answer", func(doc *document.Document) (delivery.Change, bool) {
+		p.turn(doc)
+		edit, ok, gone := next(doc.Index().Text())
 		missing = gone
 		return delivery.Change{Start: edit.Start, End: edit.End, New: edit.New}, ok
 	})

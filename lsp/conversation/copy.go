@@ -62,5 +62,5 @@ func (c *Copy) settle(there, answer string) {
 	c.sent = 0
 }
 
-// Lost says that the document was closed.
+// Lost says that the document was closed, and is open again.
 func (c *Copy) Lost() { c.lost = true }

@@ -8,7 +8,7 @@ import (
 
 	"go.lsp.dev/protocol"
 
-	"github.com/agentls/agentls/agentcore/workspace"
+	"github.com/agentls/agentls/lsp/document"
 )
 
 // Change is an edit of one document, in bytes.
@@ -27,14 +27,14 @@ const (
 	writeAgain = 200 * time.Millisecond
 )
 
-// Write has the editor make changes to the text of an open document. next is given the newest text, and returns what is
+// Write has the editor make changes to the text of an open document. next is given its newest state, and returns what is
 // still to be changed; ok is false once nothing is. It is asked again after each change, since an editor may leave out
 // an edit of older text and say that it made it. Each change carries the version of the text that it was made for.
 //
 // The error is ErrClosed where the document is not open (any more), and says what the editor said where it keeps
 // refusing.
 func Write(ctx context.Context, d *Desk, path, label string,
-	next func(text *workspace.Index) (change Change, ok bool),
+	next func(doc *document.Document) (change Change, ok bool),
 ) error {
 	refusal := "the text changes all the time"
 	for range writeAttempts {
@@ -42,7 +42,7 @@ func Write(ctx context.Context, d *Desk, path, label string,
 		if doc == nil {
 			return ErrClosed
 		}
-		change, ok := next(doc.Index())
+		change, ok := next(doc)
 		if !ok {
 			return nil
 		}

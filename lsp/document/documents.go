@@ -37,6 +37,8 @@ type Document struct {
 	Kind     authoring.Kind
 	Version  int32
 	Buffer   *workspace.Buffer
+	// Opened tells openings apart: a document that was closed and is open again has another text, and a larger number.
+	Opened uint64
 }
 
 // Index is the whole text with its lines. The first call for a version takes time in proportion to the text, so the
@@ -161,7 +163,7 @@ func (d *Documents) Open(item protocol.TextDocumentItem) *Document {
 	path := Path(item.URI)
 	doc := &Document{
 		URI: item.URI, Path: path, Language: string(item.LanguageID), Kind: d.kindOf(path), Version: item.Version,
-		Buffer: workspace.NewBuffer(item.Text),
+		Buffer: workspace.NewBuffer(item.Text), Opened: d.edits.Load(),
 	}
 	d.set(doc)
 	return doc
