@@ -14,9 +14,6 @@ import (
 	"github.com/agentls/agentls/agentcore/store"
 )
 
-// deltaInterval is how long pieces of an answer are gathered before they are published together.
-const deltaInterval = 16 * time.Millisecond
-
 // query is one request on its way to a model.
 type query struct {
 	model   model.Model
@@ -126,22 +123,14 @@ func (a *asking) once(ctx context.Context, q query) (model.Done, error) {
 func (a *asking) stream(ctx context.Context, q query) (done model.Done, begun bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	var text, reasoning strings.Builder
 	// A secret may be cut anywhere between two pieces.
-	shownText, shownReasoning := a.redactor.Stream(), a.redactor.Stream()
-	prepares := ""
-	flushed := time.Now()
-	flush := func() {
-		if text.Len() > 0 && !q.aside {
-			a.tell(store.Batch{}, event.TextDelta{Text: text.String()})
-		}
-		if reasoning.Len() > 0 && !q.aside {
-			a.tell(store.Batch{}, event.ReasoningDelta{Text: reasoning.String()})
-		}
-		text.Reset()
-		reasoning.Reset()
-		flushed = time.Now()
+	text, reasoning := a.redactor.Stream(), a.redactor.Stream()
+	var shown gathered
+	if !q.aside {
+		shown.publish = func(body event.Body) { a.tell(store.Batch{}, body) }
 	}
+	defer shown.end(false)
+	prepares := ""
 	for piece, err := range q.model.Stream(ctx, q.request) {
 		if err != nil {
 			return model.Done{}, begun, err
@@ -149,9 +138,9 @@ func (a *asking) stream(ctx context.Context, q query) (done model.Done, begun bo
 		begun = true
 		switch p := piece.(type) {
 		case model.TextDelta:
-			text.WriteString(shownText.Write(p.Text))
+			shown.add(text.Write(p.Text), false)
 		case model.ReasoningDelta:
-			reasoning.WriteString(shownReasoning.Write(p.Text))
+			shown.add(reasoning.Write(p.Text), true)
 		case model.CallDelta:
 			if p.Name != prepares && !q.aside { // a call comes in many pieces
 				prepares = p.Name
@@ -159,14 +148,11 @@ func (a *asking) stream(ctx context.Context, q query) (done model.Done, begun bo
 				a.coming(p.Name)
 			}
 		case model.Done:
-			text.WriteString(shownText.Flush())
-			reasoning.WriteString(shownReasoning.Flush())
-			flush()
+			shown.add(reasoning.Flush(), true)
+			shown.add(text.Flush(), false)
+			shown.end(true)
 			p.Usage = p.Usage.Plausible(q.request, p.Message)
 			return p, true, nil
-		}
-		if time.Since(flushed) >= deltaInterval {
-			flush()
 		}
 	}
 	if err := ctx.Err(); err != nil {
