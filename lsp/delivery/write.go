@@ -27,9 +27,9 @@ const (
 	writeAgain = 200 * time.Millisecond
 )
 
-// Write has the editor make changes to the text of an open document. next is given its newest state, and returns what is
-// still to be changed; ok is false once nothing is. It is asked again after each change, since an editor may leave out
-// an edit of older text and say that it made it. Each change carries the version of the text that it was made for.
+// Write has the editor make changes to the text of an open document. next is given its newest state, and returns what
+// is still to be changed; ok is false once nothing is. It is asked again after each change, since an editor may leave
+// out an edit of older text and say that it made it. Each change carries the version of the text that it was made for.
 //
 // The error is ErrClosed where the document is not open (any more), and says what the editor said where it keeps
 // refusing.
