@@ -163,8 +163,8 @@ func (s *Subscription) wants(e event.Event) bool {
 }
 
 // catchUp fills the backlog from the store with some of what was committed up to now. Once it has all of that, a reader
-// of all sessions continues at the end that the ring had before. A reader of one session continues behind the last event
-// that it got from the store, since the transient events there are the beginning of what is being said.
+// of all sessions continues at the end that the ring had before. A reader of one session continues behind the last
+// event that it got from the store, since the transient events there are the beginning of what is being said.
 func (s *Subscription) catchUp(ctx context.Context, end uint64) error {
 	sessions := []event.SessionID{s.session}
 	if s.session == "" {

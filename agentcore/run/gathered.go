@@ -15,7 +15,8 @@ const deltaInterval = 16 * time.Millisecond
 // once, and further ones after [deltaInterval] at the latest, whether or not the model goes on: a model may pause for
 // seconds, and the user reads its last words meanwhile.
 type gathered struct {
-	// publish is called with the lock held, so that the pieces stay in their order. It is nil where nobody is shown them.
+	// publish is called with the lock held, so that the pieces stay in their order. It is nil where nobody is shown
+	// them.
 	publish func(event.Body)
 
 	mu        sync.Mutex
