@@ -147,9 +147,9 @@ func (s *Set) Named(name string) tool.Tool {
 const (
 	UntrustedCommands = "no command runs in this workspace, since the user does not trust it yet"
 	WithoutCommands   = "go on without it, and say what the user should run, " +
-		"or that `agentls trust` or the editor's own trust allows it"
+		"or that the user can allow commands by `agentls trust` or by the editor's own trust"
 	DeniedByRules    = "a rule or the mode of the run denies every call"
-	DeniedToChildren = "a rule denies every call, or would have the user asked, who is not asked for a subagent"
+	DeniedToChildren = "every call is denied, or would need the user's permission, which a subagent cannot ask for"
 )
 
 // KeepsBack reports whether the run is not offered a tool since no call of it would be made: all are denied, or would
@@ -530,8 +530,8 @@ func (s *Set) Spare(name string) {
 	}
 }
 
-// WhyNotStarted says why the run cannot start an agent with a name: the agent was not found, because of err, or the run
-// may not start it.
+// WhyNotStarted says, in words for the model, why the run cannot start the agent of a name: nothing was found, because
+// of err, or the run may not start what was found.
 func (s *Set) WhyNotStarted(name string, d *agent.Definition, err error) string {
 	broken, isBroken := errors.AsType[*agent.BrokenError](err)
 	idle := false
@@ -540,22 +540,22 @@ func (s *Set) WhyNotStarted(name string, d *agent.Definition, err error) string 
 	}
 	switch {
 	case isBroken:
-		return "There is one, and it is broken: " + broken.Error() + ". Tell the user"
+		return broken.Error() + "; tell the user"
 	case err != nil:
 		if near := spelling.Nearest(name, s.Subagents()); near != "" {
-			return "There is none of that name; did you mean " + near + "?"
+			return "there is no agent of that name; did you mean " + near + "?"
 		}
-		return "There is none of that name"
+		return "there is no agent of that name"
 	case d.Is(agent.Hidden):
-		return "That one is agentls's own"
+		return "agentls alone starts it"
 	case !d.Is(agent.Subagent):
-		return "That one is no subagent: only the user starts it"
+		return "it is not a subagent, so only the user starts it"
 	case !s.reaches(d):
-		return "That one is not open to " + s.Parent.Definition.Slug + ", which started you"
+		return s.Parent.Definition.Slug + ", which started you, may not start it either"
 	case idle:
-		return "That one would have none of its tools here"
+		return "this run could give it none of the tools of its definition"
 	}
-	return "That one is not among the subagents that the definition of " + s.Definition.Slug + " names"
+	return "the definition of " + s.Definition.Slug + " does not name it as a subagent"
 }
 
 // More are the tools that a task names and that the child's definition does not have. The user is asked about them, and

@@ -82,14 +82,14 @@ func chatCommand(p *process, s *settings) *cobra.Command {
 
 // canTalk refuses a chat where nobody could type.
 func (o *console) canTalk() error {
-	const instead = "run `agentls run \"PROMPT\"` instead, and `agentls run --continue \"PROMPT\"` to go on with it"
+	const instead = "run `agentls run \"PROMPT\"` instead, and `agentls run --continue \"PROMPT\"` for each further message"
 	switch {
 	case !o.stdinTerminal:
-		return usage("chat needs a terminal, and standard input is none; %s", instead)
+		return usage("chat needs a terminal, but standard input is not one; %s", instead)
 	case !o.stdout.terminal:
-		return usage("chat needs a terminal, and standard output is none; %s", instead)
+		return usage("chat needs a terminal, but standard output is not one; %s", instead)
 	case o.stdout.dumb:
-		return usage("chat needs a terminal whose cursor can be moved, and TERM is dumb; %s", instead)
+		return usage("chat needs a terminal whose cursor can be moved, but TERM is dumb; %s", instead)
 	}
 	return nil
 }
