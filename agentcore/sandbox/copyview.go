@@ -349,7 +349,9 @@ func (v *copyView) collectFolder(rel string, seen map[string]bool, f *found) err
 
 // unread reports a file that could not be read.
 func (v *copyView) unread(rel string, err error, f *found) {
-	f.kept = append(f.kept, Kept{Path: filepath.Join(v.root, rel), Reason: fmt.Sprintf("it could not be read (%v)", err)})
+	f.kept = append(f.kept, Kept{
+		Path: filepath.Join(v.root, rel), Reason: fmt.Sprintf("it could not be read (%v)", err),
+	})
 }
 
 func (v *copyView) keep(rel string, info fs.FileInfo, reason string, f *found) {

@@ -338,7 +338,7 @@ text Again.
 		t.Error("something was written before it was accepted")
 	}
 	c.types("/accept now")
-	c.sees("/accept takes nothing")
+	c.sees("/accept takes no argument")
 	c.types("/accept")
 	c.sees("wrote a.txt\n", "wrote b.txt\n")
 	if read(c, "a.txt") != "new\n" || read(c, "b.txt") != "one\ntwo\n" {
