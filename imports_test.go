@@ -599,8 +599,9 @@ var imports = map[string]because{
 		"agentcore/model":      "failures become its errors",
 	},
 	"agentcore/model/internal/conformance": {
-		"agentcore/model":    "tests of what every wire promises",
-		"go.uber.org/goleak": "no goroutine is left",
+		"agentcore/model":          "tests of what every wire promises",
+		"github.com/google/go-cmp": "differences to the body that was expected",
+		"go.uber.org/goleak":       "no goroutine is left",
 	},
 	"agentcore/langserver": {
 		"agentcore/process":               "a server is one",

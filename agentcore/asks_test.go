@@ -9,10 +9,8 @@ import (
 	"github.com/agentls/agentls/agentcore/authority"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
-	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/model/script"
 	"github.com/agentls/agentls/agentcore/permission"
-	"github.com/agentls/agentls/agentcore/provider"
 )
 
 const writeSettings = `{"path":".vscode/settings.json","content":"{}\n"}`
@@ -51,10 +49,7 @@ func TestAskAllowedOnce(t *testing.T) {
 			Expect: []script.Expect{script.Result("write", ".vscode/settings.json")},
 			Answer: []script.Step{call("write", `{"path":".vscode/tasks.json","content":"{}\n"}`)},
 		},
-		script.Turn{
-			Expect: []script.Expect{script.Result("write", "denied: the user said no")},
-			Answer: []script.Step{script.Text("done")},
-		},
+		ends(script.Result("write", "denied: the user said no")),
 	)
 	id := w.start(coder())
 	ask := w.asked()
@@ -129,18 +124,11 @@ func TestGrantsHoldAndAreRevoked(t *testing.T) {
 func TestAskExpires(t *testing.T) {
 	w := newWorld(t, nil,
 		script.Turn{Answer: []script.Step{call("write", writeSettings)}},
-		script.Turn{
-			Expect: []script.Expect{script.Result("write", "denied: nobody answered within 1ms")},
-			Answer: []script.Step{script.Text("done")},
-		},
+		ends(script.Result("write", "denied: nobody answered within 1ms")),
 	)
-	w.closeEngine()
 	cfg := config.Default()
 	cfg.AskTimeout = time.Millisecond
-	w.openWith(agentcore.Options{
-		StateDir: w.state, Config: cfg, Getenv: func(string) string { return "" },
-		OpenModel: func(provider.Choice) (model.Model, error) { return w.model, nil },
-	})
+	w.configured(cfg)
 	if result := w.wait(w.start(coder())); result.Status != event.StatusCompleted {
 		t.Errorf("the run is %s: %+v", result.Status, result.Error)
 	}
@@ -167,10 +155,7 @@ func TestCancelWhileItAsks(t *testing.T) {
 func TestNobodyIsAskedForAChild(t *testing.T) {
 	w := newWorld(t, map[string]string{"a.txt": "a\n"},
 		script.Turn{Answer: []script.Step{call("write", writeSettings)}},
-		script.Turn{
-			Expect: []script.Expect{script.Result("write", "denied: nobody is asked for a subagent")},
-			Answer: []script.Step{script.Text("done")},
-		},
+		ends(script.Result("write", "denied: nobody is asked for a subagent")),
 	)
 	request := coder()
 	request.Each = []string{w.path("a.txt")}

@@ -49,13 +49,14 @@ func TestCommandChangesUTF16(t *testing.T) {
 			"bin": "\x00\x01",
 		},
 			script.Turn{Answer: []script.Step{bash(
-				`od -An -tx1 open.txt; printf '\377\376o\000n\000e\000\n\000T\000W\000O\000\n\000' > wide.txt; printf 'x\000\n\000' >> open.txt; printf '\002\000' >> bin; printf '\376\377\000n\000\n' > new.txt`,
+				`od -An -tx1 open.txt; printf '\377\376o\000n\000e\000\n\000T\000W\000O\000\n\000' > wide.txt; printf 'x\000\n\000' >> open.txt; printf '\002\000' >> bin; printf '\376\377\000n\000\n' > new.txt; mkfifo pipe`,
 			)}},
 			answered([]string{
 				"ff fe 74 00 79 00 70 00 65 00 64 00 0a 00",
 				"changed files (proposed, not written): new.txt (new), open.txt, wide.txt\n",
 				"new.txt: it is utf-16be in the sandbox",
-				"bin stays in the sandbox, where the next commands find it: it is no text",
+				"bin stays in the sandbox, where the next commands find it: it is not a text file",
+				"pipe was removed from the sandbox: it is not a file, a folder or a symbolic link",
 			}, bash("od -An -tx1 wide.txt | head -1")),
 			answered([]string{"ff fe 6f 00 6e 00 65 00 0a 00 54 00 57 00 4f 00"}),
 		)

@@ -246,7 +246,7 @@ func TestCommandWithoutSandboxAsks(t *testing.T) {
 		},
 		answered([]string{"disk\n", "exit code 2", "it ran without a sandbox"}, bash("rm a.txt")),
 		answered([]string{"denied: the user said no"}, call("read", `{"path":"a.txt"}`)),
-		script.Turn{Expect: []script.Expect{script.Result("read", "new")}, Answer: []script.Step{script.Text("done")}},
+		ends(script.Result("read", "new")),
 	)
 	w.withoutSandbox()
 	id := w.start(coder())
@@ -313,10 +313,7 @@ func TestLongOutput(t *testing.T) {
 				Expect: []script.Expect{script.Result("read", "10000\t10000\n10001\t10001\n")},
 				Answer: []script.Step{call("read", `{"path":"/etc/hostname"}`)},
 			},
-			script.Turn{
-				Expect: []script.Expect{script.Result("read", "denied: ")},
-				Answer: []script.Step{script.Text("done")},
-			},
+			ends(script.Result("read", "denied: ")),
 		)
 		cfg := config.Default()
 		if !sandboxed {
@@ -361,10 +358,7 @@ func TestBackgroundCommands(t *testing.T) {
 				},
 				Answer: []script.Step{call("bash_kill", `{"id":"bash-2"}`), bash("sleep 1000", "background=true")},
 			},
-			script.Turn{
-				Expect: []script.Expect{script.Result("bash_kill", "ended by SIGKILL")},
-				Answer: []script.Step{script.Text("done")},
-			},
+			ends(script.Result("bash_kill", "ended by SIGKILL")),
 		)
 		cfg := config.Default()
 		if !sandboxed {

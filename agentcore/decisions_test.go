@@ -44,10 +44,7 @@ func TestGrantsExpire(t *testing.T) {
 			Expect: []script.Expect{script.Result("write", "settings.json")},
 			Answer: []script.Step{writes(".vscode/settings.json")},
 		},
-		script.Turn{
-			Expect: []script.Expect{script.Result("write", "settings.json")},
-			Answer: []script.Step{script.Text("done")},
-		},
+		ends(script.Result("write", "settings.json")),
 	)
 	past := time.Now().Add(-time.Hour).UTC()
 	if err := w.engine.Store().Submit(store.Batch{Grants: []store.Grant{{
@@ -110,10 +107,7 @@ func TestDecisionsOfOtherProcesses(t *testing.T) {
 			Expect: []script.Expect{script.Result("write", "denied: the user said no")},
 			Answer: []script.Step{bash("echo hello")},
 		},
-		script.Turn{
-			Expect: []script.Expect{script.Result("bash", "denied: no command runs in this workspace")},
-			Answer: []script.Step{script.Text("done")},
-		},
+		ends(script.Result("bash", "denied: no command runs in this workspace")),
 	)
 	cfg := config.Default()
 	cfg.Sandbox = config.SandboxOff
@@ -154,10 +148,7 @@ func TestDecisionsOfOtherProcesses(t *testing.T) {
 func TestTrustLostWhileAsked(t *testing.T) {
 	w := newWorld(t, nil,
 		script.Turn{Answer: []script.Step{bash("touch made.txt")}},
-		script.Turn{
-			Expect: []script.Expect{script.Result("bash", "denied: no command runs in this workspace")},
-			Answer: []script.Step{script.Text("done")},
-		},
+		ends(script.Result("bash", "denied: no command runs in this workspace")),
 	)
 	cfg := config.Default()
 	cfg.Sandbox = config.SandboxOff

@@ -166,7 +166,7 @@ func TestTaskRefusals(t *testing.T) {
 			Match: "Go.",
 			Expect: []script.Expect{
 				script.Last(
-					`you cannot start an agent "explorer"; those that you may are coder, reviewer, explore, general`),
+					`you cannot start the agent "explorer" (you can start coder, reviewer, explore, general`),
 				script.Last(`"title"`), script.Last("the prompt is empty"),
 				script.Last("context_files: "), script.Last(`neither you nor explore has a tool "deploy"`),
 				script.Last("Tested."),

@@ -79,7 +79,7 @@ func TestCoderStartsOwnAgents(t *testing.T) {
 		script.Turn{
 			Match: "Build it.",
 			Expect: []script.Expect{
-				script.Last(`you cannot start an agent "coder"`), script.Last("Tested."),
+				script.Last(`you cannot start the agent "coder"`), script.Last("Tested."),
 				script.Last("Owned."),
 			},
 			Answer: []script.Step{script.Text("Built.")},
@@ -558,7 +558,7 @@ func TestUnlistedIsStartedByName(t *testing.T) {
 		{
 			Match: "Go.", Answer: []script.Step{script.Text("done")},
 			Expect: []script.Expect{
-				script.Last("Said."), script.Last(`cannot start an agent "quite"`),
+				script.Last("Said."), script.Last(`cannot start the agent "quite"`),
 				script.NotLast("explore, quiet"),
 			},
 		},

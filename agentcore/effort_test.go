@@ -98,26 +98,10 @@ func TestEffortOfChildren(t *testing.T) {
 			Match: "Go.", Expect: []script.Expect{script.Effort("low")},
 			Answer: []script.Step{task("plain", "One.", ""), task("deep", "Two.", "")},
 		},
-		script.Turn{
-			Match: "One.", Expect: []script.Expect{script.Effort("low")},
-			Answer: []script.Step{script.Text("1")},
-		},
-		script.Turn{
-			Match: "Two.", Expect: []script.Expect{script.Effort("high")},
-			Answer: []script.Step{script.Text("2")},
-		},
-		script.Turn{
-			Match: "Go.", Expect: []script.Expect{script.Effort("low")},
-			Answer: []script.Step{script.Text("3")},
-		},
-		script.Turn{
-			Match: "Each.", Times: 2, Expect: []script.Expect{script.Effort("low")},
-			Answer: []script.Step{script.Text("4")},
-		},
-		script.Turn{
-			Match: "Again.", Expect: []script.Expect{script.Effort("low")},
-			Answer: []script.Step{script.Text("5")},
-		},
+		endsOf("One.", script.Effort("low")), endsOf("Two.", script.Effort("high")),
+		endsOf("Go.", script.Effort("low")),
+		endsOf("Each.", script.Effort("low")), endsOf("Each.", script.Effort("low")),
+		endsOf("Again.", script.Effort("low")),
 	)
 	s.Use = model.EffortTaken
 	w.with(s, nil, thinker("deep", "high"), thinker("plain", ""))

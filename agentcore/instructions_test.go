@@ -86,8 +86,12 @@ func must(t *testing.T, err error) {
 	}
 }
 
-func ends(expect ...script.Expect) script.Turn {
-	return script.Turn{Expect: expect, Answer: []script.Step{script.Text("done")}}
+// ends is the turn that ends a run.
+func ends(expect ...script.Expect) script.Turn { return endsOf("", expect...) }
+
+// endsOf is the turn that ends the run whose first message matches.
+func endsOf(match string, expect ...script.Expect) script.Turn {
+	return script.Turn{Match: match, Expect: expect, Answer: []script.Step{script.Text("done")}}
 }
 
 // instructed runs an agent once on files of a workspace of which the user trusts the folder.

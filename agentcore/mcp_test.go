@@ -407,7 +407,7 @@ func TestMCPOfNoUse(t *testing.T) {
 	id := w.start(agentcore.RunRequest{Agent: "boss", Prompt: "Change it."})
 	if !slices.ContainsFunc(w.until(ended(id)), func(e event.Event) bool {
 		n, ok := e.Body.(event.Notice)
-		return ok && strings.Contains(n.Message, "own is of no use to helper") &&
+		return ok && strings.Contains(n.Message, "own has no tool that helper may call") &&
 			strings.Contains(n.Hint, "mcp__own__*")
 	}) {
 		t.Error("nobody is told that helper cannot call its server")

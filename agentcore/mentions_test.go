@@ -166,7 +166,7 @@ func TestMentionsOfImages(t *testing.T) {
 	first := w.start(agentcore.RunRequest{Agent: "coder", Prompt: "Look at @a.png."})
 	w.wait(first)
 	w.refused(agentcore.RunRequest{Agent: "coder", Prompt: "See @bad.png"},
-		"@bad.png: bad.png cannot be sent as an image: it is no image")
+		"@bad.png: bad.png cannot be sent as an image: its data is damaged")
 	w.refused(agentcore.RunRequest{Agent: "coder", Prompt: "See @large.png"}, "and models take 3750000 at most")
 	w.closeEngine()
 	w.open()

@@ -5,15 +5,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/authority"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
-	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/model/script"
 	"github.com/agentls/agentls/agentcore/permission"
-	"github.com/agentls/agentls/agentcore/provider"
 )
 
 const twoQuestions = `{"questions":[
@@ -123,13 +120,9 @@ func TestQuestionExpires(t *testing.T) {
 			Answer: []script.Step{script.Text("Done.")},
 		},
 	)
-	w.closeEngine()
 	cfg := config.Default()
 	cfg.AskTimeout = time.Millisecond
-	w.openWith(agentcore.Options{
-		StateDir: w.state, Config: cfg, Getenv: func(string) string { return "" },
-		OpenModel: func(provider.Choice) (model.Model, error) { return w.model, nil },
-	})
+	w.configured(cfg)
 	if result := w.wait(w.start(coder())); result.Output != "Done." {
 		t.Errorf("got %+v", result)
 	}

@@ -35,7 +35,7 @@ func TestWhyAnAgentIsNotStarted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	begins := `you cannot start an agent "`
+	begins, may := `you cannot start the agent "`, `" (you can start explore): `
 	w.with(
 		script.New(
 			"test",
@@ -45,15 +45,13 @@ func TestWhyAnAgentIsNotStarted(t *testing.T) {
 				task("mine", "x", ""), task("general", "x", ""), task("sole", "x", ""),
 			}},
 			script.Turn{Answer: []script.Step{script.Text("done")}, Expect: []script.Expect{
-				script.Last(begins +
-					`explor"; those that you may are explore. There is none of that name; did you mean explore?`),
-				script.Last(begins + `quite-another"; those that you may are explore. There is none of that name`),
-				script.Last(begins +
-					`broken"; those that you may are explore. There is one, and it is broken: the definition of the agent broken has an error: `),
-				script.Last("broken.md:4"), script.Last("That one is agentls's own"),
-				script.Last("That one is no subagent: only the user starts it"),
-				script.Last("That one would have none of its tools here"),
-				script.Last("That one is not among the subagents that the definition of lead names"),
+				script.Last(begins + "explor" + may + "there is no agent of that name; did you mean explore?"),
+				script.Last(begins + "quite-another" + may + "there is no agent of that name"),
+				script.Last(begins + "broken" + may + "the definition of the agent broken has an error: "),
+				script.Last("broken.md:4"), script.Last(begins + "title" + may + "agentls alone starts it"),
+				script.Last("it is not a subagent, so only the user starts it"),
+				script.Last("this run could give it none of the tools of its definition"),
+				script.Last("the definition of lead does not name it as a subagent"),
 			}},
 		), func(o *agentcore.Options) { o.Agents = registry },
 	)

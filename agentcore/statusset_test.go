@@ -64,7 +64,7 @@ func TestStatuslineTool(t *testing.T) {
 			Expect: []script.Expect{
 				script.Result("statusline", "{{model}}"), script.Result("statusline", "did you mean agent?"),
 				script.Result("statusline", "the template is broken"),
-				script.Result("statusline", "characters that nobody sees"),
+				script.Result("statusline", "the line has invisible characters or line breaks"),
 				script.Result("statusline", "wants the status line to stay"),
 			},
 			Answer: []script.Step{call("statusline", `{"line":"!echo no >&2; exit 3"}`)},

@@ -21,21 +21,9 @@ func TestTaskTurnsAreBounded(t *testing.T) {
 			task("mine", "Do it.", `,"max_turns":99`),
 			task("mine", "Do less.", `,"max_turns":7`),
 		}},
-		script.Turn{
-			Match: "Do it.", Expect: []script.Expect{script.System("limits: 8 turns")},
-			Answer: []script.Step{script.Text("Done.")},
-		},
-		script.Turn{
-			Match: "Do less.", Expect: []script.Expect{script.System("limits: 7 turns")},
-			Answer: []script.Step{script.Text("Less.")},
-		},
-		script.Turn{
-			Match: "Go.", Answer: []script.Step{script.Text("done")},
-			Expect: []script.Expect{
-				script.Last("limit: mine takes at most 8 turns, not the 99 that you asked for\n"),
-				script.NotLast("the 7 that"),
-			},
-		},
+		endsOf("Do it.", script.System("limits: 8 turns")), endsOf("Do less.", script.System("limits: 7 turns")),
+		endsOf("Go.", script.Last("limit: mine takes at most 8 turns, not the 99 that you asked for\n"),
+			script.NotLast("the 7 that")),
 	), func(o *agentcore.Options) {
 		o.Config = config.Default()
 		o.Config.DefaultMaxTurns = 8

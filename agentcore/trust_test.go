@@ -13,6 +13,16 @@ import (
 	"github.com/agentls/agentls/agentcore/permission"
 )
 
+// folderTrust is what there is in the workspace folder to trust, and whether the user trusts it.
+func (w *world) folderTrust() authority.FolderTrust {
+	w.t.Helper()
+	f, err := w.engine.Decisions().FolderTrust(w.ctx, w.dir)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return f
+}
+
 func TestTrustOfAFolder(t *testing.T) {
 	w := newWorld(t, map[string]string{
 		".agentls/agents/x.md": "---\nname: x\n---\n",
@@ -27,10 +37,7 @@ func TestTrustOfAFolder(t *testing.T) {
 		}
 		return f.Standing
 	}
-	shown, err := w.engine.Decisions().FolderTrust(w.ctx, w.dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	shown := w.folderTrust()
 	if shown.Standing != permission.Unknown ||
 		!slices.ContainsFunc(shown.Actors, func(a permission.Actor) bool { return a.Path == "tools/hook.sh" }) {
 		t.Errorf("unexpected: %+v", shown)
@@ -45,10 +52,7 @@ func TestTrustOfAFolder(t *testing.T) {
 	if a, b := standing(w.dir), standing(link); a != permission.Trusted || b != permission.Trusted {
 		t.Errorf("by its name %s, by a link %s", a, b)
 	}
-	now, err := w.engine.Decisions().FolderTrust(w.ctx, w.dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	now := w.folderTrust()
 	depth := func() int {
 		c, _ := config.Load(now.Sources(config.Sources{}, w.dir))
 		return c.MaxDepth
@@ -103,15 +107,7 @@ func TestTrustCoversHooksOfDefinitions(t *testing.T) {
 		"tools/none.sh":        "true\n",
 		".agentls/agents.toml": "hooks = [",
 	})
-	look := func() authority.FolderTrust {
-		t.Helper()
-		f, err := w.engine.Decisions().FolderTrust(w.ctx, w.dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return f
-	}
-	shown := look()
+	shown := w.folderTrust()
 	var files, items []string
 	for _, a := range shown.Actors {
 		if filepath.Dir(a.Path) == "tools" {
@@ -140,7 +136,7 @@ func TestTrustCoversHooksOfDefinitions(t *testing.T) {
 	if err := os.WriteFile(w.path("tools/guard.sh"), []byte("false\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := look().Standing; got != permission.Changed {
+	if got := w.folderTrust().Standing; got != permission.Changed {
 		t.Errorf("after a change of the hook's file it is %s", got)
 	}
 }
@@ -158,15 +154,7 @@ func TestTrustCoversServers(t *testing.T) {
 		"tools/a.js": "1\n", "tools/b.js": "1\n", "tools/c.js": "1\n", "tools/d.js": "1\n",
 		"tools/e.js": "1\n",
 	})
-	look := func() authority.FolderTrust {
-		t.Helper()
-		f, err := w.engine.Decisions().FolderTrust(w.ctx, w.dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return f
-	}
-	shown := look()
+	shown := w.folderTrust()
 	var servers []string
 	for _, i := range authority.DescribeActing(shown.Root, shown.Actors) {
 		if i.Kind == "mcp" {
@@ -183,13 +171,13 @@ func TestTrustCoversServers(t *testing.T) {
 		"tools/a.js": true, "tools/b.js": true, "tools/c.js": true,
 		"tools/d.js": true, "tools/e.js": false,
 	} {
-		if err := w.engine.Decisions().TrustFolder(w.ctx, w.dir, look().Actors); err != nil {
+		if err := w.engine.Decisions().TrustFolder(w.ctx, w.dir, w.folderTrust().Actors); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.WriteFile(w.path(name), []byte("2\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got := look().Standing; (got == permission.Changed) != covered {
+		if got := w.folderTrust().Standing; (got == permission.Changed) != covered {
 			t.Errorf("with another %s the folder is %s", name, got)
 		}
 	}

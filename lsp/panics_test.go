@@ -45,6 +45,17 @@ func (f *faulty) getenv(string) string {
 	return ""
 }
 
+// serveFaulty is a server that has opened, and whose environment panics from now on.
+func serveFaulty(t *testing.T) (*rude, *faulty) {
+	f := new(faulty)
+	r := serveRudeWith(t, Options{Getenv: f.getenv})
+	r.answer("", `"result":null`)
+	r.initialize(everything, "")
+	r.call("agent/trust", "{}", nil)
+	f.armed.Store(true)
+	return r, f
+}
+
 // TestPanicWhileOpening: where the goroutine panics that all requests wait for, each is answered, and works once the
 // fault is gone.
 func TestPanicWhileOpening(t *testing.T) {
@@ -97,12 +108,7 @@ func TestPanicWhileOpening(t *testing.T) {
 
 // TestPanicInReload: a request that waits for a reload is answered with what became of it.
 func TestPanicInReload(t *testing.T) {
-	var f faulty
-	r := serveRudeWith(t, Options{Getenv: f.getenv})
-	r.answer("", `"result":null`)
-	r.initialize(everything, "")
-	r.call("agent/trust", "{}", nil)
-	f.armed.Store(true)
+	r, f := serveFaulty(t)
 	p := r.answered(r.begin("agent/trust", `{"change":"trust"}`))
 	if p.Error == nil || !strings.Contains(p.Error.Message, "injected") {
 		t.Errorf("the answer is %s, %+v", p.Result, p.Error)
@@ -114,12 +120,7 @@ func TestPanicInReload(t *testing.T) {
 
 // TestPanicInSettings: the settings that come after a panic over others count.
 func TestPanicInSettings(t *testing.T) {
-	var f faulty
-	r := serveRudeWith(t, Options{Getenv: f.getenv})
-	r.answer("", `"result":null`)
-	r.initialize(everything, "")
-	r.call("agent/trust", "{}", nil)
-	f.armed.Store(true)
+	r, f := serveFaulty(t)
 	r.notify("workspace/didChangeConfiguration", `{"settings":{"agentls":{"max_depth":2}}}`)
 	told := func(what string) {
 		t.Helper()

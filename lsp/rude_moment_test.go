@@ -176,10 +176,7 @@ func TestWaitWithAToken(t *testing.T) {
 // The version of a document in a proposal is that of the ranges beside it, however fast the user types.
 func TestProposalsWhileTyping(t *testing.T) {
 	const n = 2000
-	r := serveRude(t, time.Hour, improve...)
-	r.answer("workspace/configuration", `"result":[null]`)
-	r.initialize(everything, "")
-	r.improved()
+	r := serveImproved(t)
 	ids := make([]int, 0, n)
 	for i := range n {
 		r.change("a.go", i+2, `[{"range":`+between(0, 0, 0, 0)+`,"text":"//\n"}]`)

@@ -298,6 +298,15 @@ var improve = []script.Turn{
 	{Answer: []script.Step{script.Text("Improved.")}},
 }
 
+// serveImproved is a server whose model has improved a.go, and whose edit is open.
+func serveImproved(t *testing.T) *rude {
+	r := serveRude(t, time.Hour, improve...)
+	r.answer("workspace/configuration", `"result":[null]`)
+	r.initialize(everything, "")
+	r.improved()
+	return r
+}
+
 // improved opens a.go, has it improved, and returns the params that accept the edit.
 func (r *rude) improved() string {
 	r.t.Helper()
@@ -496,10 +505,7 @@ func TestOddSettings(t *testing.T) {
 // Requests by the thousand, while the user types, are all answered.
 func TestManyRequests(t *testing.T) {
 	const n = 2000
-	r := serveRude(t, time.Hour, improve...)
-	r.answer("workspace/configuration", `"result":[null]`)
-	r.initialize(everything, "")
-	r.improved()
+	r := serveImproved(t)
 	ids := make([]int, 0, n)
 	for i := range n {
 		r.change("a.go", i+2, `[{"range":`+between(0, 0, 0, 0)+`,"text":"//\n"}]`)

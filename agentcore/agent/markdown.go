@@ -194,8 +194,8 @@ func (f *File) decoder(d *Definition, root *node) *decoder {
 	if root.cut { // keys that restrict the agent may be lost
 		p.report(fault{
 			start: root.start, end: min(root.start+1, len(f.text.string)), severity: failure,
-			message: "the text is broken inside of this definition, which is left out",
-			hint:    "mend the place that is named besides",
+			message: "the JSON is broken inside of this definition, so agentls leaves the agent out",
+			hint:    "mend the JSON error that agentls reports for the same file",
 		})
 	}
 	return p

@@ -57,10 +57,10 @@ func (s Set) Lines(shown func(name string) string) []string {
 			line += ", imported by " + shown(t.By)
 		}
 		if cut := t.Cut(); cut > 0 {
-			line += fmt.Sprintf(", of which %d are cut", cut)
+			line += fmt.Sprintf(", %d of them left out", cut)
 		}
 		if t.Unseen > 0 {
-			line += fmt.Sprintf(", without %d characters that nobody sees", t.Unseen)
+			line += fmt.Sprintf(", without %d invisible characters", t.Unseen)
 		}
 		list = append(list, line+")")
 	}

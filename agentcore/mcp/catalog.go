@@ -217,17 +217,17 @@ func schemaOf(value any) (json.RawMessage, error) {
 		return nil, err
 	}
 	if len(raw) > maxSchema {
-		return nil, fmt.Errorf("its schema has %d bytes, more than %d", len(raw), maxSchema)
+		return nil, fmt.Errorf("its input schema has %d bytes, but at most %d are allowed", len(raw), maxSchema)
 	}
 	var schema jsonschema.Schema
 	if err := json.Unmarshal(raw, &schema); err != nil {
-		return nil, fmt.Errorf("its schema is none: %w", err)
+		return nil, fmt.Errorf("its input schema is not a JSON Schema: %w", err)
 	}
 	if schema.Type == "" && len(schema.Types) == 0 {
 		// Some servers leave the type out if a tool has no arguments.
 		var members map[string]json.RawMessage
 		if err := json.Unmarshal(raw, &members); err != nil {
-			return nil, fmt.Errorf("its schema is none: %w", err)
+			return nil, fmt.Errorf("its input schema is not a JSON Schema: %w", err)
 		}
 		members["type"] = json.RawMessage(`"object"`)
 		if raw, err = json.Marshal(members); err != nil {
@@ -236,7 +236,7 @@ func schemaOf(value any) (json.RawMessage, error) {
 		schema.Type = "object"
 	}
 	if schema.Type != "object" {
-		return nil, errors.New("its schema is not one of an object")
+		return nil, errors.New(`its input schema does not have the type "object"`)
 	}
 	for name, member := range schema.Properties {
 		if member == nil {

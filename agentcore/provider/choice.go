@@ -249,7 +249,7 @@ func firstModel(p config.Provider) string {
 }
 
 func lent(editor Editor) Candidate {
-	found := Candidate{Source: sourceEditor, Reason: "the editor lends none"}
+	found := Candidate{Source: sourceEditor, Reason: "the editor lends no model"}
 	if editor == nil {
 		return found
 	}

@@ -43,7 +43,7 @@ func lentModel(editor Editor, id, because string) (model.Model, error) {
 	}
 	if !lends {
 		return nil, &fault.Error{
-			Kind: fault.NoModel, Detail: because + " asks for the editor's own model, and this editor lends none",
+			Kind: fault.NoModel, Detail: because + " asks for the editor's own model, and this editor lends no model",
 			Hint: "choose another model, such as " + Offline,
 		}
 	}

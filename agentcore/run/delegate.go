@@ -124,7 +124,7 @@ func (h hostDelegation) startable(name string) (*agent.Definition, error) {
 	d, err := toolset.FindChild(r.process.Agents(), name)
 	if err != nil || !r.tools.Starts(d) {
 		slugs := r.tools.Subagents()
-		return nil, fmt.Errorf("you cannot start an agent %q; those that you may are %s. %s",
+		return nil, fmt.Errorf("you cannot start the agent %q (you can start %s): %s",
 			name, strings.Join(slugs, ", "), r.tools.WhyNotStarted(name, d, err))
 	}
 	return d, nil

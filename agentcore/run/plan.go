@@ -56,11 +56,11 @@ func (p *plan) refuses(spec tool.Spec) string {
 		switch {
 		case !at.readsOnly():
 		case at == p:
-			return "denied: you are planning, and only tools that read are carried out. Hand over the plan with " +
-				"plan_exit; once the user accepts it, this call can be made"
+			return "denied: you are planning, so you may only call tools that read. Hand over the plan with " +
+				"plan_exit; once the user accepts it, you can make this call"
 		default:
 			return fmt.Sprintf(
-				"denied: %s, who started you, is planning, and only tools that read are carried out. Say in your "+
+				"denied: %s, who started you, is planning, so you may only call tools that read. Say in your "+
 					"result what should be done", at.agent)
 		}
 	}

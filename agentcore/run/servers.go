@@ -13,6 +13,7 @@ import (
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/servers"
 	"github.com/agentls/agentls/agentcore/tool"
+	"github.com/agentls/agentls/agentcore/toolset"
 )
 
 // maxExternal is how many tools of MCP servers a run may have.
@@ -99,7 +100,7 @@ func (r *spec) toolsOfServer(found servers.Found) (tools []tool.Tool) {
 		return nil
 	}
 	if problems := found.Catalog.Problems; len(problems) > 0 {
-		r.tellOfServer(found.Server, "offers what is left out: "+strings.Join(problems, "; "), "")
+		r.tellOfServer(found.Server, "is used only in part: "+strings.Join(problems, "; "), "")
 	}
 	for _, t := range found.Client.Tools(found.Catalog) {
 		if r.tools.MayUse(tool.Brief(t).Name) && !r.tools.KeepsBack(tool.Brief(t)) {
@@ -108,8 +109,8 @@ func (r *spec) toolsOfServer(found servers.Found) (tools []tool.Tool) {
 	}
 	if r.parent != nil && len(tools) == 0 && len(found.Catalog.Tools) > 0 && r.bringsServer(found.Server.Name) {
 		r.tellOfServer(found.Server,
-			"is of no use to "+r.definition.Slug+", which brings it: every call would be denied, or would need a "+
-				"question that nobody is asked for a subagent",
+			fmt.Sprintf("has no tool that %s may call, though the definition of %[1]s names the server: %s",
+				r.definition.Slug, toolset.DeniedToChildren),
 			fmt.Sprintf("allow it by a rule with tool = \"%s\", or set subagent_ask = \"bubble\"",
 				mcpname.All(found.Server.Name)))
 	}

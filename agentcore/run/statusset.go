@@ -107,7 +107,7 @@ func (h hostUser) SetStatusline(ctx context.Context, line string) (string, error
 	former := cmp.Or(was.Statusline, "(the built-in one)")
 	told := fmt.Sprintf("The status line is set. It was: %s%s", former, shows)
 	if o := was.Origin(statusKey); o.Layer > config.LayerUser {
-		told += fmt.Sprintf("\nBut %s says otherwise, and wins: tell the user to take it out there.", o)
+		told += fmt.Sprintf("\nBut %s sets another status line, which replaces this one: tell the user to remove it there.", o)
 	}
 	return told, nil
 }
@@ -116,15 +116,15 @@ func (h hostUser) SetStatusline(ctx context.Context, line string) (string, error
 func (h hostUser) soundStatus(line string) error {
 	switch {
 	case permission.Visible(line) != line:
-		return errors.New("the line has characters that nobody sees, or several lines; write one plain line")
+		return errors.New("the line has invisible characters or line breaks; write one line of visible characters")
 	case len([]rune(line)) > maxStatusSetting:
 		return fmt.Errorf(
 			"the line is longer than %d characters, too long for a person to check; make it shorter, or name a script "+
 				"of the user's", maxStatusSetting)
 	case hostWeb(h).HoldsSecret(line):
-		return errors.New("the line holds a secret; leave that out")
+		return errors.New("the line holds a secret; leave the secret out")
 	case line == "!":
-		return errors.New("the ! has no command behind it")
+		return errors.New("the line is only an exclamation mark; write the command behind it")
 	case strings.HasPrefix(line, "!"):
 		return nil
 	}

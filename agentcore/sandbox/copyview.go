@@ -337,7 +337,7 @@ func (v *copyView) collectFolder(rel string, seen map[string]bool, f *found) err
 				v.keep(name, info, "it is a symbolic link", f)
 			}
 		default:
-			f.kept = append(f.kept, Kept{filepath.Join(v.root, name), "it was no file, and is deleted"})
+			f.kept = append(f.kept, special(filepath.Join(v.root, name)))
 			err = v.copy.Remove(name)
 		}
 		if err != nil && !gone(err) {
@@ -349,13 +349,15 @@ func (v *copyView) collectFolder(rel string, seen map[string]bool, f *found) err
 
 // unread reports a file that could not be read.
 func (v *copyView) unread(rel string, err error, f *found) {
-	f.kept = append(f.kept, Kept{filepath.Join(v.root, rel), fmt.Sprintf("it could not be read (%v)", err)})
+	f.kept = append(f.kept, Kept{
+		Path: filepath.Join(v.root, rel), Reason: fmt.Sprintf("it could not be read (%v)", err),
+	})
 }
 
 func (v *copyView) keep(rel string, info fs.FileInfo, reason string, f *found) {
 	if id := idOf(info); v.known[rel] != id {
 		v.known[rel] = id
-		f.kept = append(f.kept, Kept{filepath.Join(v.root, rel), reason})
+		f.kept = append(f.kept, Kept{Path: filepath.Join(v.root, rel), Reason: reason})
 	}
 }
 

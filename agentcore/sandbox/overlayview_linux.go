@@ -239,7 +239,7 @@ func (c *collector) entry(rel string) error {
 		c.keep(rel, info, "it is a symbolic link")
 		return nil
 	default:
-		c.kept = append(c.kept, Kept{filepath.Join(c.root, rel), "it was no file, and is deleted"})
+		c.kept = append(c.kept, special(filepath.Join(c.root, rel)))
 		return c.upper.Remove(rel)
 	}
 }
@@ -250,7 +250,7 @@ func (c *collector) keep(rel string, info fs.FileInfo, reason string) {
 	id := idOf(info)
 	if c.known[rel] != id {
 		c.known[rel] = id
-		c.kept = append(c.kept, Kept{filepath.Join(c.root, rel), reason})
+		c.kept = append(c.kept, Kept{Path: filepath.Join(c.root, rel), Reason: reason})
 	}
 }
 

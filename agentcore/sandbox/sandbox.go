@@ -146,10 +146,12 @@ type Change struct {
 }
 
 // Kept is a file that a command left in the workspace and that is not reported as a Change. It stays in the box, where
-// the run's next commands find it.
+// the run's next commands find it, unless it is Removed.
 type Kept struct {
 	Path   string
 	Reason string
+	// Removed reports whether the box has deleted it: a pipe, a socket or a device is nothing that a user could accept.
+	Removed bool
 }
 
 // Result is the outcome of a command.

@@ -79,7 +79,7 @@ func (v *view) compare(rel string, in *os.Root) (*Change, *Kept, error) {
 	content, info, err := readRegular(in, rel, v.maxText)
 	switch {
 	case errors.Is(err, errTooLong):
-		return nil, &Kept{abs, fmt.Sprintf("it has more than %d bytes", v.maxText)}, nil
+		return nil, &Kept{Path: abs, Reason: fmt.Sprintf("it has more than %d bytes", v.maxText)}, nil
 	case err != nil:
 		return nil, nil, err
 	}
@@ -91,13 +91,18 @@ func (v *view) compare(rel string, in *os.Root) (*Change, *Kept, error) {
 		return nil, nil, nil
 	}
 	if !v.isText(content) {
-		return nil, &Kept{abs, "it is no text"}, nil
+		return nil, &Kept{Path: abs, Reason: "it is not a text file"}, nil
 	}
 	c := Change{Path: abs, Content: content, Mode: info.Mode().Perm(), Existed: existed}
 	if existed {
 		c.Before = sha256.Sum256(before)
 	}
 	return &c, nil, nil
+}
+
+// special is what is told of a pipe, a socket or a device, which a view deletes.
+func special(path string) Kept {
+	return Kept{Path: path, Reason: "it is not a file, a folder or a symbolic link", Removed: true}
 }
 
 // isUTF8 tells whether a file is text as most are.

@@ -34,6 +34,32 @@ func leftovers(id event.SessionID, folder string) Batch {
 	return b
 }
 
+// besideOthers is a store with the session "mine". A process that is gone made the sessions "dead" and, on another
+// folder, "elsewhere" in the same file; a process that lives made "living".
+func besideOthers(t *testing.T, session func(id event.SessionID, folder string) Batch) *Store {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "a.db")
+	former := must(Open(testContext(t), path, Options{}))(t)
+	mustCommit(t, former, session("dead", "/w"))
+	mustCommit(t, former, session("elsewhere", "/w2"))
+	abandon(t, former)
+	other := openStore(t, path, Options{})
+	mustCommit(t, other, session("living", "/w"))
+	s := openStore(t, path, Options{})
+	mustCommit(t, s, session("mine", "/w"))
+	return s
+}
+
+// keptHunks checks that sessions still have their five hunks.
+func keptHunks(t *testing.T, s *Store, sessions ...event.SessionID) {
+	t.Helper()
+	for _, id := range sessions {
+		if stored := must(s.Hunks(testContext(t), id, ""))(t); len(stored) != 5 {
+			t.Errorf("session %s has %d of its 5 hunks left", id, len(stored))
+		}
+	}
+}
+
 func adopt(t *testing.T, s *Store, into event.SessionID, keep int) Adopted {
 	t.Helper()
 	mustCommit(t, s, Batch{Sessions: []Session{{ID: into, State: SessionOpen}}})
@@ -49,17 +75,7 @@ func names(hunks []Hunk) []string {
 }
 
 func TestAdopt(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "a.db")
-	ctx := testContext(t)
-	former := must(Open(ctx, path, Options{}))(t)
-	mustCommit(t, former, leftovers("dead", "/w"))
-	mustCommit(t, former, leftovers("elsewhere", "/w2"))
-	abandon(t, former)
-	other := openStore(t, path, Options{})
-	mustCommit(t, other, leftovers("living", "/w"))
-	s := openStore(t, path, Options{})
-	mustCommit(t, s, leftovers("mine", "/w"))
-
+	s, ctx := besideOthers(t, leftovers), testContext(t)
 	if left := must(s.Left(ctx, []string{"/w"}))(t); !left {
 		t.Error("nothing is left")
 	}
@@ -79,11 +95,7 @@ func TestAdopt(t *testing.T) {
 	if stored := must(s.LayerFiles(ctx, "next"))(t); len(stored) != 1 {
 		t.Errorf("%d files of layers are stored for the session that took them over", len(stored))
 	}
-	for _, id := range []event.SessionID{"living", "mine", "elsewhere"} {
-		if stored := must(s.Hunks(ctx, id, ""))(t); len(stored) != 5 {
-			t.Errorf("session %s has %d of its 5 hunks left", id, len(stored))
-		}
-	}
+	keptHunks(t, s, "living", "mine", "elsewhere")
 
 	// Nothing is left for a second one, until the session is closed.
 	if left := must(s.Left(ctx, []string{"/w"}))(t); left {

@@ -53,14 +53,20 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 	}
 }
 
-func TestMigrationKeepsACopy(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "a.db")
-	ctx := testContext(t)
+// storedFile is the file of a store that was closed, with the session s1.
+func storedFile(t *testing.T) string {
+	t.Helper()
+	path, ctx := filepath.Join(t.TempDir(), "a.db"), testContext(t)
 	s := must(Open(ctx, path, Options{}))(t)
 	mustCommit(t, s, seed("s1"))
 	if err := s.Close(ctx); err != nil {
 		t.Fatal(err)
 	}
+	return path
+}
+
+func TestMigrationKeepsACopy(t *testing.T) {
+	path, ctx := storedFile(t), testContext(t)
 	if copies := glob(t, path+".*.backup"); len(copies) != 0 {
 		t.Fatalf("a new file was copied: %v", copies)
 	}
@@ -71,7 +77,7 @@ func TestMigrationKeepsACopy(t *testing.T) {
 		!strings.Contains(err.Error(), broken.name) {
 		t.Fatalf("a migration that fails: %v", err)
 	}
-	s = must(Open(ctx, path, Options{}))(t) // nothing of it is left
+	s := must(Open(ctx, path, Options{}))(t) // nothing of it is left
 	if err := s.Close(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -210,13 +216,7 @@ func TestDamagedFileInUseIsLeftAlone(t *testing.T) {
 }
 
 func TestRecoveryThatWasCutShort(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "a.db")
-	ctx := testContext(t)
-	s := must(Open(ctx, path, Options{}))(t)
-	mustCommit(t, s, seed("s1"))
-	if err := s.Close(ctx); err != nil {
-		t.Fatal(err)
-	}
+	path, ctx := storedFile(t), testContext(t)
 	// The damaged file was moved away, its log not yet, and the new one not yet put in its place.
 	if err := os.Rename(path, salvageName(path)); err != nil {
 		t.Fatal(err)
@@ -226,7 +226,7 @@ func TestRecoveryThatWasCutShort(t *testing.T) {
 	if err := copyFile(old.Path()+"-wal", path+"-wal"); err != nil {
 		t.Fatal(err)
 	}
-	s = openStore(t, path, Options{})
+	s := openStore(t, path, Options{})
 	if sessions := must(s.Sessions(ctx, SessionFilter{}))(t); len(sessions) != 1 || sessions[0].ID != "s1" {
 		t.Errorf("sessions: %+v", sessions)
 	}

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -10,8 +9,6 @@ import (
 )
 
 func TestRetake(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "a.db")
-	ctx := testContext(t)
 	// rewound is a session of which the root and its child proposed what was rejected in several ways.
 	rewound := func(id event.SessionID, folder string) Batch {
 		b := leftovers(id, folder)
@@ -30,15 +27,7 @@ func TestRetake(t *testing.T) {
 		b.Runs = append(b.Runs, Run{ID: event.RunID(id + "-foreign"), Session: id, Status: event.StatusCompleted})
 		return b
 	}
-	former := must(Open(ctx, path, Options{}))(t)
-	mustCommit(t, former, rewound("dead", "/w"))
-	mustCommit(t, former, rewound("elsewhere", "/w2"))
-	abandon(t, former)
-	other := openStore(t, path, Options{})
-	mustCommit(t, other, rewound("living", "/w"))
-	s := openStore(t, path, Options{})
-	mustCommit(t, s, rewound("mine", "/w"))
-
+	s, ctx := besideOthers(t, rewound), testContext(t)
 	runs := []event.RunID{"dead-root", "elsewhere-root", "living-root", "mine-root"}
 	retake := func(roots ...string) []string {
 		return names(must(s.Retake(ctx, Proposal{ID: "mine", Session: "mine"}, roots, "rewound", runs))(t))
@@ -56,9 +45,5 @@ func TestRetake(t *testing.T) {
 	if stored := must(s.Hunks(ctx, "mine", event.StateRejected))(t); len(stored) != 6 {
 		t.Errorf("%d rejected hunks are stored for the session that took some, want 6", len(stored))
 	}
-	for _, id := range []event.SessionID{"living", "elsewhere"} {
-		if stored := must(s.Hunks(ctx, id, ""))(t); len(stored) != 5 {
-			t.Errorf("session %s has %d of its 5 hunks left", id, len(stored))
-		}
-	}
+	keptHunks(t, s, "living", "elsewhere")
 }

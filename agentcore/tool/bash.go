@@ -40,7 +40,7 @@ type bashArguments struct {
 func bashTool() Tool {
 	return New(Definition[bashArguments, shell]{
 		Name: "bash",
-		Description: "Run a bash command line in the workspace folder, each afresh; nobody can type. " +
+		Description: "Run a bash command line in the workspace folder. Each call starts a new shell; nobody can type. " +
 			"Read, search and edit files by the tools for that.",
 		Effect:  Executes,
 		Access:  func(a bashArguments) Access { return Access{Command: a.Command} },

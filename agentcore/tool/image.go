@@ -44,7 +44,12 @@ func pictureOf(data []byte) (picture Image, note string, err error) {
 	} else {
 		config, format, err := image.DecodeConfig(bytes.NewReader(data))
 		if err != nil {
-			return Image{}, "", errors.New("it is no image that models take: PNG, JPEG, GIF and WebP are")
+			if errors.Is(err, image.ErrFormat) {
+				err = errors.New("its bytes are not a PNG, JPEG, GIF or WebP image, and models take no other")
+			} else {
+				err = fmt.Errorf("its data is damaged (%w)", err)
+			}
+			return Image{}, "", err
 		}
 		picture.MediaType, picture.Width, picture.Height = "image/"+format, config.Width, config.Height
 	}

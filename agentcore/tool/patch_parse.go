@@ -249,7 +249,7 @@ func (p *patchParser) cutAtEnd(closed bool) {
 	}
 	for i, s := range p.lines[end+1:] {
 		if kind, _ := readMarker(s); kind != noMarker || s != "" && strings.Contains("+-@", s[:1]) {
-			p.fault(end+1+i, "%q stands behind *** End Patch; put it in front of it", clip(s, 80))
+			p.fault(end+1+i, "%q comes after *** End Patch; move it before that line", clip(s, 80))
 			break
 		}
 	}
@@ -291,7 +291,7 @@ func (p *patchParser) sections() {
 		kind, path := readMarker(p.lines[at])
 		p.at++
 		if isSection(kind, "") && path == "" {
-			p.fault(at, "%q names no file", strings.TrimSpace(p.lines[at]))
+			p.fault(at, "%q names no file; write its path behind the colon", strings.TrimSpace(p.lines[at]))
 		}
 		section := &fileSection{path: path, line: p.first + at}
 		switch kind {
@@ -351,7 +351,7 @@ func (p *patchParser) add(section *fileSection) {
 			ending = ""
 			continue
 		case !plus && !bare && !blank(s):
-			p.fault(begin+i, "%q, in the new file %s, does not begin with +", clip(s, 80), section.path)
+			p.fault(begin+i, "%q, in the new file %s, does not begin with +; begin each line of a new file with +", clip(s, 80), section.path)
 		}
 		if i > 0 {
 			text.WriteByte('\n')
@@ -380,12 +380,12 @@ func (p *patchParser) update(section *fileSection) {
 		switch {
 		case kind == moveTo:
 			if argument == "" {
-				p.fault(p.at, "*** Move to: names no file")
+				p.fault(p.at, "*** Move to: names no file; write the new path behind the colon")
 			}
 			section.moveTo = argument
 		case kind == endOfFile:
 			if c == nil {
-				p.fault(p.at, "*** End of File stands before any line of %s; put it behind the last chunk",
+				p.fault(p.at, "*** End of File comes before any line of %s; move it behind the last chunk",
 					section.path)
 				continue
 			}

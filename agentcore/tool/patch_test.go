@@ -465,7 +465,7 @@ func TestPatchRefuses(t *testing.T) {
 		},
 		{
 			"end of file before a chunk", "*** Update File: a.go\n*** End of File\n*** End Patch",
-			[]string{"line 2 of the patch", "put it behind the last chunk"},
+			[]string{"line 2 of the patch", "move it behind the last chunk"},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -128,8 +128,9 @@ func TestWebfetchKinds(t *testing.T) {
 	for path, want := range map[string]string{
 		"/binary": "This is no text", "/pdf": "PDF document (version 1.7) of 12 pages", "/empty": "The page is empty",
 		"/app":      "without running its scripts",
-		"/gone.png": "The image is not shown: it is no image", "/deep": "its HTML cannot be read",
-		"/png": "This is an image: image/png, 40 × 30 pixels",
+		"/gone.png": "The image is not shown: its bytes are not a PNG, JPEG, GIF or WebP image",
+		"/deep":     "its HTML cannot be read",
+		"/png":      "This is an image: image/png, 40 × 30 pixels",
 	} {
 		if text := fetched(t, h, address+path).Text; !strings.Contains(text, want) {
 			t.Errorf("%s: %q does not say %q", path, text, want)

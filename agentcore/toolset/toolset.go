@@ -105,7 +105,7 @@ func (s *Set) Tools() []tool.Tool {
 	return slices.Clip(s.tools)
 }
 
-// Add offers tools of MCP servers, too: those that are listed, and those that are only found by one of them.
+// Add offers tools of MCP servers, too. A model sees the listed tools; it finds the shelved ones by a listed one.
 func (s *Set) Add(listed, shelved []tool.Tool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -113,15 +113,15 @@ func (s *Set) Add(listed, shelved []tool.Tool) {
 	s.shelved = append(s.shelved, shelved...)
 }
 
-// Usable are the tools that a call may be of: those that the run is offered, and those that it can find.
+// Usable are the tools that a call may name: those that the run is offered, and those that it can find.
 func (s *Set) Usable() []tool.Tool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Concat(s.tools, s.shelved)
 }
 
-// Names are the tools that the run has, and those that it might use but for its one turn, the background or lack of
-// trust. A run that goes on with it may have these.
+// Names are the names of the tools that the run has, and of those that it lacks only because it has one turn, is in the
+// background, or is not trusted. A run that goes on with this one may have all of them.
 func (s *Set) Names() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -132,7 +132,7 @@ func (s *Set) Names() []string {
 	return append(names, s.spared...)
 }
 
-// Named is a tool that the run has, or any built-in one, by its canonical name; nil where there is none.
+// Named is the tool of a canonical name that the run has, or the built-in one of that name; nil where there is none.
 func (s *Set) Named(name string) tool.Tool {
 	if t := s.Builtin[name]; t != nil {
 		return t
@@ -144,16 +144,19 @@ func (s *Set) Named(name string) tool.Tool {
 	return nil
 }
 
+// These texts tell models and users why a run is not offered a tool. WithoutCommands tells a model what to do without
+// commands.
 const (
 	UntrustedCommands = "no command runs in this workspace, since the user does not trust it yet"
 	WithoutCommands   = "go on without it, and say what the user should run, " +
-		"or that `agentls trust` or the editor's own trust allows it"
+		"or that the user can allow commands by `agentls trust` or by the editor's own trust"
 	DeniedByRules    = "a rule or the mode of the run denies every call"
-	DeniedToChildren = "a rule denies every call, or would have the user asked, who is not asked for a subagent"
+	DeniedToChildren = "every call is denied, or would need the user's permission, which a subagent cannot ask for"
 )
 
-// KeepsBack reports whether the run is not offered a tool since no call of it would be made: all are denied, or would
-// be asked for where nobody is asked. The run notes the name, to be told of it.
+// KeepsBack reports whether the run is not offered a tool because none of its calls would be made: each would be
+// denied, or would need a question where nobody is asked. It notes the tool among the withheld ones, so that the run is
+// told of it.
 func (s *Set) KeepsBack(spec tool.Spec) bool {
 	if owner := s.Builtin[spec.With]; owner != nil {
 		return s.KeepsBack(tool.Brief(owner))
@@ -187,18 +190,19 @@ func (s *Set) WhyWithheld(name string) string {
 	return ""
 }
 
-// Withheld are the tools that the run is not offered, since no call of them would be made.
+// Withheld are the tools that the run is not offered because none of their calls would be made.
 func (s *Set) Withheld() []Withheld { return s.withheld }
 
-// allows reports whether the run may use a tool, and has the turns for it, and the place where it needs one that waits
-// for it.
+// allows reports whether the run may use a tool and has a use for it. A run in the background has none for a tool that
+// needs somebody, and a child with one turn has only one for the tool to hand over by.
 func (s *Set) allows(spec tool.Spec) bool {
 	aside := s.Background && s.needsSomebody(ownerOf(spec))
 	return s.mightUse(spec) && !aside && (spec.Name == Submit || !s.OnlySubmits())
 }
 
-// needsSomebody reports whether a run in the background has no use for a tool: it speaks with the user or starts what
-// would outlive the turn that is waited for. A plan that is handed over waits for the user by itself.
+// needsSomebody reports whether a tool is of no use to a run in the background: the tool speaks with the user, or
+// starts something that would outlive the turn. A tool that hands over a plan is of use, since the plan waits for the
+// user by itself.
 func (s *Set) needsSomebody(name string) bool {
 	t := s.Builtin[name]
 	if t == nil {
@@ -215,18 +219,18 @@ func (s *Set) needsSomebody(name string) bool {
 // GoesWithPlanning reports whether a tool changes nothing but a planning run's own records.
 func GoesWithPlanning(spec tool.Spec) bool { return spec.Effect <= tool.Fetches || spec.Private }
 
-// plansForParent reports whether a child may hand over a plan: its definition says so by name, and that it plans.
-// Definitions of other tools name the tool among all that there are there.
+// plansForParent reports whether a child may hand over a plan to its parent. The child's definition must name the tool
+// and must plan. The name alone does not say that, since definitions of other programs name all tools of their program.
 func (s *Set) plansForParent(name string) bool {
 	plans := s.Definition.Mode == agent.Planning || s.Definition.PermissionMode == string(permission.Plan)
 	return plans && tool.Brief(s.Builtin[name]).Plan && slices.Contains(s.Definition.Tools, name)
 }
 
-// ownerOf is the tool that another one comes and goes with, each other tool itself.
+// ownerOf is the name of the tool that a tool comes and goes with. A tool that comes by itself owns itself.
 func ownerOf(spec tool.Spec) string { return cmp.Or(spec.With, spec.Name) }
 
-// mightUse reports whether the run may use a tool: the engine, its definition, its mode and its task do, and there is a
-// use for it.
+// mightUse reports whether the run may use a tool: the engine has it, the definition, the mode and the task allow it,
+// and there is a use for it.
 func (s *Set) mightUse(spec tool.Spec) bool {
 	name := ownerOf(spec)
 	if name == Submit {
@@ -243,7 +247,7 @@ func (s *Set) mightUse(spec tool.Spec) bool {
 		return false
 	case s.Bound &&
 		!slices.Contains(s.Former, spec.Name) && !slices.Contains(s.Granted, name):
-		return false // what was a child has no other tools than it had, but for those that the user gives it now
+		return false // a resumed child has only its former tools, and those that the user gives it now
 	}
 	switch owner := tool.Brief(s.Builtin[name]); owner.Needs {
 	case tool.Subagents:
@@ -258,17 +262,17 @@ func (s *Set) mightUse(spec tool.Spec) bool {
 	return true
 }
 
-// OnlySubmits reports whether a child has no tool but the one to hand over by: what another one answers in its only
-// turn, it would not see.
+// OnlySubmits reports whether a child has only the tool to hand over by. Such a child has one turn, so it would not see
+// what another tool answers.
 func (s *Set) OnlySubmits() bool { return s.Reports && s.OnlyTurn }
 
-// Offers reports whether there is a tool of that canonical name that the run may use.
+// Offers reports whether the run may use a tool of that canonical name.
 func (s *Set) Offers(name string) bool {
 	return slices.ContainsFunc(s.Usable(), func(t tool.Tool) bool { return tool.Brief(t).Name == name })
 }
 
-// Offered returns the tools of the run as a model sees them, in stable order. delegation is what the description of the
-// tool to delegate by says of the agents that are open to it.
+// Offered returns the tools of the run as a model sees them, in stable order. delegation returns what the description
+// of the tool to delegate by says of the agents that the run may start.
 func (s *Set) Offered(delegation func() string) []model.Tool {
 	tools := s.Tools()
 	list := make([]model.Tool, 0, len(tools))
@@ -282,8 +286,9 @@ func (s *Set) Offered(delegation func() string) []model.Tool {
 	return list
 }
 
-// findSubagents returns the agents that the run may delegate to, in display order: those of its definition, and none
-// where the depth is used up. Those that are unlisted are named to nobody, and are started by who knows their names.
+// findSubagents returns the agents to which the run may delegate, in display order: those that its definition names or
+// allows, and none where the depth is used up. No description names the unlisted ones; a run that knows such a name can
+// start the agent.
 func (s *Set) findSubagents() (listed, unlisted []*agent.Definition) {
 	if s.Depth >= s.Config.MaxDepth {
 		return nil, nil
@@ -313,8 +318,8 @@ func (s *Set) Starts(d *agent.Definition) bool {
 	return slices.ContainsFunc(s.subagents, same) || slices.ContainsFunc(s.unlisted, same)
 }
 
-// WhyNoTasks says why a run has none of the tools to delegate by that its definition has, behind "there is no tool
-// here"; empty for another tool or reason.
+// WhyNoTasks says why the run lacks a tool to delegate by that its definition has. The text stands behind "there is no
+// tool here"; it is empty for any other tool and any other reason.
 func (s *Set) WhyNoTasks(name string) string {
 	t := s.Builtin[name]
 	if t == nil || tool.Brief(t).Effect != tool.Delegates {
@@ -530,8 +535,8 @@ func (s *Set) Spare(name string) {
 	}
 }
 
-// WhyNotStarted says why the run cannot start an agent with a name: the agent was not found, because of err, or the run
-// may not start it.
+// WhyNotStarted says, in words for the model, why the run cannot start the agent of a name: nothing was found, because
+// of err, or the run may not start what was found.
 func (s *Set) WhyNotStarted(name string, d *agent.Definition, err error) string {
 	broken, isBroken := errors.AsType[*agent.BrokenError](err)
 	idle := false
@@ -540,22 +545,22 @@ func (s *Set) WhyNotStarted(name string, d *agent.Definition, err error) string 
 	}
 	switch {
 	case isBroken:
-		return "There is one, and it is broken: " + broken.Error() + ". Tell the user"
+		return broken.Error() + "; tell the user"
 	case err != nil:
 		if near := spelling.Nearest(name, s.Subagents()); near != "" {
-			return "There is none of that name; did you mean " + near + "?"
+			return "there is no agent of that name; did you mean " + near + "?"
 		}
-		return "There is none of that name"
+		return "there is no agent of that name"
 	case d.Is(agent.Hidden):
-		return "That one is agentls's own"
+		return "agentls alone starts it"
 	case !d.Is(agent.Subagent):
-		return "That one is no subagent: only the user starts it"
+		return "it is not a subagent, so only the user starts it"
 	case !s.reaches(d):
-		return "That one is not open to " + s.Parent.Definition.Slug + ", which started you"
+		return s.Parent.Definition.Slug + ", which started you, may not start it either"
 	case idle:
-		return "That one would have none of its tools here"
+		return "this run could give it none of the tools of its definition"
 	}
-	return "That one is not among the subagents that the definition of " + s.Definition.Slug + " names"
+	return "the definition of " + s.Definition.Slug + " does not name it as a subagent"
 }
 
 // More are the tools that a task names and that the child's definition does not have. The user is asked about them, and

@@ -62,8 +62,8 @@ func agentsCheckCommand(p *process, settings *settings) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check FILE...",
 		Short: "Check files of definitions; exit code 1 where one has an error",
-		Long: `Check files of definitions, and those in the folders named, of which files that are not read where they lie are named. The exit
-code is 1 where one of them has an error.`,
+		Long: `Check the definitions of agents in the named files and folders. Of a folder, this reads all definitions, and tells
+which files lie where agentls does not read them. The exit code is 1 if a definition has an error.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usage("name the files to check; see `%s --help`", c.CommandPath())

@@ -43,7 +43,7 @@ func (t *terminalAsks) opened(session event.SessionID, id event.AskID) string {
 	ask := asks[at]
 	if t.in == nil {
 		const why = "nobody can be asked here"
-		hint := "allow the rest by hand, or run the agent in an editor or on a terminal"
+		hint := "run the agent in an editor or on a terminal, which can ask you"
 		if ask.Question != nil {
 			if t.answer(ask, authority.Answer{Reason: why}) != nil {
 				return "" // it is over
@@ -54,8 +54,8 @@ func (t *terminalAsks) opened(session event.SessionID, id event.AskID) string {
 		}
 		if ask.Longer != "" {
 			hint = fmt.Sprintf(
-				"run it on a terminal or in an editor and allow %s for good there, or where no protected file is "+
-					"meant add a rule [[permission]] with action = \"allow\" for it to config.toml", ask.Longer)
+				"run it on a terminal or in an editor and allow %s for good there; unless a protected file is "+
+					"meant, a rule [[permission]] with action = \"allow\" in config.toml does the same", ask.Longer)
 		}
 		if t.answer(ask, authority.Answer{Reason: why}) != nil {
 			return "" // it is over

@@ -42,7 +42,7 @@ func (f *changeFlags) scope() (git.Scope, error) {
 	case 1:
 		return chosen[0], nil
 	}
-	return git.Scope{}, usage("%s and %s are two reviews; ask for one of them", chosen[0], chosen[1])
+	return git.Scope{}, usage("one review takes either %s or %s; leave one of them out", chosen[0], chosen[1])
 }
 
 func (f *changeFlags) add(flags *pflag.FlagSet) {
@@ -59,7 +59,8 @@ func (f *changeFlags) fit(args []string) error {
 	case err != nil:
 		return err
 	case scope.Kind != "" && slices.Contains(args, "-"):
-		return usage("- is a text from standard input, of which no changes are known")
+		return usage("- is a text from standard input, of which git knows no changes; leave it out, or the option that " +
+			"reviews changes")
 	case scope.Kind == "" && len(args) == 0:
 		return usage("no file is named; write `agentls review FILE...`, or `agentls review --uncommitted`")
 	}
@@ -82,7 +83,8 @@ func (p *process) rootOf(f *workFlags, j *job, files []string) (workspace.Root, 
 	}
 	below, all := rebase(root.Path, p.absolute(files))
 	if !all {
-		return root, nil, usage("not all of these files lie in %s, whose changes are reviewed", root.Path)
+		return root, nil, usage("not all of these files lie in %s, whose changes are reviewed; leave out those "+
+			"outside of it", root.Path)
 	}
 	j.changes.Below = below
 	return root, nil, nil

@@ -25,14 +25,22 @@ const chatHelp = `Talk with an agent: each prompt follows the last one, with eve
 stream in, each call is a line, and questions are asked where you type. Nothing is written unless you /accept it, or
 --write is given.
 
-Enter sends, and while a run works tells it something more; Alt-Enter begins a new line; Tab completes; the arrow keys
-bring back what you typed. Ctrl-C clears the line, or else cancels the run; Ctrl-D or /exit ends the chat; /help lists
-the other commands. It needs a terminal: scripts use ` + "`agentls run`, and `agentls run --continue`." + `
+Keys:
+  Enter          send; while a run works, tell it something more
+  Alt-Enter      begin a new line
+  Tab            complete
+  Up, Down       bring back what you typed
+  Ctrl-C         clear the line; cancel the run where the line is empty
+  Ctrl-D, /exit  end the chat
+/help lists the other commands. Chat needs a terminal; scripts use ` + "`agentls run` and `agentls run --continue`." + `
 
 What you type is kept in the state folder, without secrets, for you alone; --no-history neither keeps nor reads it.
 
-Exit codes: 0 ended by you, 2 an agent or option that cannot be used, or no terminal, 3 an engine that failed, 130
-ended by Ctrl-C on an empty line, twice.`
+Exit codes:
+  0    you ended the chat
+  2    there is no terminal, or an agent or an option cannot be used
+  3    the engine failed
+  130  you ended the chat by Ctrl-C on an empty line, twice`
 
 func chatCommand(p *process, s *settings) *cobra.Command {
 	f := &workFlags{settings: s, format: "text", failOn: "never"}
@@ -82,14 +90,14 @@ func chatCommand(p *process, s *settings) *cobra.Command {
 
 // canTalk refuses a chat where nobody could type.
 func (o *console) canTalk() error {
-	const instead = "run `agentls run \"PROMPT\"` instead, and `agentls run --continue \"PROMPT\"` to go on with it"
+	const instead = "run `agentls run \"PROMPT\"` instead, and `agentls run --continue \"PROMPT\"` for each further message"
 	switch {
 	case !o.stdinTerminal:
-		return usage("chat needs a terminal, and standard input is none; %s", instead)
+		return usage("chat needs a terminal, but standard input is not one; %s", instead)
 	case !o.stdout.terminal:
-		return usage("chat needs a terminal, and standard output is none; %s", instead)
+		return usage("chat needs a terminal, but standard output is not one; %s", instead)
 	case o.stdout.dumb:
-		return usage("chat needs a terminal whose cursor can be moved, and TERM is dumb; %s", instead)
+		return usage("chat needs a terminal whose cursor can be moved, but TERM is dumb; %s", instead)
 	}
 	return nil
 }

@@ -77,7 +77,7 @@ func (c *chat) command(ctx context.Context, name, rest string) (ends bool) {
 	}
 	all := slashes()
 	s := all[slices.IndexFunc(all, func(s slash) bool { return s.name == name })]
-	err := fmt.Errorf("%s takes nothing, and there is %q behind it; write %s alone", name, rest, name)
+	err := fmt.Errorf("%s takes no argument, but %q follows it; write %s alone", name, rest, name)
 	if s.takes != "" || rest == "" {
 		err = s.do(c, ctx, rest)
 	}
@@ -97,7 +97,8 @@ func (c *chat) help(ctx context.Context, _ string) error {
 	if prompts, err := agentcore.Prompts(ctx, c.session.Load()); err == nil && len(prompts.List()) > 0 {
 		c.terminal.say(count(len(prompts.List()), "prompt") + " can be called in the same way; Tab lists them.")
 	}
-	c.terminal.say("@path and @path:10-20 bring files, @diff and @diagnostics what they say. Tab completes them.\n" +
+	c.terminal.say("@path and @path:10-20 add files to the prompt; @diff and @diagnostics add the changes and the diagnostics. " +
+		"Tab completes them.\n" +
 		"Alt-Enter begins a new line, the arrow keys bring back former ones. While a run works, Enter tells it " +
 		"something more, and Ctrl-C cancels it.")
 	return nil

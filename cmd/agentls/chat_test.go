@@ -338,7 +338,7 @@ text Again.
 		t.Error("something was written before it was accepted")
 	}
 	c.types("/accept now")
-	c.sees("/accept takes nothing")
+	c.sees("/accept takes no argument")
 	c.types("/accept")
 	c.sees("wrote a.txt\n", "wrote b.txt\n")
 	if read(c, "a.txt") != "new\n" || read(c, "b.txt") != "one\ntwo\n" {
@@ -422,8 +422,8 @@ func TestChatRefuses(t *testing.T) {
 		change func()
 		want   string
 	}{
-		{func() {}, "chat needs a terminal, and standard input is none; run `agentls run \"PROMPT\"` instead"},
-		{func() { c.stdinTerminal = true }, "chat needs a terminal, and standard output is none; run `agentls run"},
+		{func() {}, "chat needs a terminal, but standard input is not one; run `agentls run \"PROMPT\"` instead"},
+		{func() { c.stdinTerminal = true }, "chat needs a terminal, but standard output is not one; run `agentls run"},
 		{func() { c.stdout.terminal, c.stdout.dumb = true, true }, "TERM is dumb; run `agentls run"},
 		{
 			func() { c.stdout.dumb = false; c.args = []string{"chat", "two", "words"} },

@@ -35,7 +35,7 @@ func configCommand(p *process, s *settings) *cobra.Command {
 		Use:   "config",
 		Short: "Print the effective configuration, each value with its origin",
 		Long: `Print the effective configuration, each value with its origin: default, a file with its line, the environment,
-or a flag. What is wrong in a source is told on standard error with its place. A project's .agentls/config.toml
+or a flag. Errors in them go to standard error, each with its place. A project's .agentls/config.toml
 counts only in a folder that you trust; editors have their own settings on top.`,
 		Args: exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error {

@@ -36,9 +36,10 @@ func doctorCommand(p *process, s *settings) *cobra.Command {
 		Use:   "doctor",
 		Short: "Check the installation: configuration, state, models, checkers",
 		Long: `Check what agentls works with: configuration files, the state folder and its database, providers of models and
-whether they have a key (never the key itself), the model that a run would get and why, the search engine, MCP servers, how commands
-of agents are kept apart, checkers on PATH, git and the workspace folder. With --models, the providers are asked for their models; no
-model is asked anything. The exit code is 1 if a check failed.`,
+whether they have a key (the key itself is never shown), the model that a run would get and why, the search engine,
+MCP servers, the sandbox for the commands of agents, checkers on PATH, git and the workspace folder.
+
+--models also asks each provider which models it has; no prompt is sent. The exit code is 1 if a check failed.`,
 		Args: exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			checks, err := p.examine(c.Context(), s, models)

@@ -47,8 +47,8 @@ func modelsCommand(p *process, s *settings) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "models",
 		Short: "List the models that are set up, and the one that a run takes",
-		Long: `List the models that are set up, those that can be used first, and tell which one a run takes and why. No model
-is asked anything; "agentls doctor" asks the providers whether they answer.`,
+		Long: `List the models that are set up, usable ones first, and tell which one a run takes and why. No prompt is
+sent to any; "agentls doctor" asks the providers whether they answer.`,
 		Args: exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			cfg, problems, dirs, trust, err := p.loadFolder(c.Context(), s, p.dir)
@@ -75,7 +75,7 @@ is asked anything; "agentls doctor" asks the providers whether they answer.`,
 		},
 	}
 	c.Flags().StringVar(&agentName, "agent", "", "which model the `agent` takes (default: default_agent)")
-	c.Flags().StringVar(&model, "model", "", "what it takes where --model names this `model`")
+	c.Flags().StringVar(&model, "model", "", "show what a run with --model `model` takes")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }

@@ -57,7 +57,7 @@ func permissionsListCommand(p *process, s *settings) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "list",
-		Short: "List the permissions that were granted for projects and hold",
+		Short: "List the permissions that you granted for projects and that still hold",
 		Args:  exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return p.withEngine(c.Context(), s, p.dir, func(engine *agentcore.Engine) error {
@@ -128,8 +128,9 @@ func permissionsExplainCommand(p *process, s *settings) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "explain CALL",
 		Short: "Say how a call would be decided, and by which rule",
-		Long: `Say how a call of a tool would be decided in the current folder, by which rule of which layer, and what an "always" would
-allow. Nothing is run. A CALL is a tool with what rules are matched with: a command line, a file or a host.`,
+		Long: `Say how a call of a tool would be decided in the current folder, which rule of which layer decides, and what an
+"always" would allow. The call is not made. A CALL is the name of a tool and, in brackets, what rules compare: a command
+line, a file or a host.`,
 		Example: `  agentls permissions explain 'bash(git push)'
   agentls permissions explain --agent explore 'read(.env)'`,
 		Args: exactly(1),

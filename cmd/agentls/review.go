@@ -34,19 +34,24 @@ func reviewCommand(p *process, s *settings) *cobra.Command {
 		Long: `Review with the agent "reviewer", several files in parallel. Findings and proposed fixes go to standard
 output, progress to standard error. Nothing is written unless --write is given.
 
-What has changed is reviewed by --uncommitted (all that the last commit has not), --staged (what the next commit
-would bring), --base REF (what this branch has and REF has not, committed or not) and --commit REF, in the files and
-folders that are named, or everywhere: findings are on changed lines, and elsewhere only where a change is the cause.
-Without these, the files that are named are reviewed as they are, and of a folder the text files that .gitignore does
-not leave out.
+These options review what has changed, in the named files and folders or everywhere:
+  --uncommitted  all changes since the last commit, new files included
+  --staged       what the next commit would contain
+  --base REF     what this branch has and REF has not, committed or not
+  --commit REF   what that commit changed
+Findings are then on changed lines, and on other lines only if a change causes the defect. Without these options, the
+named files are reviewed as they are, and of a named folder all text files that .gitignore does not exclude.
 
 A file named - is a text from standard input; --stdin-filename says which file it stands for.
 
 ` + formatHelp + `
 
-Exit codes: 0 no finding at or above --fail-on, or nothing has changed, 1 findings, 2 a file or option that
-cannot be used, 3 a run (of any file) that failed, or that a limit ended before it was done, or an edit that could not
-be written, 130 interrupted.`,
+Exit codes:
+  0    no finding at or above --fail-on, or nothing has changed
+  1    there is a finding at or above --fail-on
+  2    a file or an option cannot be used
+  3    the run of a file failed or reached a limit before it was done, or an edit could not be written
+` + exitsOfEach,
 		Example: `  agentls review --uncommitted
   agentls review --base main src
   agentls review main.go

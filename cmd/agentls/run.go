@@ -26,12 +26,22 @@ file it stands for.
 
 ` + formatHelp + `
 
-Exit codes: 0 done, 1 findings at or above --fail-on, 2 an agent, file or option that cannot be used, 3 a run that
-failed, or that a limit ended before its task was done, one of its subagents that failed, a check of --until that failed
-to the last, passes of which the last one says that the task is not done, or an edit that could not be written, 4 a run
-that completed but was denied calls, behind which none of the same tool succeeded (--ignore-denied: 0), 130 interrupted.
-A subagent that was cancelled on purpose, or whose task was started anew and then done, counts as no failure. --format
-json lists what was denied, and why.`
+` + runExits
+
+// runExits are the exit codes of a run.
+const runExits = `Exit codes:
+  0    done
+  1    there is a finding at or above --fail-on
+  2    an agent, a file or an option cannot be used
+  3    a run failed or reached a limit before its task was done, or one of its subagents failed, or the command of
+       --until or --goal never succeeded, or the last pass of --iter says that the task is not done, or an edit could
+       not be written. A subagent that was cancelled on purpose does not count, nor one whose task another then did
+` + exitsOfEach
+
+// exitsOfEach are the exit codes of each command that starts runs.
+const exitsOfEach = `  4    a run completed, but a call was denied and no later call of the same tool succeeded. --ignore-denied makes
+       this 0, and --format json lists the denied calls with the reasons
+  130  you interrupted it`
 
 func runCommand(p *process, s *settings) *cobra.Command {
 	f := &workFlags{settings: s}
@@ -62,7 +72,7 @@ func runCommand(p *process, s *settings) *cobra.Command {
 			}
 			j.prompt, j.files = prompt, args[1:]
 			if j.each && len(j.files) == 0 {
-				return usage("--each starts a run for each file, but no file is named")
+				return usage("--each starts a run for each file, but no file is named; write the files behind the prompt")
 			}
 			if j.schema, err = p.readSchema(f, schema); err != nil {
 				return err
@@ -88,11 +98,11 @@ func runCommand(p *process, s *settings) *cobra.Command {
 	c.Flags().BoolVar(&j.each, "each", false, "start a run for each file, in parallel")
 	c.Flags().IntVar(&j.iterations, "iter", 1, "repeat the task by fresh agents, at most `N` times, until it is done")
 	c.Flags().StringVar(&j.until, "until", "",
-		"with --iter: the task is done when this `command` succeeds on what is proposed")
+		"with --iter: the task is done when this `command` succeeds with the proposed edits")
 	c.Flags().StringVar(&schema, "schema", "",
-		"hold the answer to the JSON Schema in a `file`, and print its JSON object alone")
+		"have the agent answer with a JSON object that fits the JSON Schema in `file`, and print only that")
 	c.Flags().StringVar(&j.goal, "goal", "",
-		"repeat the task, at most 10 times or as --iter says, until this `command` succeeds on what is proposed")
+		"repeat the task, at most 10 times or as --iter says, until this `command` succeeds with the proposed edits")
 	c.Flags().BoolVarP(&goesOn, "continue", "c", false, "go on with the latest conversation on this folder")
 	f.add(c, "never")
 	return c
@@ -104,7 +114,7 @@ func (p *process) continues(ctx context.Context, s *settings, f *workFlags, j *j
 		return err
 	}
 	if j.each {
-		return usage("--each starts a run for each file, and a conversation is one; leave out --each, or --continue")
+		return usage("--continue goes on with one conversation, but --each starts a run for each file; leave one of them out")
 	}
 	return p.withEngine(ctx, s, p.dir, func(engine *agentcore.Engine) error {
 		last, err := p.lastSession(ctx, engine)
@@ -162,7 +172,7 @@ func (o *console) readPrompt(argument string) (string, error) {
 		case len(text) > maxStdin:
 			return "", usage("the prompt on standard input has more than %d bytes; write a shorter one", maxStdin)
 		case !validText(text):
-			return "", usage("what is on standard input is no UTF-8 text")
+			return "", usage("the text on standard input is not UTF-8; convert it first")
 		}
 		prompt = string(text)
 	}
@@ -179,7 +189,7 @@ func checkIterations(n int, until, prompt string) error {
 	case n < 1:
 		return usage("--iter is %d; write how often the task may be done, 1 or more", n)
 	case until != "" && n == 1 && word != "/iter":
-		return usage("--until is for a task that is repeated; write --iter N, too")
+		return usage("--until checks a task that --iter repeats; write --iter N, too")
 	}
 	return nil
 }

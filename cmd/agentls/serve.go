@@ -61,7 +61,7 @@ func serveCommand(p *process, s *settings) *cobra.Command {
 	}
 	editorFlags(c)
 	c.Flags().BoolVar(&noParent, "no-parent-check", false,
-		"go on when the process that the editor names has ended; for an editor outside of the server's container")
+		"keep running after the editor's process has ended; for an editor outside of the server's container")
 	c.Flags().StringVar(&logFile, "log", "", "append the log to `FILE` instead of writing it to standard error")
 	c.Flags().StringVar(&level, "log-level", "warn", "least level to log: debug, info, warn or error")
 	return c

@@ -328,8 +328,9 @@ func sessionsDeleteCommand(p *process, s *settings) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "delete [--older-than AGE] [SESSION...]",
 		Short: "Delete sessions with all that is under them, and wipe their text",
-		Long: `Delete sessions with all that is under them: runs, conversations, findings and proposed edits, and what their runs left in
-the state folder. The text is overwritten in the database. A session that an editor or a command has open is refused.`,
+		Long: `Delete sessions and all that belongs to them: runs, conversations, findings, proposed edits, and the files of
+their runs in the state folder. The text is overwritten in the database. A session that an editor or another command
+has open is not deleted.`,
 		Example: `  agentls sessions delete s06gztwbxd6zemeez8z
   agentls sessions delete --older-than 30d`,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -399,6 +400,20 @@ func parseAge(text string) (time.Duration, error) {
 	return age, nil
 }
 
+// resumeHelp describes `agentls sessions resume`.
+const resumeHelp = `Go on with a run that has ended, as a new run that knows its conversation. Nothing that had an effect is done
+again. Without a PROMPT the agent goes on where it left off.
+
+A RUN is exactly the one that you name. Of a SESSION it is the latest run, and --last takes the session on the current
+folder that was last used. The workspace folder is that of the session, unless --root names another.
+
+Edits that the former run proposed, and that nobody has decided on, are still proposed: --write writes them with the new
+ones.
+
+` + formatHelp + `
+
+` + runExits
+
 func sessionsResumeCommand(p *process, s *settings) *cobra.Command {
 	f := &workFlags{settings: s}
 	var last bool
@@ -406,13 +421,7 @@ func sessionsResumeCommand(p *process, s *settings) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "resume {SESSION|RUN|--last} [PROMPT]",
 		Short: "Go on with a run that has ended, or with the latest one of a session",
-		Long: `Go on with a run that has ended, or with the latest one of a session, as a new run with its conversation. Nothing that had an
-effect is done again. Without a PROMPT the agent goes on where it left off. The folder is that of the session, unless --root names it.
-A SESSION that was gone on with before is gone on with where that ended; a RUN is the one that is named, whatever went on with it.
-What the run proposed and nobody decided on is proposed still: --write writes it with what is new. --last takes the session on
-the current folder that was last used.
-
-` + formatHelp,
+		Long:  resumeHelp,
 		Example: `  agentls sessions resume s06gztwbxd6zemeez8z
   agentls sessions resume r06gztwbxfkd3ntmnvr "Now write the tests."
   agentls sessions resume --last --write`,
@@ -422,7 +431,7 @@ the current folder that was last used.
 				return usage("--last names the session; write `agentls sessions resume --last \"PROMPT\"`")
 			case !last && (len(args) == 0 || len(args) > 2):
 				return usage(
-					"name one session or run, or --last, and then what it is told; write `agentls sessions resume " +
+					"name one session or run, or --last, and then at most one prompt; write `agentls sessions resume " +
 						"SESSION \"PROMPT\"`")
 			}
 			return nil

@@ -24,9 +24,9 @@ func sessionsExportCommand(p *process, s *settings) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "export SESSION",
 		Short: "Write a session out, as JSONL that can be imported or as Markdown",
-		Long: `Write a session out: its runs with their conversations, and the former ones that these go on with. JSONL has an object a
-line, with parent links, and can be imported elsewhere; Markdown is for reading. Known secrets are taken out. Findings and proposed edits are
-not in it.`,
+		Long: `Write a session out: its runs with their conversations, and the earlier runs that these go on with. As JSONL it has
+an object a line, with links to parents, and "agentls sessions import" reads it; Markdown is for reading. Known secrets
+are removed. Findings and proposed edits are not part of it.`,
 		Args: exactly(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if !slices.Contains(exportFormats, format) {
@@ -78,9 +78,9 @@ func sessionsImportCommand(p *process, s *settings) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "import FILE",
 		Short: "Take in a session that was exported as JSONL, so that its runs can be resumed",
-		Long: `Take in a session that "agentls sessions export" wrote, perhaps on another machine, as a new session; - is standard input. It is on the
-folders of the file where all of them are here, else on the current folder; --root names another one. Nothing in the file gives
-an agent more power than it has here.`,
+		Long: `Take in a session that "agentls sessions export" wrote, perhaps on another machine, as a new session; - is standard
+input. The session keeps its workspace folders if all of them are here; otherwise it gets the current folder. --root
+names another folder. Nothing in the file gives an agent more power than it has here.`,
 		Args: exactly(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			in := p.stdin

@@ -41,13 +41,17 @@ func sessionsRewindCommand(p *process, s *settings) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "rewind RUN",
 		Short: "Go back to before the prompt of a run",
-		Long: `Go back to before the prompt of a run: open edits of it, of the runs that went on with it and of all their subagents are rejected.
-With --write, those that were written or accepted are taken back in the files, too. What was changed since stays; where the same
-lines were changed, the edit is not taken back, and that is told. Nothing is deleted: the runs stay, and an editor can bring
-the edits back. It says how to go on from before the prompt; "agentls run --continue" still goes on with the latest run.
+		Long: `Go back to before the prompt of a run. Its open edits are rejected, with those of the runs that went on with it
+and of all their subagents. --write also takes back, in the files, the edits that were written or accepted. What has
+changed since stays: an edit whose lines have changed is not taken back, and the command says so.
 
-Exit codes: 0 done, 2 a run that cannot be gone back behind, such as one that an editor has open, 3 an edit that stays
-although it was to go.`,
+Nothing is deleted: the runs stay, and an editor can bring the edits back. The output says how to go on from before the
+prompt; "agentls run --continue" still goes on with the latest run.
+
+Exit codes:
+  0  done
+  2  there is no going back to before this run, such as one that an editor has open
+  3  an edit could not be rejected or taken back`,
 		Example: `  agentls sessions rewind r06gztwbxfkd3ntmnvr
   agentls sessions rewind --write r06gztwbxfkd3ntmnvr`,
 		Args: exactly(1),
@@ -70,7 +74,7 @@ although it was to go.`,
 			})
 		},
 	}
-	c.Flags().BoolVar(&write, "write", false, "take back in the files what was written or accepted")
+	c.Flags().BoolVar(&write, "write", false, "take back, in the files, the edits that were written or accepted")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }
@@ -91,8 +95,7 @@ func (p *process) rewind(ctx context.Context, engine *agentcore.Engine, line []h
 	}
 	for _, r := range line {
 		if !r.Status.Final() {
-			return nil, usage("%s (%s) is still at work, so that there is no going back to before it; stop it first, "+
-				"or wait for its end", r.Agent, r.ID)
+			return nil, usage("%s (%s) is still running; stop it or wait for its end, and rewind then", r.Agent, r.ID)
 		}
 		report.Runs = append(report.Runs, r.ID)
 	}
@@ -175,7 +178,7 @@ func (r *rewindReport) takeBack(ctx context.Context, dir string, session *agentc
 	}
 	proposal.ConfirmUndo(made, true, "")
 	if err := settle(ctx, session, paths); err != nil {
-		return fmt.Errorf("the files were written, but not stored as taken back: %w", err)
+		return fmt.Errorf("the edits were taken back in the files, but the state folder still lists them as accepted: %w", err)
 	}
 	r.settle(accepted, failures, &r.Undone)
 	return nil

@@ -60,8 +60,9 @@ func trustCommand(p *process, s *settings) *cobra.Command {
 		Use:   "trust [FOLDER]",
 		Short: "Show what would act in a folder, and trust it",
 		Long: `Show the agents, skills, prompts, instructions, hooks, MCP servers and the configuration in a folder (default: the
-current one), and ask whether to trust them. Nothing of them is used before. A change of any of these files ends the
-trust. Base URLs, keys, providers and wider permissions are never taken from a folder, trusted or not.`,
+current one), and ask whether to trust them. agentls uses none of them until you trust the folder. The trust ends when
+one of these files changes. Base URLs, keys, providers and wider permissions are never taken from a folder, trusted or
+not.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) <= 1 {
 				return nil
@@ -244,9 +245,8 @@ func trustPage(t authority.FolderTrust) string {
 	items := authority.DescribeActing(t.Root, t.Actors)
 	if len(items) == 0 {
 		b.WriteString(
-			"Nothing in it acts by itself; trusted, commands run in it, and checkers with the " +
-				"configuration that they " +
-				"have there, some of which is code.\n")
+			"It holds nothing that agentls would use. If you trust it, agents may run commands in it, and checkers " +
+				"read their configuration there, some of which is code.\n")
 	}
 	var rows strings.Builder
 	for _, item := range items {

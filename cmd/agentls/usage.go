@@ -58,8 +58,8 @@ func usageCommand(p *process, s *settings) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "usage",
 		Short: "Sum up tokens, cost, time and outcomes of all runs",
-		Long: `Sum up the stored runs by agent, model, session, project, day or run. Each request to a model is counted once; only with
---by run, what its children used is counted as well. A cost is unknown where the price of a model is: set
+		Long: `Sum up the stored runs by agent, model, session, project, day or run. Each request to a model is counted once; only
+--by run adds to a run what its subagents used. Where the price of a model is unknown, the cost is, too: set
 [prices."provider/model"] in config.toml.`,
 		Args: exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error {

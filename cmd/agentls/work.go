@@ -63,10 +63,10 @@ func (f *workFlags) add(c *cobra.Command, failOn string) {
 	flags := c.Flags()
 	flags.StringVar(&f.format, "format", "text", "what to print: text, json, sarif or diff")
 	flags.StringVar(&f.failOn, "fail-on", failOn,
-		"exit with 1 for findings at or above error, warning, information or hint, or never")
+		"exit with 1 for a finding that is at least an error, warning, information or hint, or never")
 	f.addRun(c)
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
-	flags.BoolVar(&f.ignoreDenied, "ignore-denied", false, "do not exit with 4 where calls were denied")
+	flags.BoolVar(&f.ignoreDenied, "ignore-denied", false, "do not exit with 4 when calls were denied")
 	flags.StringVar(&f.stdinFilename, "stdin-filename", "", "the `file` that a text from standard input (-) stands for")
 }
 
@@ -82,7 +82,7 @@ func (f *workFlags) addRun(c *cobra.Command) {
 	flags.DurationVar(&f.timeout, "timeout", 0, "greatest `duration` of a run, such as 90s (0: the agent's own)")
 	flags.Float64Var(&f.maxCost, "max-cost", 0, "greatest cost of a run in US `dollars` (0: the agent's own)")
 	flags.StringVar(&f.permissionMode, "permission-mode", "",
-		"how much the run asks: "+strings.Join(modeNames, ", ")+" (default: the agent's own)")
+		"which calls need your permission: "+strings.Join(modeNames, ", ")+" (default: the agent's own)")
 	flags.StringVar(&f.root, "root", "",
 		"the workspace `folder` (default: the current folder if it holds the files, else their git repository)")
 }
@@ -509,7 +509,7 @@ func (o *console) readStdin(f *workFlags, files []string) ([]string, *string, er
 	case len(data) > maxStdin:
 		return nil, nil, usage("the text on standard input has more than %d bytes; work on a smaller one", maxStdin)
 	case bytes.IndexByte(data, 0) >= 0 || !validText(data):
-		return nil, nil, usage("what is on standard input is no UTF-8 text")
+		return nil, nil, usage("the text on standard input is not UTF-8; convert it first")
 	}
 	text := strings.TrimPrefix(string(data), "\ufeff")
 	named := slices.Clone(files)

@@ -230,7 +230,7 @@ func unchanged(folder *os.Root, rel string, want []byte) (fs.FileInfo, error) {
 		return nil, err
 	}
 	if n := hardLinks(info); n > 1 {
-		return nil, fmt.Errorf("it has %d hard links, which would come apart; apply the edit with --format diff", n)
+		return nil, fmt.Errorf("it has %d hard links, and writing would change it under one name only; apply the edit with --format diff", n)
 	}
 	have, err := io.ReadAll(io.LimitReader(file, int64(len(want))+1))
 	if err != nil {

@@ -132,7 +132,7 @@ func Prompt(ctx context.Context, c *client.Client, ask authority.Ask) (*methods.
 	at := slices.Index(titles, title)
 	switch {
 	case at < 0:
-		return nil, fmt.Errorf("the editor chose %q, which is none of the answers", title)
+		return nil, fmt.Errorf("the editor answered %q, which is not one of the choices", title)
 	case ask.Question != nil:
 		return answeredBy(ask, choices[at].Answer.Chosen), nil
 	}
@@ -191,7 +191,7 @@ func several(ctx context.Context, c *client.Client, ask authority.Ask) (*methods
 		case title == "" || title == enough:
 			return answeredBy(ask, chosen), nil
 		case !slices.Contains(titles, title):
-			return nil, fmt.Errorf("the editor chose %q, which is none of the answers", title)
+			return nil, fmt.Errorf("the editor answered %q, which is not one of the choices", title)
 		case len(chosen) == 0 &&
 			!slices.ContainsFunc(ask.Question.Options, func(o tool.Option) bool { return o.Label == title }):
 			return answeredBy(ask, nil), nil

@@ -41,15 +41,15 @@ func (t *Sheet) instructionProblems(v *Vocabulary) []agent.Problem {
 	}
 	if most := v.Config.InstructionsMaxBytes; int64(len(text)) > most && most > 0 {
 		add(0, len(firstLine(text)),
-			fmt.Sprintf("the text has %d bytes, and all instructions together have at most %d, "+
-				"so that agents do not get its end", len(text), most),
+			fmt.Sprintf("the text has %d bytes, but all instructions together may have only %d, "+
+				"so agents do not get the end of this text", len(text), most),
 			"shorten it, or set instructions.max_bytes in your configuration")
 	}
 	if instruction.IsScoped(t.path) {
 		scope := instruction.ScopeOf(text)
 		if len(scope.Globs) == 0 {
-			add(0, len(firstLine(text)), "there is no applyTo in the frontmatter, so that agents never get this text",
-				`write applyTo: "**" for all files, or the globs of some`)
+			add(0, len(firstLine(text)), "the frontmatter has no applyTo, so agents never get this text",
+				`write applyTo: "**" for all files, or applyTo: "**/*.go" for Go files`)
 		}
 		for _, g := range scope.Globs {
 			switch {
@@ -72,9 +72,9 @@ func (t *Sheet) instructionProblems(v *Vocabulary) []agent.Problem {
 			}
 			message := t.near(o.Path) + " " + o.Why
 			if o.By != t.path {
-				message += ", as " + t.near(o.By) + " imports it"
+				message += " (imported by " + t.near(o.By) + ")"
 			}
-			add(i.Start, i.End, message, "mend the import, or put it between backticks if it shall be none")
+			add(i.Start, i.End, message, "mend the import, or write it between backticks if you mean no import")
 		}
 	}
 	return list

@@ -64,14 +64,14 @@ func (c *capabilities) Misannounced() error {
 	if err == nil {
 		return nil
 	}
-	is := "it is no object"
+	is := "it is not an object"
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
 		is = fmt.Sprintf("%s is a %s", wrong.Field, wrong.Value)
 	}
 	return fmt.Errorf(
-		"nothing that the editor announces in capabilities.experimental.agentls counts: %s; expected an object with "+
-			"version, a string such as %q, "+
-			"and beside it true or false for what the editor answers", is, methods.Version)
+		"agentls ignores capabilities.experimental.agentls of the editor, since %s; the editor must send an object "+
+			"with version, a string such as %q, and with true or false for each request that it answers",
+		is, methods.Version)
 }
 
 func experimental(caps protocol.ClientCapabilities) Experimental {

@@ -57,7 +57,7 @@ func (d *Desk) OtherFiles(ctx context.Context, p *methods.OtherFilesParams) (*me
 	if err != nil || len(chosen.Files) == 0 {
 		return result, err
 	}
-	answer, err := d.Inquire(ctx, session, "What shall become of "+about+"?",
+	answer, err := d.Inquire(ctx, session, "What do you want to do with "+about+"?",
 		[]methods.Choice{{Label: answerShowEdits}, {Label: answerAcceptEdits}, {Label: answerRejectEdits}})
 	if err != nil {
 		return nil, err

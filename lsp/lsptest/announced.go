@@ -47,8 +47,8 @@ func (a *announced) maySpeak(r *jsonrpc2.Request) {
 	}
 }
 
-// initialized takes the server's capabilities. Of the encodings the client has offered those, or, for nil, its
-// profile's.
+// initialized takes the capabilities of the server. offered are the encodings that the client has offered, nil for
+// those of its profile.
 func (a *announced) initialized(result json.RawMessage, offered []Encoding) {
 	a.phase = phaseRunning
 	a.capabilities = lookup(result, "capabilities")
@@ -105,7 +105,7 @@ func (a *announced) fit(text string, list []Diagnostic) error {
 	return nil
 }
 
-// scheme reports whether the server serves the text of such documents.
+// scheme reports whether the server serves the text of documents whose URI has this scheme.
 func (a *announced) scheme(u string) bool {
 	var schemes []string
 	if json.Unmarshal(lookup(a.capabilities, "workspace.textDocumentContent.schemes"), &schemes) != nil {

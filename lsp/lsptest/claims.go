@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// unsaid is a text that the server must not have said.
+// unsaid is a text that the server must not say.
 type unsaid struct {
 	editor       *Editor
 	method, text string
@@ -26,7 +26,7 @@ func (u *unsaid) check(later []string) error {
 	return nil
 }
 
-// stillUnsaid checks at the end the texts that must not be said, and the number of edits.
+// stillUnsaid checks, at the end, the texts that the server must not have said, and the number of edits.
 func (c *claims) stillUnsaid() []string {
 	var wrong []string
 	for _, u := range c.unsaid {

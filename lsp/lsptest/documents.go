@@ -31,7 +31,8 @@ type document struct {
 	text    string
 	// history holds the text of each version that the server has been told.
 	history map[int32]string
-	// undo and redo are the texts to which the user can go back, and from there forward again, the next one last.
+	// undo and redo are the texts to which the user can go back, and from there forward again. The last of each is the
+	// next one.
 	undo, redo []string
 }
 
@@ -136,8 +137,8 @@ func (b *buffers) typed(d *document, list []replacement) error {
 	return err
 }
 
-// change applies replacements to a document, the server's or those of the user, and returns what tells the server. The
-// lock is held for both.
+// change applies replacements, of the server or of the user, to a document. It returns the function that tells the
+// server. The lock is held for both.
 func (b *buffers) change(d *document, list []replacement, byServer bool) (send func(), err error) {
 	old := d.text
 	changed, sorted, err := replace(old, list)

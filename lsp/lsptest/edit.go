@@ -10,7 +10,7 @@ import (
 	"slices"
 )
 
-// edits are the edits that the server requests, and what else happens in the editor at that moment.
+// edits are the edits that the server requests, and what else happens in the editor while it makes them.
 type edits struct {
 	*judge
 	*link
@@ -61,11 +61,12 @@ type partError struct {
 func (e *partError) Error() string { return e.err.Error() }
 func (e *partError) Unwrap() error { return e.err }
 
-// errStale is wrapped by the refusal of an edit for a version that the editor does not show (any more).
+// errStale is wrapped by the refusal of an edit for a version that the editor does not show, or no longer shows.
 var errStale = errors.New("the document has changed")
 
-// applyEdit does what an editor does with a WorkspaceEdit: all of it or nothing of its text edits. It returns what
-// tells the server of the changes. The lock is held for both. The error is the reason why the edit is refused.
+// applyEdit does what an editor does with a WorkspaceEdit: it makes all of its text edits, or none. It returns the
+// function that tells the server of the changes. The lock is held for both. The error is the reason why the editor
+// refuses the edit.
 func (x *edits) applyEdit(raw json.RawMessage, what string) (send func(), err error) {
 	var edit workspaceEdit
 	if err := json.Unmarshal(raw, &edit); err != nil {
@@ -104,7 +105,7 @@ func (x *edits) applyEdit(raw json.RawMessage, what string) (send func(), err er
 	for _, step := range steps {
 		send, err := step.do()
 		if err != nil {
-			// The parts that were made stay: no profile takes back anything but texts.
+			// The parts that were made stay: no profile takes back anything but changes of texts.
 			return inTurn(sends), &partError{step.index, err}
 		}
 		sends = append(sends, send)
@@ -169,8 +170,8 @@ func (x *edits) checkForms(edit workspaceEdit, what string) {
 			}
 		}
 	}
-	// Resource operations exist in documentChanges only, so who announces them takes the form (Neovim does not say
-	// documentChanges).
+	// Resource operations exist only in documentChanges. A client that announces them therefore takes that form, even
+	// where it does not announce documentChanges, as Neovim.
 	if edit.DocumentChanges != nil && len(operations) == 0 {
 		x.needs(base+"documentChanges", what)
 	}
@@ -422,24 +423,25 @@ func (x *edits) applyEditRequest(params json.RawMessage) (any, error) {
 	return result, nil
 }
 
-// Reaction is what happens in the editor at the next workspace/applyEdit, beside doing it.
+// Reaction is what happens in the editor at the next workspace/applyEdit, besides the edit itself.
 type Reaction struct {
 	// Before runs before the editor looks at the edit, without a lock: the user types while it is on its way.
 	Before func()
-	// Refuse is the reason for which the editor does not apply it.
+	// Refuse is the reason for which the editor refuses the edit, empty where it does not.
 	Refuse string
-	// Alter changes the text that a replacement of the edit inserts, as an extension does that completes brackets. What
-	// it made goes to the server in the same didChange as the edit.
+	// Alter changes the text that a replacement of the edit inserts, as an extension does that completes brackets. The
+	// server hears of the changed text in the same didChange as of the edit.
 	Alter func(text string) string
 	// After returns what an extension changes in each document of the edit, given its text, right behind the edit and
 	// in a didChange of its own. It runs under the editor's lock.
 	After func(text string) []Replacement
-	// Hold delays the didChange of the edit until after the answer: until the editor sends something else about
-	// documents, or until Release.
+	// Hold keeps the didChange of the edit back until after the answer: until Release is called, or the editor sends
+	// something else about documents.
 	Hold bool
 }
 
-// react completes what tells the server of an edit by what the reaction does behind it. The lock is held.
+// react adds, to the function that tells the server of an edit, what the reaction does behind the edit. The lock is
+// held.
 func (x *edits) react(r Reaction, edited []string, send func()) (func(), error) {
 	if r.After == nil {
 		return send, nil

@@ -17,30 +17,29 @@ type EditorOptions struct {
 	// Root is the workspace folder, an absolute path.
 	Root    string
 	Profile *Profile
-	// Encodings replaces the position encodings that the profile offers; nil leaves them.
+	// Encodings replaces the position encodings that the profile offers; nil keeps those of the profile.
 	Encodings []Encoding
 	// InitializationOptions is sent as it is; nil is left out.
 	InitializationOptions json.RawMessage
 	// Settings answers workspace/configuration for the section "agentls"; nil is null.
 	Settings json.RawMessage
-	// Changed, where it is set, hears of each change of a document's text, before the server does: whether an edit of
-	// the server's made it or the user. It is called under the editor's lock and must not use the editor.
+	// Changed, where it is set, is called for each change of a document's text, before the server hears of it. byServer
+	// tells an edit of the server from a change of the user. Changed is called under the editor's lock and must not use
+	// the editor.
 	Changed func(uri, before, after string, byServer bool)
-	// Heard, where it is set, hears of each notification that the server sends, in their order, under the same
-	// conditions.
+	// Heard, where it is set, is called for each notification of the server, in their order, under the same conditions.
 	Heard func(method string, params json.RawMessage)
-	// Wire, where it is set, gets each message that goes over the wire, whole: the direction is → to the server and ←
-	// from it. It is called under the same conditions.
+	// Wire, where it is set, is called with each whole message on the wire, under the same conditions. direction is →
+	// for a message to the server and ← for one from the server.
 	Wire func(direction string, body []byte)
-	// Foreign accepts files that the editor may be asked to show beside those of the workspace: the
-	// folder that they are in.
+	// Foreign is a folder beside the workspace. The server may ask the editor to show files in it.
 	Foreign string
 }
 
-// Editor is an editor with a server. Its methods may be used from any goroutine; what it sends goes
-// out in the order of the calls. Its goroutines (two of the connection, one that writes, one for each document that it
-// fetches) end with Close. It is made of parts, each with its own state, which the one lock of the judge guards:
-// those of their methods that are not for others are called with it held, unless they take it themselves.
+// Editor is an editor with a server. Any goroutine may use its methods; the editor sends in the order of the calls.
+// Close ends its goroutines: two of the connection, one that writes, and one for each document that the editor fetches.
+// An Editor is made of parts with their own state, which the one lock of the judge guards. The unexported methods of
+// the parts are called with the lock held, unless they take it themselves.
 type Editor struct {
 	options EditorOptions
 	judge

@@ -52,8 +52,8 @@ func (f *feed) subscribedTo(c *call, result json.RawMessage) {
 	}
 }
 
-// event sees to it that no event comes before the answer to its agent/subscribe, twice, or behind a gap. The lock is
-// held.
+// event checks that no event comes before the answer to its agent/subscribe, comes twice, or comes behind a gap. The
+// lock is held.
 func (f *feed) event(params json.RawMessage) {
 	var told struct {
 		Seq     uint64 `json:"seq"`

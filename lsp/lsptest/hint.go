@@ -21,7 +21,7 @@ type hint struct {
 // took is a time that a run has taken, as hints show it.
 var took = regexp.MustCompile(` · (\d+ h )?(\d+ min ?)?(\d+ s)?( · |$)`)
 
-// text is the hint's label without the time that its run has taken, which no scenario can know.
+// text is the label of the hint without the time that its run has taken, since no scenario can know that time.
 func (h hint) text() string {
 	return took.ReplaceAllStringFunc(text(h.Label), func(found string) string {
 		if strings.HasSuffix(found, " · ") {
@@ -105,8 +105,8 @@ func (q *requests) waitHint(path, want string, there bool) error {
 	})
 }
 
-// hintsUntil asks for the hints whenever the server says that there are others, until they fit. An editor that takes no
-// refreshes asks at each message instead, as if the user typed.
+// hintsUntil asks for the hints each time the server says that they have changed, until they fit. An editor that takes
+// no refreshes asks at each message instead, as if the user typed.
 func (q *requests) hintsUntil(path string, fit func([]hint) bool) error {
 	const refresh = "workspace/inlayHint/refresh"
 	e := q.editor
@@ -134,7 +134,7 @@ func (q *requests) hintsUntil(path string, fit func([]hint) bool) error {
 	}
 }
 
-// waitHover points at a place until what is shown there holds the text.
+// waitHover asks for the hover at a place until it holds the text.
 func (q *requests) waitHover(path, where, want string) error {
 	e := q.editor
 	for {
@@ -161,7 +161,8 @@ func (q *requests) waitHover(path, where, want string) error {
 	}
 }
 
-// find keeps the id of the run of a title under a name, by what a subscriber is told: NAME "title".
+// find keeps the id of a run under a name. It knows the run by its title, from the events that a subscriber gets: NAME
+// "title".
 func (q *requests) find(args []string) error {
 	// All events come again, so that none is lost between the former subscription and this one.
 	raw, err := q.editor.Call(q.ctx, "agent/subscribe", struct {

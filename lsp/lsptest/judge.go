@@ -10,7 +10,7 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
-// judge has the lock of an editor, and notes where the server breaks the protocol.
+// judge has the lock of an editor, and keeps what the server has done against the protocol.
 type judge struct {
 	profile *Profile
 	mu      sync.Mutex    // guards the state of all parts of the editor

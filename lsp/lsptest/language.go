@@ -30,7 +30,7 @@ func (q *requests) ask(method string, args []string, result any) error {
 		}
 		params.Position = &r.End
 	}
-	// A registration is on its way while the server starts; one that never comes is for the scenario to expect.
+	// While the server starts, a registration may be on its way. Where none comes, the scenario has to expect that.
 	e.mu.Lock()
 	serves := e.serves(method, u)
 	if n := e.selecting(method, u); n > 1 {
@@ -94,7 +94,8 @@ func completionText(q *requests, args []string) (string, error) {
 	return out.String(), nil
 }
 
-// unserved makes a feature that is not served for a document what the scenario expects by the section "unserved".
+// unserved accepts that the server does not have a feature for a document, where the scenario expects this by the
+// section "unserved".
 func unserved(err error, sections []string) error {
 	if errors.Is(err, errUnserved) && len(sections) > 0 && sections[0] == "unserved" {
 		return nil
@@ -129,7 +130,7 @@ func (q *requests) complete(args []string) error {
 	return fmt.Errorf("there is no such completion among %q", labels)
 }
 
-// hoverText shows what is said at a place, behind the place that it is about.
+// hoverText shows the hover at a place: the range that the hover is about, then its text.
 func hoverText(q *requests, args []string) (string, error) {
 	var hover struct {
 		Contents struct {
@@ -185,7 +186,7 @@ func symbolText(q *requests, args []string) (string, error) {
 	return out.String(), nil
 }
 
-// foldText shows what can be folded of a document: lines, from 1.
+// foldText shows which lines of a document can be folded, counted from 1.
 func foldText(q *requests, args []string) (string, error) {
 	var list []struct {
 		Start int `json:"startLine"`
@@ -207,7 +208,7 @@ func foldText(q *requests, args []string) (string, error) {
 	return out.String(), nil
 }
 
-// writeSymbols writes a line for each symbol, and checks them. The lock is held.
+// writeSymbols checks symbols and writes a line for each. The lock is held.
 func writeSymbols(e *Editor, out *strings.Builder, content string, list []symbol, indent string) {
 	for _, s := range list {
 		if s.Name == "" || s.Kind < 1 || s.Kind > 26 {
@@ -238,8 +239,7 @@ func waitRegistered(ctx context.Context, e *Editor, method, path string) error {
 		func() bool { return e.serves("textDocument/"+method, e.URI(path)) })
 }
 
-// waitAgents asks for the agents again and again, as a palette does each time that it is opened, until they are as they
-// should.
+// waitAgents asks for the agents again and again, as a palette does each time the user opens it, until the answer fits.
 func (q *requests) waitAgents(what string, fit func(agents []string, standard string) bool) error {
 	for {
 		raw, err := q.editor.Execute(q.ctx, "agentls.list", json.RawMessage("{}"))

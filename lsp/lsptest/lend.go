@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// lend takes something that the editor lends: METHOD "expression" {…}. Each loan is used once; the first that matches
-// is used.
+// lend keeps an answer for a request by which the server borrows from the editor: METHOD "expression" {…}. Each loan
+// answers one request; the first loan that matches does.
 func lend(e *Editor, args []string) error {
 	expression, err := regexp.Compile(args[1])
 	if err != nil {
@@ -29,8 +29,8 @@ func lend(e *Editor, args []string) error {
 	return nil
 }
 
-// announce adds members to what the profile announces under experimental.agentls: true, or what stands behind a = as
-// JSON.
+// announce adds members to what the profile announces under experimental.agentls. A member is true, or the JSON behind
+// its =.
 func (s *stage) announce(args []string) error {
 	var capabilities map[string]any
 	if err := json.Unmarshal(s.profile.Capabilities, &capabilities); err != nil {

@@ -14,7 +14,7 @@ type lens struct {
 	Command *Command `json:"command"`
 }
 
-// askLenses asks for the lenses of a document, as an editor does that shows them.
+// askLenses asks for the lenses of a document, as an editor that shows lenses does.
 func (q *requests) askLenses(path string) ([]lens, error) {
 	var list []lens
 	if err := q.ask("textDocument/codeLens", []string{path}, &list); err != nil {
@@ -82,7 +82,7 @@ func (q *requests) waitLens(path, title string) error {
 	}
 }
 
-// changeSettings has the editor answer workspace/configuration otherwise from now on.
+// changeSettings changes what the editor answers to workspace/configuration from now on.
 func (p *play) changeSettings(args []string) error {
 	p.editor.mu.Lock()
 	defer p.editor.mu.Unlock()

@@ -12,7 +12,8 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
-// link is the editor's connection to the server: what it sends, in order, and its requests under way.
+// link is the editor's connection to the server: what the editor sends, in order, and the requests of the editor under
+// way.
 type link struct {
 	*judge
 	conn        *jsonrpc2.Conn
@@ -29,7 +30,7 @@ type link struct {
 	onCall      func(*call)                         // hears of each request before it is sent
 }
 
-// call is a request of ours under way.
+// call is a request of the editor under way.
 type call struct {
 	method string
 	params json.RawMessage
@@ -125,7 +126,7 @@ type sent struct {
 	err    error
 }
 
-// Begin sends a request without waiting for its answer. Wait has to be called for it, once.
+// Begin sends a request without waiting for the answer. The caller must call Wait once.
 func (l *link) Begin(method string, params any) *Pending {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -220,7 +221,8 @@ func (l *link) reply(r *jsonrpc2.Request, result any, failure *jsonrpc2.Error) {
 	})
 }
 
-// wait waits until cond holds, which is asked under the lock after each message. The error says what was waited for.
+// wait waits until cond holds. It calls cond under the lock, after each message. what names in the error what did not
+// come.
 func (l *link) wait(ctx context.Context, what string, cond func() bool) error {
 	return l.Until(ctx, what, func() bool {
 		l.mu.Lock()
@@ -229,8 +231,8 @@ func (l *link) wait(ctx context.Context, what string, cond func() bool) error {
 	})
 }
 
-// Until waits until cond holds, which is asked after each message of the server and may use the editor's methods. The
-// error says what was waited for.
+// Until waits until cond holds. It calls cond after each message of the server; cond may use the editor's methods. what
+// names in the error what did not come.
 func (l *link) Until(ctx context.Context, what string, cond func() bool) error {
 	for {
 		l.mu.Lock()

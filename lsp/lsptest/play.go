@@ -49,7 +49,7 @@ type setup struct {
 	answers   []answer
 }
 
-// requests are what the script asks the server for, and what came back.
+// requests are the requests that the script sends to the server, and what came back.
 type requests struct {
 	ctx     context.Context
 	editor  *Editor
@@ -164,7 +164,7 @@ func (p *play) restart() error {
 // settle waits until the progress of all runs has been shown and has ended.
 func (p *play) settle() error {
 	if p.profile.Announces("window.workDoneProgress") {
-		// Whoever sends shutdown behind the end of a run may be quicker than the end of its progress.
+		// A script that sends shutdown right behind the end of a run may be quicker than the end of the run's progress.
 		err := p.editor.wait(p.ctx, fmt.Sprintf("the progress of %d runs and its end", len(p.runs)), func() bool {
 			return len(p.editor.progress.order) >= len(p.runs) &&
 				!slices.ContainsFunc(p.editor.progress.order, func(g *Progress) bool { return !g.Ended })
@@ -229,7 +229,7 @@ func (p *play) finish() {
 	}
 }
 
-// vows are the requests that the script has begun and not awaited.
+// vows are the requests that the script has begun and has not waited for.
 func (q *requests) vows() []string {
 	var list []string
 	for name := range q.begun {
@@ -250,7 +250,7 @@ func (p *play) cleanUp() {
 	_, _ = p.server.Wait() // it was killed or is gone
 }
 
-// errExpected reports whether the next line that is for this profile looks at the error of the request before.
+// errExpected reports whether the next line for this profile checks the error of the request before it.
 func (s *stage) errExpected(next []line) bool {
 	for _, l := range next {
 		if l.isFor(s.profile.Name) {

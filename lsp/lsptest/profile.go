@@ -26,12 +26,13 @@ type Profile struct {
 	ChangeAfterAnswer bool `json:"changeAfterAnswer,omitempty"`
 	// SkipsStaleEdits is Neovim's habit of leaving out an edit for an old version, and saying that all was applied.
 	SkipsStaleEdits bool `json:"skipsStaleEdits,omitempty"`
-	// PrintsEdits is Neovim's habit of printing what names an edit, and in several lines its change annotations: the
-	// user has to press a key before he sees the edit. The server is to send such an editor neither.
+	// PrintsEdits is Neovim's habit of printing the label of an edit and, in several lines, its change annotations. The
+	// user then has to press a key to see the edit, so the server must not send such an editor either of them.
 	PrintsEdits bool `json:"printsEdits,omitempty"`
 	// EmptyIsALine is Neovim's habit of showing an empty file as one empty line, with its end.
 	EmptyIsALine bool `json:"emptyIsALine,omitempty"`
-	// CommandOfUnresolvedOnly is Helix's habit of not running the command that codeAction/resolve brings.
+	// CommandOfUnresolvedOnly is Helix's habit of running the command of an action only if the action came with it, and
+	// not if codeAction/resolve brings it.
 	CommandOfUnresolvedOnly bool `json:"commandOfUnresolvedOnly,omitempty"`
 }
 

@@ -55,7 +55,7 @@ func (b *bars) give(c *call) {
 	}
 }
 
-// answered looks for progress of a request that goes on behind its answer.
+// answered notes a fault where a request is answered before its progress has ended.
 func (b *bars) answered(c *call) {
 	for _, p := range b.order {
 		if p.request == c && p.Begun && !p.Ended {
@@ -104,7 +104,7 @@ func (b *bars) progressed(params json.RawMessage) {
 	}
 }
 
-// inOrder checks that what a progress says next may come behind what it has said.
+// inOrder checks that a report of a progress may follow the reports before it.
 func (b *bars) inOrder(p *Progress, v progressValue) {
 	fault := func(format string, args ...any) {
 		b.fault("$/progress: token %s"+format, append([]any{p.Token}, args...)...)
@@ -141,7 +141,8 @@ func (b *bars) inOrder(p *Progress, v progressValue) {
 	}
 }
 
-// says reports whether the newest message of a progress of the title, under way or ended, holds a text.
+// says reports whether a progress of this title has the text in its newest message. ended asks for one that has ended,
+// otherwise for one under way.
 func (b *bars) says(title, message string, ended bool) bool {
 	return slices.ContainsFunc(b.order, func(g *Progress) bool {
 		return g.Begun && g.Ended == ended && strings.Contains(g.Title, title) && strings.Contains(g.Message, message)

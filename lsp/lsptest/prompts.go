@@ -37,8 +37,8 @@ func methodNotFound(method string) error {
 	return &jsonrpc2.Error{Code: jsonrpc2.CodeMethodNotFound, Message: "this editor has no answer to " + method}
 }
 
-// showPrompt answers window/showMessageRequest as the user would, who dismisses what nobody told him to answer. The
-// lock is held, as for all below but the verbs.
+// showPrompt answers window/showMessageRequest as the user would. The user dismisses a prompt for which the script gave
+// no answer. The lock is held, as for all below but the verbs.
 func (t *talk) showPrompt(params json.RawMessage) (any, error) {
 	const method = "window/showMessageRequest"
 	m := t.message(method, params)
@@ -49,7 +49,7 @@ func (t *talk) showPrompt(params json.RawMessage) (any, error) {
 	return result, err
 }
 
-// answered is what the user was told to answer to a prompt; told is false where he was told nothing.
+// answered is what the script has the user answer to a prompt; told is false where the script says nothing of it.
 func (t *talk) answered(m Message) (result any, err error, told bool) {
 	for _, a := range t.answers {
 		switch {
@@ -63,8 +63,8 @@ func (t *talk) answered(m Message) (result any, err error, told bool) {
 	return nil, nil, false
 }
 
-// Answer has the user answer prompts whose text matches with a choice, "" to dismiss them. The first that matches
-// counts.
+// Answer has the user answer prompts whose text matches with a choice, "" to dismiss them. Of several that match, the
+// first counts.
 func (t *talk) Answer(message *regexp.Regexp, choice string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -153,7 +153,7 @@ func (t *talk) hold(r *jsonrpc2.Request) {
 	}
 }
 
-// withdraw takes a prompt off the screen that the server no longer wants answered.
+// withdraw takes a prompt off the screen because the server no longer wants an answer.
 func (t *talk) withdraw(params json.RawMessage) {
 	var p struct {
 		ID jsonrpc2.ID `json:"id"`
@@ -224,7 +224,7 @@ type Message struct {
 	Titles []string
 }
 
-// loan is an answer to the next request of a method whose params fit: what the editor lends to agents.
+// loan is an answer to the next request of a method whose params fit: the editor lends something to agents.
 type loan struct {
 	method string
 	params *regexp.Regexp
@@ -237,8 +237,8 @@ type loan struct {
 	Silent bool `json:"silent"`
 }
 
-// answerLoan answers a request by what the editor lends. A method that nothing is lent for is one that it does not
-// implement. The lock is held.
+// answerLoan answers a request with what the editor lends. Where it lends nothing for a method, it says that it does
+// not implement the method. The lock is held.
 func (t *talk) answerLoan(method string, params json.RawMessage) (any, error) {
 	for i, l := range t.loans {
 		if l.method != method || !l.params.Match(params) {

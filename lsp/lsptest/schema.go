@@ -53,8 +53,8 @@ var loadSchemas = sync.OnceValues(func() (*schemaDocument, error) {
 	return d, nil
 })
 
-// conforms checks the params or the result of a custom method, or the result of a command, against
-// agent.schema.json. The server reads and writes through generated Go types; this is the other opinion.
+// conforms checks the params or the result of a custom method, or the result of a command, against agent.schema.json.
+// The server reads and writes through generated Go types, so this is a second opinion.
 func conforms(name, part string, value json.RawMessage) error {
 	d, err := loadSchemas()
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"sync"
 )
 
-// screen is what the user sees of the server beside texts: problems, and documents that it had shown.
+// screen is what the user sees of the server besides texts: problems, and documents that the server has shown.
 type screen struct {
 	*judge
 	*link
@@ -26,7 +26,7 @@ type screen struct {
 // published are the newest diagnostics of a document.
 type published struct {
 	version *int32
-	// text is what the ranges count in, as far as the editor can know.
+	// text is the text that the ranges refer to, as far as the editor can know it.
 	text string
 	list []Diagnostic
 	// times is how often diagnostics came.
@@ -87,9 +87,9 @@ func (s *screen) publish(params json.RawMessage) {
 	}
 }
 
-// countedIn finds the text that the ranges of diagnostics count in: that of the version, else the newest
-// that they fit in, because the server may not have seen our last changes. Where there is none it returns what is
-// wrong, and false.
+// countedIn finds the text that the ranges of diagnostics refer to: that of the version or, without a version, the
+// newest text that they fit, because the server may not have seen the last changes. Where there is no such text, it
+// returns what is wrong, and false.
 func (s *screen) countedIn(u string, version *int32, list []Diagnostic) (string, bool) {
 	d := s.documents[u]
 	if d == nil {

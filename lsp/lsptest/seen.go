@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// looking is a verb that compares what is to be seen with a section: its first arguments say of what, and further ones,
-// "more" at most, name the section, which is otherwise a standard one. A feature that the server does not have for the
-// document is what the section "unserved" expects.
+// looking is a verb that compares what is seen with a section. Its first arguments, "of" in number, say what to look
+// at; up to "more" further ones name the section, which is otherwise a standard one. The section "unserved" expects
+// that the server does not have the feature for the document.
 func looking(of, more int, standard string, text func(*requests, []string) (string, error)) verb {
 	return verb{of, of + more, 0, func(p *play, args []string) error {
 		shown, err := text(&p.requests, args)
@@ -35,7 +35,7 @@ var messageMethods = map[string]string{
 }
 
 // no expects that something has not come up to now: no message|log|question "text", no diagnostics PATH, no lenses
-// PATH. What was not said up to now is not said until the end either, unless a later line expects it.
+// PATH. A text must not come until the end either, unless a later line expects it.
 func (p *play) no(args []string) error {
 	e := p.editor
 	if args[0] == "lenses" {
@@ -91,8 +91,8 @@ func section(args []string, i int, otherwise string) string {
 	return otherwise
 }
 
-// triggeredText shows the code actions at a place, a line each: PATH PLACE [SECTION [KIND]]. They are those of the
-// menu, or those behind the light bulb, which an editor asks for by itself.
+// triggeredText shows the code actions at a place, a line each: PATH PLACE [SECTION [KIND]]. They are the actions of
+// the menu, or those behind the light bulb, for which an editor asks by itself.
 func triggeredText(trigger int) func(*requests, []string) (string, error) {
 	return func(q *requests, args []string) (string, error) {
 		r, err := place(q.editor, args[0], args[1])
@@ -123,7 +123,7 @@ func triggeredText(trigger int) func(*requests, []string) (string, error) {
 }
 
 // hunksAre asks for the proposals and compares the hunks with a section, if one is named. The hunks become the
-// variables hunk1, hunk2 and so on, the proposal that they are in the variable proposal.
+// variables hunk1, hunk2 and so on; their proposal becomes the variable proposal.
 func (p *play) hunksAre(args []string) error {
 	result, err := p.editor.Execute(p.ctx, "agentls.proposals", json.RawMessage("{}"))
 	if err != nil {
@@ -220,7 +220,8 @@ func (p *play) diskIs(args []string) error {
 	return nil
 }
 
-// editsAre expects so many edits that were asked for up to now, and until the end where nothing more is done.
+// editsAre expects that the server has asked for so many edits up to now, and for no more until the end where nothing
+// more is done.
 func (p *play) editsAre(args []string) error {
 	e := p.editor
 	check := func() error {

@@ -130,8 +130,8 @@ type replacement struct {
 	text       string
 }
 
-// replace applies replacements that all count in the old text. It refuses overlaps. Insertions at one place keep their
-// order. What it returns second are the replacements in the order of the text.
+// replace applies replacements that all refer to the old text. It refuses overlaps. Insertions at one place keep their
+// order. It also returns the replacements in the order of the text.
 func replace(text string, list []replacement) (string, []replacement, error) {
 	sorted := append([]replacement(nil), list...)
 	sort.SliceStable(sorted, func(i, j int) bool {

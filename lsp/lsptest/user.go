@@ -17,8 +17,8 @@ func (x *edits) React(r Reaction) {
 	x.onEdit, x.refusal = r.Before, r.Refuse
 }
 
-// Revise makes a change of the user that is computed from the document's text of that moment. It does nothing where
-// revise returns none.
+// Revise makes a change of the user: revise computes it from the present text of the document. Revise does nothing
+// where revise returns no replacement.
 func (b *buffers) Revise(path string, revise func(text string) []Replacement) error {
 	return b.with(path, func(d *document) error {
 		list := replacements(revise(d.text))
@@ -63,8 +63,8 @@ func (b *buffers) travel(d *document, from, to *[]string) (bool, error) {
 	return true, nil
 }
 
-// difference is the one replacement that makes a text of another. It begins and ends neither inside a character nor
-// between the two bytes of a line ending.
+// difference is the one replacement that turns the text old into next. It begins and ends neither inside a character
+// nor between the two bytes of a line ending.
 func difference(old, next string) []replacement {
 	splits := func(s string, i int) bool {
 		return i > 0 && i < len(s) && (s[i]&0xC0 == 0x80 || s[i-1] == '\r' && s[i] == '\n')
@@ -140,8 +140,8 @@ func Format(text string, indents bool) []Replacement {
 	return list
 }
 
-// onApply says what an extension does to the next edit: "brackets" TEXT adds a text to what is inserted, in the same
-// change; "format" formats the document behind the edit.
+// onApply says what an extension does at the next edit: "brackets" TEXT adds a text to what the edit inserts, in the
+// same change; "format" formats the document behind the edit.
 func onApply(e *Editor, args []string) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -156,7 +156,7 @@ func onApply(e *Editor, args []string) error {
 	return nil
 }
 
-// format formats an open document, as the user has it done on saving.
+// format formats an open document, as an editor does on saving.
 func format(e *Editor, args []string) error {
 	return e.Revise(args[0], func(text string) []Replacement { return Format(text, true) })
 }

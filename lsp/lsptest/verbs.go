@@ -15,7 +15,8 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
-// early are the verbs that stand before the server is used. Those of them that are not among verbs stand there alone.
+// early are the verbs that may stand before the server is used. An early verb that is not in verbs may stand only
+// there.
 var early = map[string]verb{
 	"encoding": {1, 3, 0, func(p *play, args []string) error {
 		for _, a := range args {

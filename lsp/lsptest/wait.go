@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// A wait is something that `wait NAME …` waits for: until says whether it has come, with the editor's lock held, or do
-// waits for it by requests.
+// A wait is something that `wait NAME …` waits for. Either until says, with the editor's lock held, whether it has
+// come, or do waits for it by requests.
 type wait struct {
 	least, most int // how many arguments follow the name
 	number      int // which of them is a number where it is there, counted from 1; 0 for none

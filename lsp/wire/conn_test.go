@@ -157,8 +157,8 @@ func TestErrorsOnTheWire(t *testing.T) {
 			Data{Kind: "failed", Detail: "context deadline exceeded"},
 		},
 		"cancelled by none": {
-			context.Canceled, -32803, "agentls was ended before this was done",
-			Data{Kind: "shutting_down", Detail: "agentls was ended before this was done"},
+			context.Canceled, -32803, "agentls ended before it had finished this request",
+			Data{Kind: "shutting_down", Detail: "agentls ended before it had finished this request"},
 		},
 		"coded":             {detailed, -32803, "no such run", detailed.Data},
 		"coded and wrapped": {fmt.Errorf("wait: %w", detailed), -32803, "wait: no such run", detailed.Data},

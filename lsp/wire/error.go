@@ -112,7 +112,7 @@ func onWire(err error) *jsonrpc2.Error {
 	switch {
 	case ok:
 	case errors.Is(err, context.Canceled): // not cancelled by the client, which has another cause
-		err = errors.New("agentls was ended before this was done")
+		err = errors.New("agentls ended before it had finished this request")
 		coded = RequestFailed(err)
 		coded.Data.Kind = "shutting_down"
 	case errors.Is(err, context.DeadlineExceeded):

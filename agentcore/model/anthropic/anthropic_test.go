@@ -258,17 +258,7 @@ func TestRequest(t *testing.T) {
 	}
 	request := conformance.Conversation()
 	request.Temperature = new(float64)
-	if a := conformance.Ask(t, m, request); a.Err != nil {
-		t.Fatal(a.Err)
-	}
-	var got, want any
-	sent := server.Last(t, &got)
-	if err := json.Unmarshal([]byte(wantBody), &want); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("the body (-want +got):\n%s", diff)
-	}
+	sent := server.SentAs(t, m, request, wantBody)
 	if sent.Path != "/v1/messages" || sent.Header.Get("X-Api-Key") != conformance.Key ||
 		sent.Header.Get("X-Team") != "blue" || sent.Header.Get("Anthropic-Version") != "2023-06-01" {
 		t.Errorf("path %s, header %v", sent.Path, sent.Header)
@@ -308,11 +298,8 @@ func TestPrefix(t *testing.T) {
 func TestNothingFromTheEnvironment(t *testing.T) {
 	server := conformance.Serve(t, conformance.SSE(full, 0))
 	m := New(Options{Model: "m", BaseURL: server.URL})
-	if a := conformance.Ask(t, m, conformance.Request()); a.Err != nil {
-		t.Fatal(a.Err)
-	}
 	var body struct{}
-	sent := server.Last(t, &body)
+	sent := server.Sent(t, m, conformance.Request(), &body)
 	for name, values := range sent.Header {
 		if strings.Contains(strings.Join(values, " "), "env-") || name == "Authorization" || name == "X-Api-Key" {
 			t.Errorf("%s: %q was sent", name, values)
@@ -335,14 +322,11 @@ func TestNoCalls(t *testing.T) {
 	for _, forbidden := range []bool{false, true} {
 		request := conformance.Conversation()
 		request.NoCalls = forbidden
-		if a := conformance.Ask(t, m, request); a.Err != nil {
-			t.Fatal(a.Err)
-		}
 		var body struct {
 			Tools  json.RawMessage `json:"tools"`
 			Choice json.RawMessage `json:"tool_choice"`
 		}
-		server.Last(t, &body)
+		server.Sent(t, m, request, &body)
 		tools[forbidden] = string(body.Tools)
 		if want := map[bool]string{true: `{"type":"none"}`}[forbidden]; string(body.Choice) != want {
 			t.Errorf("NoCalls %v: tool_choice is %s", forbidden, body.Choice)

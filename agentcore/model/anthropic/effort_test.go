@@ -29,9 +29,6 @@ func TestEffort(t *testing.T) {
 		m := New(Options{Model: test.id, BaseURL: server.URL, Key: conformance.Key, HTTPClient: server.Client})
 		request := conformance.Request()
 		request.Effort, request.MaxTokens, request.Temperature = test.effort, test.maxTokens, new(float64)
-		if a := conformance.Ask(t, m, request); a.Err != nil {
-			t.Fatal(a.Err)
-		}
 		var body struct {
 			MaxTokens   int      `json:"max_tokens"`
 			Temperature *float64 `json:"temperature"`
@@ -40,7 +37,7 @@ func TestEffort(t *testing.T) {
 				Effort string `json:"effort"`
 			} `json:"output_config"`
 		}
-		server.Last(t, &body)
+		server.Sent(t, m, request, &body)
 		got := fmt.Sprint("max ", body.MaxTokens)
 		if body.Temperature != nil {
 			got += " temperature"

@@ -338,17 +338,7 @@ func TestRequest(t *testing.T) {
 		}
 		request := conformance.Conversation()
 		request.Temperature = new(float64)
-		if a := conformance.Ask(t, m, request); a.Err != nil {
-			t.Fatal(a.Err)
-		}
-		var got, want any
-		sent := server.Last(t, &got)
-		if err := json.Unmarshal([]byte(wantBody), &want); err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("the body (-want +got):\n%s", diff)
-		}
+		sent := server.SentAs(t, m, request, wantBody)
 		if sent.Path != version+"/models/gemini-3-pro:streamGenerateContent" ||
 			sent.Header.Get("X-Goog-Api-Key") != conformance.Key || sent.Header.Get("X-Team") != "blue" {
 			t.Errorf("path %s, header %v", sent.Path, sent.Header)
@@ -388,13 +378,10 @@ func TestSignaturesGoBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		request.Messages = append(request.Messages, model.Message{Role: model.RoleAssistant, Parts: parts}, results)
-		if a := conformance.Ask(t, m, request); a.Err != nil {
-			t.Fatal(a.Err)
-		}
 		var body struct {
 			Contents []json.RawMessage `json:"contents"`
 		}
-		sent := server.Last(t, &body)
+		sent := server.Sent(t, m, request, &body)
 		if got := string(body.Contents[1]); got != `{"role":"model","parts":[`+want+`]}` {
 			t.Errorf("sent back: %s\nwant: %s", got, want)
 		}
@@ -408,11 +395,9 @@ func TestSignaturesGoBack(t *testing.T) {
 func TestUnsigned(t *testing.T) {
 	server := conformance.Serve(t, conformance.SSE(full, 0))
 	m := New(Options{Model: "gemini-2.5-pro", BaseURL: server.URL, HTTPClient: server.Client})
-	if a := conformance.Ask(t, m, conformance.Conversation()); a.Err != nil {
-		t.Fatal(a.Err)
-	}
 	var body struct{}
-	if sent := server.Last(t, &body); strings.Contains(string(sent.Body), "thoughtSignature") {
+	sent := server.Sent(t, m, conformance.Conversation(), &body)
+	if strings.Contains(string(sent.Body), "thoughtSignature") {
 		t.Errorf("sent: %s", sent.Body)
 	}
 }
@@ -438,11 +423,8 @@ func TestPrefix(t *testing.T) {
 	m := wire().New(server.URL, server.Client, 0)
 	request := conformance.Conversation()
 	before := func() string {
-		if a := conformance.Ask(t, m, request); a.Err != nil {
-			t.Fatal(a.Err)
-		}
 		var body struct{}
-		sent := string(server.Last(t, &body).Body)
+		sent := string(server.Sent(t, m, request, &body).Body)
 		return sent[:strings.LastIndex(sent, "]")] // the end of contents: nothing behind it has a list
 	}
 	first := before()
@@ -462,14 +444,11 @@ func TestNoCalls(t *testing.T) {
 	for i := range tools {
 		request := conformance.Conversation()
 		request.NoCalls = i == 1
-		if a := conformance.Ask(t, m, request); a.Err != nil {
-			t.Fatal(a.Err)
-		}
 		var body struct {
 			Tools  json.RawMessage `json:"tools"`
 			Config json.RawMessage `json:"toolConfig"`
 		}
-		server.Last(t, &body)
+		server.Sent(t, m, request, &body)
 		tools[i] = string(body.Tools)
 		if want := [2]string{"", `{"functionCallingConfig":{"mode":"NONE"}}`}[i]; string(body.Config) != want {
 			t.Errorf("NoCalls %v: %s", request.NoCalls, body.Config)
@@ -483,11 +462,8 @@ func TestNoCalls(t *testing.T) {
 func TestNothingFromTheEnvironment(t *testing.T) {
 	server := conformance.Serve(t, conformance.SSE(full, 0))
 	m := New(Options{Model: "m", BaseURL: server.URL})
-	if a := conformance.Ask(t, m, conformance.Request()); a.Err != nil {
-		t.Fatal(a.Err)
-	}
 	var body struct{}
-	for name, values := range server.Last(t, &body).Header {
+	for name, values := range server.Sent(t, m, conformance.Request(), &body).Header {
 		if strings.Contains(strings.Join(values, " "), "env-") || name == "Authorization" || name == "X-Goog-Api-Key" {
 			t.Errorf("%s: %q was sent", name, values)
 		}

@@ -39,15 +39,15 @@ var (
 	fixTotal      = lazyregexp.New(`(\d+) with a fix`)
 )
 
-// quality are words that say what a review is to look at, and not which part of the workspace.
+// quality are words that say what a review looks for, and not which part of the workspace it is about.
 var quality = strings.Fields(`audit bug bugs careful carefully check clean correct defect defects error errors
 	fault faults findings fix fixes flaw flaws inspect issue issues leak leaks lint mistake mistakes problem
 	problems propose proposed quality race races repair resolve review reviewed safe safely secret secrets security
 	style suggest survey verify vulnerabilities vulnerability wrong analyze analyse improve improvements anything`)
 
-// delegate hands the task on where there are children for it: an explorer that finds out what it is about, then one
-// child for each file. It returns false if the run has to do the work itself: it is a child, has no such tool, or the
-// task is a small one.
+// delegate hands the task on where there are children for it: an explorer finds out what the task is about, then one
+// child works on each file. It returns false if the run has to do the work itself: the run is a child, or has no tool
+// to delegate by, or the task is small.
 func (t *task) delegate() (turn, bool) {
 	if !t.has("task") || t.depth != 0 || t.finding.message != "" || t.first > 0 {
 		return turn{}, false
@@ -71,7 +71,8 @@ func (t *task) delegate() (turn, bool) {
 	return turn{}, false
 }
 
-// askExplorer has a question answered: by an explorer, and for "explain" by a child for each of the best files.
+// askExplorer has a question answered: by an explorer or, where something should be explained, by one child for each of
+// the best files.
 func (t *task) askExplorer() (turn, bool) {
 	asked, ok := t.explorer(searchTitle(t.topics()), t.words, t.thoroughness())
 	if !ok || len(t.terms(1)) == 0 && t.intent != explore {
@@ -93,7 +94,7 @@ func (t *task) askExplorer() (turn, bool) {
 	return turn{text: withoutLast(answer.body) + "\n" + noModel + "\n"}, true
 }
 
-// divide finds the files of a task that names none, and has a child work on each.
+// divide finds the files of a task that names none, and has one child work on each file.
 func (t *task) divide(all bool) (turn, bool) {
 	about := t.topics()
 	if all {
@@ -143,8 +144,8 @@ func (t *task) divide(all bool) (turn, bool) {
 	return t.fanOut(files[:len(files)-dropped], dropped, preface)
 }
 
-// fanOut has a child work on each file, some at a time, and sums up. It returns false where no child could be started,
-// so that the run does the work itself.
+// fanOut has one child work on each file, several at a time, and sums up what they say. It returns false where no child
+// could be started, so that the run does the work itself.
 func (t *task) fanOut(files []string, dropped int, preface string) (turn, bool) {
 	agent, verb, prompt := "reviewer", "review", "Review %s."
 	switch t.intent {
@@ -183,7 +184,7 @@ func (r *record) noneStarted(asked []call) bool {
 	return slices.ContainsFunc(asked, r.wasMade) && !slices.ContainsFunc(asked, started)
 }
 
-// explorer is the call that has something looked for; false if there is no explorer.
+// explorer is the call that has an explorer look for something; false if there is no explorer.
 func (o *offer) explorer(title, prompt string, how thoroughness) (call, bool) {
 	return call{"task", taskArguments{
 		Agent: "explore", Prompt: prompt, Description: title,
@@ -208,7 +209,7 @@ func searchTitle(topics []string) string {
 	return "find " + strings.Join(topics, ", ")
 }
 
-// mayStart reports whether the tool names the agent, or names none.
+// mayStart reports whether the description of the tool names the agent, or names no agent at all.
 func (o *offer) mayStart(agent string) bool {
 	named := agentLine().FindAllStringSubmatch(o.tool("task").Description, -1)
 	return len(named) == 0 || slices.ContainsFunc(named, func(match []string) bool { return match[1] == agent })
@@ -216,7 +217,8 @@ func (o *offer) mayStart(agent string) bool {
 
 // report is what a child has handed over.
 type report struct {
-	// status is its status on the wire, head what the engine says of it, a line for each thing.
+	// status is how the child ended, as the wire names it. head is what the engine says of the child, a line for each
+	// thing. body is the child's own answer.
 	status, head, body string
 }
 
@@ -233,7 +235,7 @@ func (r *record) reportOf(c call) (report, bool) {
 	return report{match[1], match[2], strings.TrimSpace(match[3])}, true
 }
 
-// files are those of the places in an answer, in its order, as far as the rules know their language.
+// files are the files of the places in the report, in its order, as far as the rules know their language.
 func (r report) files() []string {
 	var files []string
 	for _, match := range placeLine().FindAllStringSubmatch(r.body, -1) {
@@ -313,7 +315,7 @@ func (t *task) sumUp(files []string, asked []call, dropped int, preface string) 
 	return b.String() + noModel + "\n"
 }
 
-// withoutLast takes from a child's answer the lines that many answers end with; its lines have their endings.
+// withoutLast takes from a child's answer the lines with which many answers end. The result ends with a line break.
 func withoutLast(text string) string {
 	var kept []string
 	for line := range strings.SplitSeq(text, "\n") {

@@ -26,7 +26,7 @@ var (
 	usagePart      = lazyregexp.New(`(Checked with|Not on this machine:|Not run:) (.*?)\.(?:\s|$)`)
 )
 
-// read takes in what a line says of checkers.
+// read takes in a line that says which checkers were used.
 func (u *usage) read(line string) {
 	for _, match := range usagePart().FindAllStringSubmatch(line, -1) {
 		switch match[1] {
@@ -46,7 +46,7 @@ func (u *usage) add(other usage) {
 	u.withheld = append(u.withheld, other.withheld...)
 }
 
-// String is the line that read understands.
+// String writes the line that read understands.
 func (u *usage) String() string {
 	text := "Checked with " + joined(u.used) + "."
 	if len(u.missing) > 0 {

@@ -14,7 +14,7 @@ import (
 const structureOnly = "This is the structure as it can be read off the text. What it is for, beyond its " +
 	"comments, the rules cannot say."
 
-// explain tells what files or a selection hold: what can be read off their structure.
+// explain tells what files or a selection contain, as far as their structure shows it.
 func (t *task) explain() turn {
 	if len(t.files) == 0 && len(t.terms(1)) > 0 && (t.has("grep") || t.has("glob")) {
 		return t.explore()
@@ -67,7 +67,8 @@ var (
 )
 
 // definitions lists the lines of a file, from first to last, that define something, each with the first line of the
-// comment before it; of prose they are its headings. A selection within a definition begins with that definition.
+// comment before it. In prose, these lines are the headings. For a selection within a definition, the list begins with
+// that definition.
 func definitions(f *lint.File, s source, first, last int) string {
 	const most = 60
 	var list []string

@@ -23,10 +23,10 @@ func (t thoroughness) String() string { return [...]string{"quick", "medium", "v
 
 // reach bounds a search.
 type reach struct {
-	// rounds are the turns with calls, words those that are looked for.
+	// rounds is how many turns with calls a search takes, words how many words it looks for.
 	rounds, words int
-	// files are those that are read, places those of the answer, perFile those of one file, followed the definitions
-	// whose uses are looked for.
+	// files is how many files are read, places how many places the answer names, perFile how many of them are in one
+	// file, and followed how many definitions are followed to their uses.
 	files, places, perFile, followed int
 }
 
@@ -77,8 +77,8 @@ func (t *task) explore() turn {
 	return turn{text: t.exploreText(found, bounds)}
 }
 
-// searching are the first calls: definitions, lines and file names with the terms. Definitions have a search of their
-// own, since they would be lost among the uses of a common word.
+// searching are the first calls: they look for definitions, lines and file names with the terms. Definitions have a
+// search of their own, since they would be lost among the uses of a common word.
 func (t *task) searching(terms []term) []call {
 	const uses, definitions = 200, 300
 	var sources, names []string
@@ -95,8 +95,8 @@ func (t *task) searching(terms []term) []call {
 	return slices.DeleteFunc(calls, func(c call) bool { return !t.offers(c.name) || t.wasMade(c) })
 }
 
-// following are the calls that build on what was found: reads of the best places, and from the third round on the uses
-// of the best definitions.
+// following are the calls that build on what was found: they read the best places and, from the third round on, look
+// for the uses of the best definitions.
 func (t *task) following(found *evidence, bounds reach) []call {
 	const uses = 60
 	calls := t.windows(found.best(bounds.places, bounds.perFile), bounds.files)
@@ -154,7 +154,7 @@ func (t *task) exploreText(found *evidence, bounds reach) string {
 	return strings.TrimLeft(b.String(), "\n")
 }
 
-// usedIn tells where a definition is used, as far as that was looked for.
+// usedIn tells where a definition is used, as far as the search has looked for that.
 func (r *record) usedIn(p place) string {
 	const shown = 4
 	if p.name == "" || p.minor {

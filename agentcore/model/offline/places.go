@@ -21,7 +21,7 @@ type place struct {
 	path string
 	line int
 	text string
-	// name is what the line defines, or empty. minor tells that it is a local variable, a package or a guess.
+	// name is what the line defines, or empty. minor marks a local variable, a package or a guess.
 	name  string
 	minor bool
 	score float64
@@ -39,7 +39,7 @@ var (
 type evidence struct {
 	terms  []term
 	places []place
-	// wantsUses and wantsTests tell what the task asks for.
+	// wantsUses and wantsTests report whether the task asks for uses, or for tests.
 	wantsUses, wantsTests bool
 }
 
@@ -155,7 +155,7 @@ func (e *evidence) points(p *place, term term) float64 {
 	return sum
 }
 
-// names reports whether one of the terms is in the name of a file or of a definition.
+// names reports whether the name of a file or of a definition contains one of the terms.
 func (e *evidence) names(name string) bool {
 	return slices.ContainsFunc(e.terms, func(t term) bool { return t.expression.MatchString(path.Base(name)) })
 }
@@ -188,7 +188,7 @@ func (e *evidence) best(n, perFile int) []place {
 	return chosen
 }
 
-// what tells what stands at a place.
+// what describes what is at a place.
 func (e *evidence) what(p place, known source) string {
 	text := e.wordsIn(p.text)
 	switch {
@@ -204,7 +204,7 @@ func (e *evidence) what(p place, known source) string {
 	return text
 }
 
-// wordsIn lists the names and words of a text that have words of the task in them.
+// wordsIn lists the names and words in a text that contain words of the task.
 func (e *evidence) wordsIn(text string) string {
 	var words []string
 	for _, term := range e.terms {
@@ -222,7 +222,7 @@ func (e *evidence) wordsIn(text string) string {
 	return joined(words)
 }
 
-// lookedFor tells the words, and those that are nowhere.
+// lookedFor tells the words that were looked for, and which of them are nowhere.
 func (e *evidence) lookedFor() string {
 	var words, without []string
 	for _, term := range e.terms {
@@ -251,7 +251,7 @@ func beginsWord(text string, at int) bool {
 		unicode.IsUpper(rune(text[at])) && unicode.IsLower(rune(text[at-1]))
 }
 
-// globbed returns what glob named, each file once: sources first, tests and what others wrote last.
+// globbed returns the files that glob named, each once: sources first, then tests, then what others wrote.
 func (r *record) globbed() []string {
 	var files []string
 	for e := range r.made("glob") {

@@ -51,7 +51,7 @@ func (t *task) review() turn {
 	return turn{text: t.reviewText(done, dropped)}
 }
 
-// targets returns the files of the task, or the turn that finds them out.
+// targets returns the files of the task, or the turn that finds out which files there are.
 func (t *task) targets() ([]string, *turn) {
 	if len(t.files) > 0 {
 		if !t.has("read") {
@@ -116,8 +116,8 @@ func mostSevere(found []lint.Diagnostic, n int) []lint.Diagnostic {
 	return ranked
 }
 
-// report is the next call that reports a finding, with its fix, or without it where the fix was refused; nil where none
-// is left to make. It tells whether the finding was accepted.
+// report is the next call that reports a finding: with its fix, or without the fix where that was refused. It is nil
+// where no call is left to make. accepted tells whether the finding was accepted.
 func (r *record) report(path string, found lint.Diagnostic) (next *call, accepted bool) {
 	a := findingArguments{
 		Path: path, Line: found.Line, Severity: string(found.Severity), Rule: found.Rule,
@@ -164,7 +164,7 @@ func (r *record) reports(done []reviewed) []call {
 	return calls[:min(len(calls), max(callsPerTurn, (len(calls)+left-1)/left))]
 }
 
-// reviewText sums up. Findings that could not be reported stand in it.
+// reviewText sums the review up. It names the findings that could not be reported.
 func (t *task) reviewText(done []reviewed, dropped int) string {
 	var b strings.Builder
 	var used usage

@@ -13,7 +13,7 @@ import (
 	"github.com/agentls/agentls/agentcore/model"
 )
 
-// maxTurns bounds the turns with calls that one task takes; then the answer is given with what there is.
+// maxTurns bounds the turns with calls that one task takes. After them the model answers with what it has.
 const maxTurns = 8
 
 // noModel ends every answer.
@@ -44,7 +44,7 @@ type wish struct {
 	words string
 	// files are the paths that the context names, or else the words.
 	files []string
-	// named tells that files come from the context and not from a guess at the words.
+	// named reports whether the files come from the context, and not from a guess at the words.
 	named bool
 	// first and last are the lines that the task is restricted to, from 1; 0 is the whole file.
 	first, last int
@@ -64,8 +64,8 @@ type wish struct {
 type record struct {
 	// exchanges are the calls made for this task so far, with their results.
 	exchanges []exchange
-	// turns is how many assistant messages with calls were needed for them; those that only start children do not
-	// count.
+	// turns is how many assistant messages with calls were needed for the exchanges. Messages that only start children
+	// do not count.
 	turns int
 }
 
@@ -102,8 +102,8 @@ var (
 	pathWord     = lazyregexp.New(`[\w~.+@-]*(?:[\\/][\w.+@-]+)*\.[A-Za-z][A-Za-z0-9]{0,9}\b`)
 )
 
-// understand finds the task in the conversation: the last of the user's messages that asks for something, or
-// the first. What was said before it is not looked at, but for the context.
+// understand finds the task in the conversation: the last message of the user that asks for something, or else the
+// first message. Of earlier messages only the context counts.
 func understand(request *model.Request) task {
 	var t task
 	at := -1
@@ -118,7 +118,7 @@ func understand(request *model.Request) task {
 			t.readContext(block[1])
 		}
 		words = withoutBlocks(words)
-		// Words of the engine, such as the order to come to an end, have no context and ask for nothing new.
+		// What the engine itself says, such as the order to come to an end, has no context and asks for nothing new.
 		asked := intentOf(words)
 		if at < 0 || block != nil || asked != unknown && !strings.HasPrefix(words, "The limit of this run is reached") {
 			at, t.intent, t.words = i, asked, strings.TrimSpace(words)
@@ -153,8 +153,8 @@ func understand(request *model.Request) task {
 	return t
 }
 
-// withoutBlocks takes the engine's words out of a task: what a child or a pass is told of its place, and the
-// definition's reminder. How thorough it shall be stays.
+// withoutBlocks takes the engine's words out of a task: what the engine tells a child or a pass of its place, and the
+// definition's reminder. Words that say how thorough the work should be stay.
 func withoutBlocks(words string) string {
 	kept := ""
 	for _, block := range taskBlock().FindAllStringSubmatch(words, -1) {
@@ -197,7 +197,7 @@ func (w *wish) readContext(block string) {
 	}
 }
 
-// readLines reads "3-8" or "3". A number that is none is 0, which restricts nothing.
+// readLines reads "3-8" or "3". A text that is not a number counts as 0, which restricts nothing.
 func readLines(value string) (first, last int) {
 	from, to, _ := strings.Cut(value, "-")
 	first, _ = strconv.Atoi(from)

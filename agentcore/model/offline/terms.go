@@ -42,8 +42,8 @@ var (
 	codeBase   = lazyregexp.New(`(?i)\bcode[ -]base\b`)
 )
 
-// terms picks the words to look for, at most limit: names in quotes, names that only code has, and then the rest that
-// is not a way of asking.
+// terms picks the words to look for, at most limit: names in quotes, then names that only code has, then the other
+// words that do not just ask.
 func (w *wish) terms(limit int) []term {
 	var found []term
 	add := func(word, stem, source string) {
@@ -80,7 +80,7 @@ func (w *wish) terms(limit int) []term {
 	return found
 }
 
-// spelling is the expression for a word: the same name may be written in another style, as readConfig, read_config or
+// spelling is the expression for a word. It also matches the same name in another style, as readConfig, read_config or
 // read-config.
 func spelling(word string) string {
 	pieces := parts(word)

@@ -21,18 +21,12 @@ func TestEffort(t *testing.T) {
 			Reasoning json.RawMessage `json:"reasoning"`
 		}
 		options := Options{Model: "gpt-5", BaseURL: chat.URL, Key: conformance.Key, HTTPClient: chat.Client}
-		if a := conformance.Ask(t, New(options), request); a.Err != nil {
-			t.Fatal(a.Err)
-		}
-		chat.Last(t, &body)
+		chat.Sent(t, New(options), request, &body)
 		if effort == "" && body.Effort != nil || effort != "" && (body.Effort == nil || *body.Effort != effort) {
 			t.Errorf("effort %q: %v", effort, body.Effort)
 		}
 		options = Options{Model: "gpt-5", BaseURL: responses.URL, Key: conformance.Key, HTTPClient: responses.Client}
-		if a := conformance.Ask(t, NewResponses(options), request); a.Err != nil {
-			t.Fatal(a.Err)
-		}
-		responses.Last(t, &body)
+		responses.Sent(t, NewResponses(options), request, &body)
 		want := `{"summary":"auto"}`
 		if effort != "" {
 			want = `{"effort":"` + string(effort) + `","summary":"auto"}`

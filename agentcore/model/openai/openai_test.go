@@ -428,17 +428,7 @@ func TestRequest(t *testing.T) {
 		}
 		request := conformance.Conversation()
 		request.Temperature = new(float64)
-		if a := conformance.Ask(t, m, request); a.Err != nil {
-			t.Fatal(a.Err)
-		}
-		var got, want any
-		sent := server.Last(t, &got)
-		if err := json.Unmarshal([]byte(wantBody), &want); err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("the body (-want +got):\n%s", diff)
-		}
+		sent := server.SentAs(t, m, request, wantBody)
 		if sent.Path != strings.TrimSuffix(base, "/")+"/chat/completions" ||
 			sent.Header.Get("Authorization") != "Bearer "+conformance.Key || sent.Header.Get("X-Team") != "blue" {
 			t.Errorf("path %s, header %v", sent.Path, sent.Header)
@@ -471,13 +461,10 @@ func TestReasoningOfOthersGoesBack(t *testing.T) {
 		}
 		request.Messages = append(request.Messages, a.Done.Message,
 			model.Message{Role: model.RoleTool, Parts: []model.Part{model.Result{ID: "x", Name: "read"}}})
-		if a := conformance.Ask(t, m, request); a.Err != nil {
-			t.Fatal(a.Err)
-		}
 		var body struct {
 			Messages []json.RawMessage `json:"messages"`
 		}
-		if server.Last(t, &body); string(body.Messages[2]) != want {
+		if server.Sent(t, m, request, &body); string(body.Messages[2]) != want {
 			t.Errorf("%s was sent back as %s\nwant %s", answer, body.Messages[2], want)
 		}
 	}
@@ -542,13 +529,10 @@ func TestPrefix(t *testing.T) {
 	m := wire().New(server.URL, server.Client, 0)
 	request := conformance.Conversation()
 	messages := func() string {
-		if a := conformance.Ask(t, m, request); a.Err != nil {
-			t.Fatal(a.Err)
-		}
 		var body struct {
 			Messages json.RawMessage `json:"messages"`
 		}
-		server.Last(t, &body)
+		server.Sent(t, m, request, &body)
 		return strings.TrimSuffix(string(body.Messages), "]")
 	}
 	first := messages()
@@ -572,11 +556,8 @@ func TestNoCalls(t *testing.T) {
 	for _, forbidden := range []bool{false, true} {
 		request := conformance.Conversation()
 		request.NoCalls = forbidden
-		if a := conformance.Ask(t, m, request); a.Err != nil {
-			t.Fatal(a.Err)
-		}
 		var sent body
-		server.Last(t, &sent)
+		server.Sent(t, m, request, &sent)
 		tools[forbidden] = string(sent.Tools)
 		if forbidden != (sent.Choice != nil) || forbidden && *sent.Choice != "none" {
 			t.Errorf("NoCalls %v: %+v", forbidden, sent)
@@ -598,11 +579,8 @@ func TestNothingFromTheEnvironment(t *testing.T) {
 	server := conformance.Serve(t, conformance.SSE(full, 0))
 	// A client of the model's own would use the proxy.
 	m := New(Options{Model: "m", BaseURL: server.URL})
-	if a := conformance.Ask(t, m, conformance.Request()); a.Err != nil {
-		t.Fatal(a.Err)
-	}
 	var body struct{}
-	sent := server.Last(t, &body)
+	sent := server.Sent(t, m, conformance.Request(), &body)
 	for name, values := range sent.Header {
 		if strings.Contains(strings.Join(values, " "), "env-") || name == "Authorization" ||
 			strings.HasPrefix(name, "Openai-") {

@@ -348,17 +348,7 @@ func TestResponsesRequest(t *testing.T) {
 		})
 		request := conformance.Conversation()
 		request.Temperature = new(float64)
-		if a := conformance.Ask(t, m, request); a.Err != nil {
-			t.Fatal(a.Err)
-		}
-		var got, want any
-		sent := server.Last(t, &got)
-		if err := json.Unmarshal([]byte(wantInput), &want); err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("the body (-want +got):\n%s", diff)
-		}
+		sent := server.SentAs(t, m, request, wantInput)
 		if sent.Path != strings.TrimSuffix(base, "/")+"/responses" ||
 			sent.Header.Get("Authorization") != "Bearer "+conformance.Key || sent.Header.Get("X-Team") != "blue" {
 			t.Errorf("path %s, header %v", sent.Path, sent.Header)
@@ -395,13 +385,10 @@ func TestReasoningGoesBack(t *testing.T) {
 		model.Message{Role: model.RoleTool, Parts: []model.Part{
 			model.Result{ID: "call_1", Name: "read"}, model.Result{ID: "call_2", Name: "list", Text: "x"},
 		}})
-	if a := conformance.Ask(t, m, request); a.Err != nil {
-		t.Fatal(a.Err)
-	}
 	var body struct {
 		Input []json.RawMessage `json:"input"`
 	}
-	server.Last(t, &body)
+	server.Sent(t, m, request, &body)
 	want := []string{
 		`{"type":"message","role":"user","content":"hello"}`,
 		`{"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"Let me see…\n\nYes."}],"encrypted_content":"gAAAA=="}`,
@@ -506,10 +493,7 @@ func TestResponsesPrefix(t *testing.T) {
 				model.UserText("and?"))
 			request.NoCalls = true
 		}
-		if a := conformance.Ask(t, m, request); a.Err != nil {
-			t.Fatal(a.Err)
-		}
-		server.Last(t, &sent[i])
+		server.Sent(t, m, request, &sent[i])
 	}
 	first, second := strings.TrimSuffix(string(sent[0].Input), "]"), string(sent[1].Input)
 	if len(first) < 100 || !strings.HasPrefix(second, first) || len(sent[0].Tools) == 0 ||

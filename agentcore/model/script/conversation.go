@@ -36,7 +36,7 @@ func newConversation() *conversation {
 	return &conversation{ids: map[string]bool{}, captured: map[string]string{}}
 }
 
-// continues checks that a request continues the last one of its run.
+// continues checks that a request goes on from the last request of its run.
 func (c *conversation) continues(request *model.Request) error {
 	if !c.seen {
 		return nil
@@ -71,9 +71,9 @@ func (c *conversation) continues(request *model.Request) error {
 	return errors.Join(append(errs, c.keepsAnswer(request, 0))...)
 }
 
-// shortened checks a request that a summary shortened: it begins as the former ones did, what stands in front of the
-// summary was there before in that order, and what is behind it is the end of the conversation. Texts of results may be
-// shorter.
+// shortened checks a request in which a summary stands for earlier messages. The request must begin as the former ones
+// did. What stands in front of the summary must have been there before, in that order. What stands behind it must be
+// the end of the conversation. Texts of results may be shorter.
 func (c *conversation) shortened(request *model.Request, at int) error {
 	if digest(request.Messages[0]) != c.messages[0] {
 		return fmt.Errorf("the conversation was shortened and begins with %q now", start(textOf(request.Messages[0])))
@@ -89,7 +89,8 @@ func (c *conversation) shortened(request *model.Request, at int) error {
 		from += found + 1
 	}
 	kept := request.Messages[at+1:]
-	// Where the kept end begins among the former messages: equal ones are told apart by what follows them.
+	// This finds where the kept end begins among the former messages. Equal messages are told apart by what follows
+	// them.
 	for first := len(c.shapes); first >= 0; first-- {
 		same := 0
 		for same < min(len(kept), len(c.shapes)-first) && shape(kept[same]) == c.shapes[first+same] {
@@ -106,7 +107,8 @@ func (c *conversation) shortened(request *model.Request, at int) error {
 		start(textOf(request.Messages[at])))
 }
 
-// keepsAnswer checks that what the script answered is in the next request, which lacks so many messages in front of it.
+// keepsAnswer checks that the next request has what the script answered. lacks is how many messages in front of the
+// answer that request has dropped.
 func (c *conversation) keepsAnswer(request *model.Request, lacks int) error {
 	if c.answered == nil {
 		return nil
@@ -152,8 +154,8 @@ func (c *conversation) remember(request *model.Request) {
 	c.answered = nil
 }
 
-// newID makes a call id up that neither the run nor the conversation has. It depends on the place in the
-// conversation only, so that a script gives the same ids whatever runs beside it.
+// newID makes up the id of a call: one that neither the run nor the conversation has. The id depends only on the place
+// in the conversation, so that a script gives the same ids whatever runs beside it.
 func (c *conversation) newID(request *model.Request) string {
 	taken := func(id string) bool {
 		return c.ids[id] || slices.ContainsFunc(request.Messages, func(m model.Message) bool {

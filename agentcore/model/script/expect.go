@@ -79,8 +79,8 @@ func NoTools(names ...string) Expect {
 	}
 }
 
-// NoCalls expects that the request forbids calls, as the one for a last word does. The turn's own calls are sent all
-// the same: a model may disobey.
+// NoCalls expects that the request forbids calls, as a request for a last word does. The script sends the calls of the
+// turn all the same, since a model may disobey.
 func NoCalls() Expect {
 	return func(request *model.Request) error {
 		if !request.NoCalls {

@@ -28,11 +28,11 @@ type Turn struct {
 	Match string
 	// Times is how many requests the turn answers, one after the other: 0 means 1, Any no fixed number.
 	Times int
-	// Fresh allows the request to begin anew: its prefix is not compared with the former request of the
-	// run. A conversation that was shortened by a summary needs it only where the script gets it over a wire, which
-	// does not tell summaries.
+	// Fresh lets the request begin anew: the script does not compare its prefix with the former request of the run. A
+	// conversation that a summary has shortened needs Fresh only where the script gets the conversation over a wire,
+	// since a wire does not mark summaries.
 	Fresh bool
-	// Expect is checked on the request. What does not hold is reported by Check; the turn answers all the same.
+	// Expect is checked on the request. Check reports what does not hold; the turn answers all the same.
 	Expect []Expect
 	// Capture looks for each expression in the last message and keeps its first group (or the whole match)
 	// under the name, for this run. Steps of this and later turns of the run write ${name} for it.
@@ -41,7 +41,7 @@ type Turn struct {
 	Answer []Step
 	// Then computes further steps from the request, for answers that cannot be written down before.
 	Then func(*model.Request) []Step
-	// Chunk is the number of characters in a TextDelta; 0 sends each text in one.
+	// Chunk is the number of characters in a TextDelta; with 0, each text is one TextDelta.
 	Chunk int
 	// Usage is reported in Done as it is.
 	Usage model.Usage
@@ -103,13 +103,14 @@ type gate struct {
 type Script struct {
 	// Lax switches the checks of the conversation off. Set it before the first request.
 	Lax bool
-	// Context is how many tokens the model takes, 0 for any number. Set it before the first request. A request is not
-	// refused for its size: answer an Error of kind ErrContext.
+	// Context is how many tokens the model takes, 0 for any number. Set it before the first request. The script itself
+	// refuses no request for its size; a turn that should do so answers an Error of the kind ErrContext.
 	Context int64
-	// Use is what becomes of the effort of requests; the zero value refuses it. Set it before the first request.
+	// Use is what the model does with the effort of requests; the zero value refuses it. Set it before the first
+	// request.
 	Use model.EffortUse
 
-	// Blind says that it takes no images. Set it before the first request.
+	// Blind reports whether the model takes no images. Set it before the first request.
 	Blind bool
 
 	name  string

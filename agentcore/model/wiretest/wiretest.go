@@ -1,5 +1,5 @@
-// Package wiretest puts a scripted model behind a loopback server that speaks a vendor's API, for end-to-end tests of
-// everything that is told where its model is by a base URL. It shares no code with the wires: it reads requests as
+// Package wiretest puts a scripted model behind a loopback server that speaks a vendor's API. End-to-end tests use it
+// for whatever a base URL tells where its model is. The package shares no code with the wires: it reads requests as
 // strictly as the vendor does, and refuses what the vendor refuses.
 //
 // It is for tests only.
@@ -66,12 +66,12 @@ func serve(t testing.TB, s *script.Script, handler http.Handler) *httptest.Serve
 	return server
 }
 
-// AnthropicHandler serves a model at /v1/messages. The model gets each request as the wire's caller made it, but for
-// what the API has no place for: the parts of a user message come as messages of their own, and Reasoning has its
-// text or its seal as they were sent. The context of the model ends when the client goes.
+// AnthropicHandler serves a model at /v1/messages. The model gets each request as the caller of the wire made it,
+// except for what the API has no place for: each part of a user message comes as a message of its own, and Reasoning
+// has its text or its seal, as they were sent. The context of the model ends when the client goes.
 //
-// A *model.Error becomes what the vendor answers with, before the answer as well as within it; ErrNetwork cuts the
-// connection, and ErrProtocol answers with a page.
+// A *model.Error becomes the answer that the vendor would give, before the answer as well as within it. ErrNetwork cuts
+// the connection, and ErrProtocol answers with a page.
 func AnthropicHandler(m model.Model) http.Handler {
 	return &handler{
 		m, "/v1/messages", decodeAnthropic, func() encoder { return &anthropicAnswer{open: -1} },
@@ -79,9 +79,9 @@ func AnthropicHandler(m model.Model) http.Handler {
 	}
 }
 
-// OpenAIHandler serves a model at /v1/chat/completions, as AnthropicHandler does. Requests to a server that is not the
-// vendor's do not name their run: Request.Run is made from the system prompt and the first user message then, so
-// runs that begin with the same words count as one (script.Script.Lax, or different words, keep them apart).
+// OpenAIHandler serves a model at /v1/chat/completions, as AnthropicHandler does. A request to a server that is not the
+// vendor's does not name its run. Request.Run is then made from the system prompt and the first user message, so that
+// runs which begin with the same words count as one (script.Script.Lax, or different words, keep them apart).
 func OpenAIHandler(m model.Model) http.Handler {
 	return &handler{m, "/v1/chat/completions", decodeOpenAI, func() encoder { return &openAIAnswer{} }, openAIError}
 }
@@ -213,7 +213,7 @@ func halves(arguments string) [2]string {
 	return [2]string{string(runes[:len(runes)/2]), string(runes[len(runes)/2:])}
 }
 
-// names remembers which tool each call of a conversation is of: results name the call only.
+// names gives, by the id of each call of a conversation, the tool that it calls: results name only the call.
 type names map[string]string
 
 func (n names) result(id, text string, failed bool) (model.Result, error) {
@@ -224,7 +224,8 @@ func (n names) result(id, text string, failed bool) (model.Result, error) {
 	return model.Result{ID: id, Name: name, Text: text, Error: failed}, nil
 }
 
-// runOf names the run of a request that does not: all requests of a conversation begin alike.
+// runOf makes a name for the run of a request that names none. It is made of how the request begins, which is the same
+// in all requests of a conversation.
 func runOf(request *model.Request) string {
 	begin := request.System
 	for _, message := range request.Messages {
@@ -236,8 +237,8 @@ func runOf(request *model.Request) string {
 	return fmt.Sprintf("%x", sha256.Sum256([]byte(begin)))[:12]
 }
 
-// add puts a part into the conversation: a user's as a message of its own, others into the message of their role
-// that they follow.
+// add puts a part into the conversation. A part of a user becomes a message of its own; any other part joins the last
+// message where that has the same role.
 func add(request *model.Request, role model.Role, part model.Part) {
 	if last := len(request.Messages) - 1; role != model.RoleUser && last >= 0 && request.Messages[last].Role == role {
 		request.Messages[last].Parts = append(request.Messages[last].Parts, part)

@@ -193,11 +193,15 @@ func (s *Set) result(r sandbox.Result) tool.CommandResult {
 	}
 	for i, kept := range r.Kept {
 		if i == maxKept {
-			result.Notes = append(result.Notes, fmt.Sprintf("so do %d more files", len(r.Kept)-i))
+			result.Notes = append(result.Notes, fmt.Sprintf("the same goes for %d more files", len(r.Kept)-i))
 			break
 		}
-		result.Notes = append(result.Notes, fmt.Sprintf("%s stays in the sandbox, where the next commands find it: %s",
-			s.View.Shown(s.Shown(kept.Path)), kept.Reason))
+		fate := "stays in the sandbox, where the next commands find it"
+		if kept.Removed {
+			fate = "was removed from the sandbox"
+		}
+		result.Notes = append(result.Notes,
+			fmt.Sprintf("%s %s: %s", s.View.Shown(s.Shown(kept.Path)), fate, kept.Reason))
 	}
 	return result
 }

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/agentls/agentls/agentcore/model"
 )
 
@@ -117,6 +119,30 @@ func Ask(t *testing.T, m model.Model, request *model.Request) Answer {
 	ctx, cancel := context.WithTimeout(t.Context(), Watchdog)
 	defer cancel()
 	return AskContext(t, ctx, m, request)
+}
+
+// Sent has a model of the server answer a request. It decodes the body that came into v and returns what came; the test
+// ends where the model fails.
+func (s *Server) Sent(t *testing.T, m model.Model, request *model.Request, v any) Recorded {
+	t.Helper()
+	if a := Ask(t, m, request); a.Err != nil {
+		t.Fatal(a.Err)
+	}
+	return s.Last(t, v)
+}
+
+// SentAs is Sent for a body that must be the same JSON as want.
+func (s *Server) SentAs(t *testing.T, m model.Model, request *model.Request, want string) Recorded {
+	t.Helper()
+	var got, expected any
+	sent := s.Sent(t, m, request, &got)
+	if err := json.Unmarshal([]byte(want), &expected); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(expected, got); diff != "" {
+		t.Errorf("the body (-want +got):\n%s", diff)
+	}
+	return sent
 }
 
 // AskContext is Ask with a context of the test's own.

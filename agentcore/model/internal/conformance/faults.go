@@ -26,7 +26,7 @@ type Wire struct {
 	New func(url string, client *http.Client, idle time.Duration) model.Model
 	// Stream is a whole answer of the wire: text with characters outside ASCII, reasoning and two calls.
 	Stream string
-	// Last is a text in Stream; the answer is complete once the line that it begins has come.
+	// Last is a text in Stream. The answer is complete once the line that begins with Last has come.
 	Last string
 	// ErrorBody makes the vendor's error answer.
 	ErrorBody func(kind, message string) string
@@ -90,7 +90,8 @@ func Faults(t *testing.T, wire Wire) {
 				http.Error(w, wire.ErrorBody("rate_limit_error", "slow down"), http.StatusTooManyRequests)
 				return
 			}
-			// With its length, since a loaded machine may be late to end what has none, which costs the connection.
+			// The answer has a length: a loaded machine may be late to end an answer without one, which costs the
+			// connection.
 			w.Header().Set("Content-Length", strconv.Itoa(len(wire.Stream)))
 			SSE(wire.Stream, 0)(w, r)
 		})

@@ -14,7 +14,7 @@ import (
 	"github.com/agentls/agentls/agentcore/model"
 )
 
-// heard is a transport that gives each request the same answer and passes on what was sent.
+// heard is a transport that gives each request the same answer and hands on what was sent.
 type heard struct {
 	answer string
 	take   func(io.Reader)
@@ -26,12 +26,12 @@ func (h heard) RoundTrip(request *http.Request) (*http.Response, error) {
 	return canned(h.answer).RoundTrip(request)
 }
 
-// says is a model on a wire that gives each request the same answer.
+// says is a model on a wire whose server gives each request the same answer.
 func says(wire Wire, stream string, take func(io.Reader)) model.Model {
 	return wire.New("http://127.0.0.1:1", &http.Client{Transport: heard{stream, take}}, 0)
 }
 
-// turn appends what a turn that reads a file adds to a conversation.
+// turn appends to a conversation the messages of a turn that reads a file.
 func turn(conversation []model.Message, n int) []model.Message {
 	id := fmt.Sprintf("c%d", n)
 	return append(conversation,
@@ -43,9 +43,9 @@ func turn(conversation []model.Message, n int) []model.Message {
 		}})
 }
 
-// Turns checks what a wire makes of a conversation that grows, is shortened and rewound: each request is, byte for
-// byte, what a wire sends that has seen none before, and costs what is new in it, whatever the number of turns behind
-// it. The stream is an answer of the wire's.
+// Turns checks what a wire sends for a conversation that grows, is shortened and is rewound. Each request must be, byte
+// for byte, what a new wire sends that has seen no earlier request. It must cost only what is new in it, whatever the
+// number of earlier turns. stream is an answer of the wire.
 func Turns(t *testing.T, wire Wire, stream string) {
 	var sent []byte
 	hear := func(r io.Reader) {
@@ -96,7 +96,7 @@ func Turns(t *testing.T, wire Wire, stream string) {
 	}
 }
 
-// costOf is how many bytes a turn allocates behind so many others, on the average over some.
+// costOf is how many bytes a turn allocates after a number of earlier turns, on the average over several turns.
 func costOf(t *testing.T, wire Wire, stream string, turns int) uint64 {
 	const over = 40
 	buffer := make([]byte, 64<<10)
@@ -105,7 +105,7 @@ func costOf(t *testing.T, wire Wire, stream string, turns int) uint64 {
 			t.Error(err)
 		}
 	})
-	// As large as those of agents are.
+	// A system prompt as large as those of agents are.
 	request := &model.Request{System: string(bytes.Repeat([]byte("A rule.\n"), 500))}
 	for n := range turns + over {
 		request.Messages = turn(request.Messages, n)
@@ -127,6 +127,6 @@ func costOf(t *testing.T, wire Wire, stream string, turns int) uint64 {
 		return after.TotalAlloc - before.TotalAlloc
 	}
 	allocated(turns-1, turns) // encodes all
-	// What a slice grows by is paid for by the turns that fill it: two measurements, of which one has that.
+	// A slice that grows makes the turn expensive in which it grows. One of the two measurements has no such turn.
 	return min(allocated(turns, turns+over/2), allocated(turns+over/2, turns+over)) / (over / 2)
 }

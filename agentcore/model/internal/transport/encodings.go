@@ -10,24 +10,26 @@ import (
 	"github.com/agentls/agentls/agentcore/model"
 )
 
-// Encodings keep the JSON of the messages of a conversation, one behind the other, so that a request costs what is new
-// in it and not the turns behind it. The zero value is ready. It may be used
-// from any goroutine; requests of several conversations only make it forget.
+// Encodings keep the JSON of the messages of a conversation, one behind the other, so that a request costs only what is
+// new in it, whatever the number of earlier turns. The zero value is ready. Any goroutine may use Encodings; requests
+// of several conversations only make Encodings forget.
 type Encodings struct {
 	mu   sync.Mutex
 	kept []encoding
-	// text is what kept points into. What a request has got of it is never written to again.
+	// text is the JSON into which kept points. A part of it that a request has got is never written to again.
 	text []byte
-	// calls are the calls in kept by id, with the first message that makes one; age counts how often it forgot.
+	// calls gives, by the id of a call in kept, the first message that makes the call. age counts how often Encodings
+	// forgot messages.
 	calls map[string]int
 	age   int
-	// array is where the messages of the last request lay, and compared how many were compared with kept so far.
+	// array is where the messages of the last request lay in memory. compared is how many of them were compared with
+	// kept so far.
 	array    *model.Message
 	compared int
 }
 
-// encoding is where the JSON of one message lies in the text, without what stands in front of it. Messages are not
-// changed once they are in a conversation, so that the place of their parts tells them apart.
+// encoding is where the JSON of one message lies in the text, without what stands in front of that JSON. Messages in a
+// conversation do not change, so that the address of a message's parts identifies the message.
 type encoding struct {
 	message    model.Message
 	start, end int
@@ -38,7 +40,7 @@ func (e *encoding) of(message *model.Message) bool {
 		&e.message.Parts[0] == &message.Parts[0] && e.message.Role == message.Role
 }
 
-// Conversation is the messages of one request as JSON. It does not change.
+// Conversation is the messages of one request as JSON. A Conversation does not change.
 type Conversation struct {
 	// Pieces are the JSON, one piece behind the other.
 	Pieces [][]byte
@@ -49,15 +51,16 @@ type Conversation struct {
 	age  int
 }
 
-// Span is where the JSON of a message lies in the text of all, without what stands in front of it; it is empty for one
-// without any.
+// Span is where the JSON of a message lies in the text of all messages, without what stands in front of that JSON. It
+// is empty for a message without JSON.
 func (c *Conversation) Span(i int) (start, end int) { return c.kept[i].start, c.kept[i].end }
 
 // Between returns a part of the text of all.
 func (c *Conversation) Between(start, end int) []byte { return c.text[start:end:end] }
 
-// Join returns the JSON of the messages, which encode makes where it is not known from an earlier call. In front of
-// each message that has any stands what between returns for the last one before that (nil for none) and itself.
+// Join returns the JSON of the messages. encode makes the JSON of a message that no earlier call has encoded. In front
+// of each message that has JSON, Join puts what between returns for that message and the last one before it that has
+// JSON (nil for none).
 func (e *Encodings) Join(messages []model.Message, encode func(model.Message) ([]byte, error),
 	between func(before, after *model.Message) string,
 ) (Conversation, error) {
@@ -80,8 +83,9 @@ func (e *Encodings) Join(messages []model.Message, encode func(model.Message) ([
 	return c, nil
 }
 
-// known is how many of the messages are kept. A conversation that has only grown lies where it lay, and is not compared
-// message by message: whoever changes one of a request takes another array (see [model.Request]). The lock is held.
+// known is how many of the messages are kept already. A conversation that has only grown still lies in the same array,
+// and its messages are not compared again: whoever changes a message of a request takes another array (see
+// [model.Request]). The lock is held.
 func (e *Encodings) known(messages []model.Message) (n int) {
 	if len(messages) == 0 {
 		return 0
@@ -144,7 +148,8 @@ func (e *Encodings) last() *model.Message {
 	return nil
 }
 
-// forget drops the messages from the n-th on, which requests may still be sent with. The lock is held.
+// forget drops the messages from the n-th on. Requests under way may still use their text, which stays as it is. The
+// lock is held.
 func (e *Encodings) forget(n int) {
 	if n == len(e.kept) {
 		return
@@ -177,8 +182,8 @@ func (c *Conversation) called(id string) bool {
 	})
 }
 
-// Encode returns the JSON of a value. What JSON does not demand stays as it is: code is full of characters that
-// json.Marshal would write as six bytes, for pages of HTML.
+// Encode returns the JSON of a value without the escapes that JSON does not demand. Code is full of characters that
+// json.Marshal would write as six bytes, to protect pages of HTML.
 func Encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)

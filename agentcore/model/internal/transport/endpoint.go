@@ -40,23 +40,23 @@ type Options struct {
 type Vendor struct {
 	// Name and URL are the provider's name and the base URL where the options give none.
 	Name, URL string
-	// KeyVariable is the variable of the environment that has the vendor's key, KeyHeader what the key is sent in,
-	// behind KeyScheme. OtherKeyHeader is one that the options may have in its place.
+	// KeyVariable is the environment variable that has the vendor's key. KeyHeader is the header that carries the key,
+	// behind KeyScheme. OtherKeyHeader is a header that the options may set in its place.
 	KeyVariable, KeyHeader, KeyScheme, OtherKeyHeader string
 	// Form says what a base URL looks like, such as "without /v1".
 	Form string
-	// Header is what each request carries besides what those of all wires do.
+	// Header is what each request carries besides the headers that all wires send.
 	Header http.Header
-	// Resets reads the vendor's own headers for how long to wait after a rate limit; nil for none.
+	// Resets reads from the vendor's own headers how long to wait after a rate limit; nil where the vendor has none.
 	Resets func(header http.Header, now time.Time) time.Duration
 }
 
-// Endpoint is what a model is behind. It is not changed after it was made.
+// Endpoint is the server behind a model. An Endpoint does not change.
 type Endpoint struct {
 	Upstream
 	// Base is the base URL, without a slash at its end.
 	Base string
-	// Own tells that it is the vendor's own server.
+	// Own reports whether this is the vendor's own server.
 	Own    bool
 	Client *http.Client
 	// Header is what each request carries.
@@ -64,7 +64,8 @@ type Endpoint struct {
 	broken *model.Error // why no request can be sent, if so
 }
 
-// Endpoint returns what the options name. What is wrong with them is the error of each Stream.
+// Endpoint returns the endpoint that the options name. Where the options are wrong, each Stream of the endpoint fails
+// with what is wrong.
 func (v Vendor) Endpoint(o Options) Endpoint {
 	provider := cmp.Or(o.Name, v.Name)
 	e := Endpoint{Base: strings.TrimRight(cmp.Or(o.BaseURL, v.URL), "/"), Client: newClient(o.HTTPClient)}
@@ -84,8 +85,9 @@ func (v Vendor) Endpoint(o Options) Endpoint {
 	return e
 }
 
-// Stream yields what an exchange yields, and as the last the error that it returns. Where again is given and reports
-// that another exchange may do better, there is another instead; nothing was yielded by then.
+// Stream yields what an exchange yields, and at last the error that the exchange returns. Where again is not nil and
+// reports that another exchange may do better, Stream makes another exchange; the first one has yielded nothing by
+// then.
 func (e *Endpoint) Stream(ctx context.Context, again func(error) bool,
 	exchange func(x *Exchange, yield func(model.Event, error) bool) error,
 ) iter.Seq2[model.Event, error] {
@@ -113,7 +115,7 @@ func (e *Endpoint) Stream(ctx context.Context, again func(error) bool,
 	}
 }
 
-// Finish yields the end of an answer, whose calls get ids that no other call of the conversation has, and leaves the
+// Finish yields the end of an answer. It gives the calls ids that no other call of the conversation has, and leaves the
 // connection ready for the next request.
 func (x *Exchange) Finish(done model.Done, yield func(model.Event, error) bool) {
 	if len(done.Message.Calls()) > 0 {
@@ -134,8 +136,8 @@ func newClient(base *http.Client) *http.Client {
 	return &client
 }
 
-// checkBase returns an error of url.Parse, or one that says what is missing, for a base URL that nothing can be sent
-// to.
+// checkBase returns an error for a base URL to which nothing can be sent: that of url.Parse, or one that says what is
+// missing.
 func checkBase(base string) error {
 	u, err := url.Parse(base)
 	if err != nil {
@@ -197,8 +199,8 @@ func (e *Endpoint) At(path string) string {
 	return base.ResolveReference(&below).String()
 }
 
-// keyHint says where the key of a provider comes from: a vendor's own is in the vendor's variable unless the
-// configuration names another, that of any other provider only where the configuration says.
+// keyHint says where the key of a provider comes from. A provider of the vendor's own name has the key in the vendor's
+// variable, unless the configuration names another one; any other provider has it only where the configuration says.
 func keyHint(provider, vendor, variable string) string {
 	if provider != vendor {
 		return "check the key of the provider " + provider + ": it is in the variable that key_env in [providers." +

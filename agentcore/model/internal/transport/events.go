@@ -12,14 +12,14 @@ import (
 // maxLine bounds a line of an event stream, in bytes.
 const maxLine = 32 << 20
 
-// lineBuffer is the size of lineBuffers, which hold the lines of event streams that are not longer. A stream lasts for
-// a turn, and a new buffer for each would be most of what its reading leaves to collect.
+// lineBuffer is the size of the buffers in lineBuffers, which hold the lines of event streams up to that length. A
+// stream lasts for a turn, and a new buffer for each stream would be most of the garbage that reading it makes.
 const lineBuffer = 8 << 10
 
 var lineBuffers = sync.Pool{New: func() any { return new([lineBuffer]byte) }}
 
-// Events reads the data of server-sent events (WHATWG HTML, section 9.2.6). What stands before the end of the stream
-// without an empty line behind it is no event. The data is the consumer's until it asks for the next. The error is
+// Events reads the data of server-sent events (WHATWG HTML, section 9.2.6). An event at the end of the stream counts
+// only if an empty line follows it. The consumer may use the data until it asks for the next event. The error is
 // bufio.ErrTooLong for a line above 32 MiB, or that of the reader.
 func Events(r io.Reader) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
@@ -57,9 +57,8 @@ func Events(r io.Reader) iter.Seq2[[]byte, error] {
 	}
 }
 
-// splitLine makes a split function for lines that end with LF, CR LF or CR, and leaves out a last one without an
-// end. An end of CR alone ends the line at once, and the LF that may follow is skipped: waiting for it would hold an
-// event back.
+// splitLine makes a split function for lines that end with LF, CR LF or CR. It leaves out a last line without an end. A
+// CR ends the line at once, and an LF that follows is skipped: to wait for the LF would hold an event back.
 func splitLine() bufio.SplitFunc {
 	cr := false   // the last line ended with CR
 	searched := 0 // the first bytes of the data have no end of a line: long lines are not searched again for each read

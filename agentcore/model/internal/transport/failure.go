@@ -37,7 +37,7 @@ type Fault struct {
 	After time.Duration
 }
 
-// Error is what the vendor says: a fault is the error of an exchange in whose stream it came.
+// Error is what the vendor says. A fault is itself the error of the exchange in whose stream it came.
 func (f *Fault) Error() string { return f.Message }
 
 // ParseFault reads a fault from the JSON of an error answer or event. Vendors and servers that are
@@ -140,8 +140,8 @@ var billing = lazyregexp.New(
 // badKey matches a refusal of the key with the status of a bad request, as Google sends it.
 var badKey = lazyregexp.New(`API_KEY_INVALID|API key not valid|API key expired`)
 
-// unpaid reports whether the fault is want of money. Google says the same words of quotas for each minute, by the type
-// RESOURCE_EXHAUSTED.
+// unpaid reports whether the fault says that money is missing. Google uses the same words for quotas per minute, whose
+// type is RESOURCE_EXHAUSTED.
 func (f Fault) unpaid() bool {
 	return f.Type != "RESOURCE_EXHAUSTED" && billing().MatchString(f.Type+" "+f.Code+" "+f.Message)
 }
@@ -221,7 +221,8 @@ func (x *Exchange) Protocol(cause error, format string, args ...any) *model.Erro
 	return x.failure(model.ErrProtocol, fmt.Sprintf(format, args...), cause)
 }
 
-// Cut makes the error for a stream that ended too early. Where the stream was never one, it says so.
+// Cut makes the error for a stream that ended too early. Where the answer was no stream from the start, the error says
+// that.
 func (x *Exchange) Cut(missing string) *model.Error {
 	if x.body != nil && !looksLikeStream(x.body.head) {
 		return x.Protocol(nil, "the answer is no event stream; it begins: %s", x.body.head)
@@ -321,8 +322,8 @@ func page(raw []byte) string {
 	return "an HTML page, " + strings.Join(strings.Fields(string(tag().ReplaceAll(raw, []byte(" ")))), " ")
 }
 
-// looksLikeStream reports whether an answer begins as server-sent events do, or has not got so far that
-// one could tell (WHATWG HTML, section 9.2.5: the fields are event, data, id and retry).
+// looksLikeStream reports whether an answer begins as server-sent events do, or is still too short to tell (WHATWG
+// HTML, section 9.2.5: the fields are event, data, id and retry).
 func looksLikeStream(head []byte) bool {
 	head = bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), "\r\n")
 	line, _, whole := bytes.Cut(head, []byte("\n"))

@@ -12,13 +12,13 @@ import (
 	"github.com/agentls/agentls/agentcore/model"
 )
 
-// Frames keep the JSON of a request around its messages, which is the same in all turns of a run but the last: to
-// encode the system prompt and the tools costs more than all else of a short turn. The zero value is ready. It may be
-// used from any goroutine; requests that differ only make it forget.
+// Frames keep the JSON that surrounds the messages of a request. That JSON is the same in all turns of a run but the
+// last, and to encode the system prompt and the tools costs more than everything else in a short turn. The zero value
+// is ready. Any goroutine may use Frames; a request that differs from the last one only makes Frames forget.
 type Frames struct{ last atomic.Pointer[Frame] }
 
-// Frame is a request without its messages. It is filled by the exchange that first sends it, and does not change after
-// that.
+// Frame is a request without its messages. The exchange that first sends the request fills the frame, which does not
+// change after that.
 type Frame struct {
 	request model.Request // without messages
 	learned [2]bool
@@ -28,8 +28,8 @@ type Frame struct {
 	keep    func(*Frame)
 }
 
-// Of returns the frame of a request. learned is what the frame depends on beside the request, since the wire learned it
-// of the server.
+// Of returns the frame of a request. learned is what the wire has learned of the server, where the frame depends on it
+// as well.
 func (f *Frames) Of(request *model.Request, learned ...bool) *Frame {
 	var of [2]bool
 	copy(of[:], learned)
@@ -44,10 +44,10 @@ func (f *Frames) Of(request *model.Request, learned ...bool) *Frame {
 	return frame
 }
 
-// Known reports whether the request need not be encoded without its messages, since a former one was.
+// Known reports whether the JSON around the messages is known, because an earlier request with this frame was encoded.
 func (f *Frame) Known() bool { return f.before != nil }
 
-// Lead puts JSON in front of the messages, which encode makes where the frame is not known.
+// Lead puts JSON in front of the messages. encode makes that JSON where the frame is not known.
 func (f *Frame) Lead(encode func() ([]byte, error)) error {
 	if f.Known() {
 		return nil
@@ -69,11 +69,11 @@ func alike(a, b *model.Request) bool {
 		a.Only == b.Only && a.Run == b.Run && slices.EqualFunc(a.Tools, b.Tools, same)
 }
 
-// errNoPlace: the request is encoded in another way than a frame knows.
+// errNoPlace says that an encoded request has no empty list into which a frame could put the messages.
 var errNoPlace = errors.New("the request has no empty list of messages")
 
-// around returns a request as pieces of JSON: the messages, and what is around them. Unless the frame is known, rest
-// makes a value with an empty list of messages in the member of that name.
+// around returns a request as pieces of JSON: what stands before the messages, the messages, and what stands behind
+// them. Where the frame is not known, rest makes a value whose JSON has an empty list in the member for the messages.
 func (f *Frame) around(member string, messages [][]byte, rest func() any) ([][]byte, error) {
 	if !f.Known() {
 		if err := f.learn(member, rest()); err != nil {
@@ -102,7 +102,7 @@ func setBody(request *http.Request, pieces [][]byte) {
 
 var comma = []byte(",")
 
-// learn takes the frame out of a request without messages.
+// learn takes the frame out of the JSON of a request without messages.
 func (f *Frame) learn(member string, rest any) error {
 	body, err := Encode(rest)
 	if err != nil {
@@ -112,7 +112,7 @@ func (f *Frame) learn(member string, rest any) error {
 	if !found {
 		return errNoPlace
 	}
-	// What is kept is kept for each run that is alive: no more of it than there is.
+	// A frame lives as long as its run, so it keeps copies of just the bytes that it needs, and not the larger body.
 	f.before, f.after, f.lead = bytes.Clone(body[:at]), bytes.Clone(body[at:]), bytes.Clone(f.lead)
 	if f.keep != nil {
 		f.keep(f)
@@ -120,8 +120,8 @@ func (f *Frame) learn(member string, rest any) error {
 	return nil
 }
 
-// emptyList finds the empty list that is the member of an object, and returns the place within it. Schemas of tools may
-// have such members, too.
+// emptyList finds the member of an object that is an empty list, and returns the place within that list. Schemas of
+// tools may have members of the same name, which do not count.
 func emptyList(object []byte, member string) (at int, found bool) {
 	decoder := json.NewDecoder(bytes.NewReader(object))
 	if open, err := decoder.Token(); err != nil || open != json.Delim('{') {
@@ -143,7 +143,8 @@ func emptyList(object []byte, member string) (at int, found bool) {
 	return 0, false
 }
 
-// chain reads pieces one behind the other, filling what it is given: many small messages make few writes.
+// chain reads pieces one behind the other. Each Read fills its buffer as far as it can, so that many small messages
+// make few writes.
 type chain struct{ left [][]byte }
 
 // Read implements io.Reader.

@@ -28,7 +28,7 @@ var (
 	errTooLong = fmt.Errorf("the answer is longer than %d MiB", maxAnswer>>20)
 )
 
-// Upstream describes a provider to the exchanges with it. It is not changed after it was made.
+// Upstream describes a provider to the exchanges with it. An Upstream does not change.
 type Upstream struct {
 	name string // "provider/model", for Error.Provider
 	// secrets are texts that must not reach an error: the key and the values of configured headers.
@@ -67,10 +67,9 @@ func (u *Upstream) begin(ctx context.Context) *Exchange {
 	return x
 }
 
-// Post sends a request to address with the endpoint's header. Its body is the conversation within the frame, which
-// rest makes where it is not known: a value whose JSON has an empty list in the member for the messages. An answer
-// that is no stream becomes a *model.Error. The body of one that is belongs to the exchange, which watches and closes
-// it.
+// Post sends a request to address with the endpoint's header. The body is the conversation within the frame. Where the
+// frame is not known, rest makes a value whose JSON has an empty list in the member for the messages. An answer that is
+// not a stream becomes a *model.Error. The exchange owns the body of a stream: it watches the body and closes it.
 func (x *Exchange) Post(to *Endpoint, address, member string, frame *Frame, said Conversation, rest func() any,
 ) (*http.Response, error) {
 	x.said = said
@@ -100,20 +99,20 @@ func (x *Exchange) Post(to *Endpoint, address, member string, frame *Frame, said
 	return response, nil
 }
 
-// Hurry shortens how long the server may send nothing from here on.
+// Hurry shortens the time for which the server may send nothing from here on.
 func (x *Exchange) Hurry(idle time.Duration) { x.idle = min(x.idle, idle) }
 
 // GivenUp reports whether the caller has cancelled the request.
 func (x *Exchange) GivenUp() bool { return x.caller.Err() != nil }
 
-// drain reads the rest of an answer whose last event was seen, so that the connection can be used again. It
-// gives a server that does not end its answer a moment only.
+// drain reads the rest of an answer whose last event was read, so that the connection can be used again. A server that
+// does not end its answer gets only drainTime for that.
 func (x *Exchange) drain() {
 	if x.body == nil {
 		return
 	}
 	x.Hurry(drainTime)
-	// A failure here costs the connection and nothing else: the answer is complete.
+	// A failure here costs only the connection: the answer is complete.
 	_, _ = io.Copy(io.Discard, io.LimitReader(x.body, maxErrorBody))
 }
 
@@ -126,8 +125,8 @@ func (x *Exchange) end() {
 	x.cancel(context.Canceled)
 }
 
-// body watches the reading of an answer: the idle timer runs while a read waits, and not while the
-// consumer works.
+// body watches the reading of an answer. The idle timer runs while a read waits for the server, and stands still while
+// the consumer works.
 type body struct {
 	io.ReadCloser
 	exchange *Exchange
