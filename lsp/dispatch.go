@@ -45,7 +45,7 @@ func requests(c *connected) map[string]request {
 		},
 		protocol.MethodTextDocumentCodeAction:       answered(c.codeAction),
 		protocol.MethodTextDocumentCodeLens:         answered(c.codeLens),
-		protocol.MethodTextDocumentCompletion:       answered(c.authored.completion),
+		protocol.MethodTextDocumentCompletion:       answered(c.completion),
 		protocol.MethodTextDocumentDiagnostic:       answered(c.diagnostics.Pull),
 		protocol.MethodWorkspaceDiagnostic:          answered(c.workspaceDiagnostic),
 		protocol.MethodTextDocumentInlayHint:        answered(c.board.Hints),

@@ -94,6 +94,29 @@ func completionText(q *requests, args []string) (string, error) {
 	return out.String(), nil
 }
 
+// triggerText shows the characters behind which an editor asks for completion in a document, by itself.
+func triggerText(q *requests, args []string) (string, error) {
+	const method = "textDocument/completion"
+	q.editor.mu.Lock()
+	defer q.editor.mu.Unlock()
+	said := []json.RawMessage{lookup(q.editor.capabilities, languageProviders[method])}
+	for _, r := range q.editor.registered {
+		if r.method == method && r.selects(q.editor.URI(args[0])) {
+			said = append(said, r.options)
+		}
+	}
+	var all []string
+	for _, options := range said {
+		var list []string
+		if raw := lookup(options, "triggerCharacters"); raw != nil && json.Unmarshal(raw, &list) != nil {
+			return "", fmt.Errorf("the trigger characters are %s", raw)
+		}
+		all = append(all, list...)
+	}
+	slices.Sort(all)
+	return strings.Join(all, "") + "\n", nil
+}
+
 // unserved makes a feature that is not served for a document what the scenario expects by the section "unserved".
 func unserved(err error, sections []string) error {
 	if errors.Is(err, errUnserved) && len(sections) > 0 && sections[0] == "unserved" {

@@ -60,6 +60,7 @@ var verbs = map[string]verb{
 	"bulb":        looking(2, 1, "want/bulb", triggeredText(automatic)),
 	"progress":    looking(0, 1, "want/progress", progressText),
 	"completions": looking(2, 1, "want/completions", completionText),
+	"triggers":    looking(1, 1, "want/triggers", triggerText),
 	"lenses":      looking(1, 1, "want/lenses", lensText),
 	"hover":       looking(2, 1, "want/hover", hoverText),
 	"symbols":     looking(1, 1, "want/symbols", symbolText),
