@@ -44,7 +44,7 @@ func sessionsRewindCommand(p *process, s *settings) *cobra.Command {
 		Long: `Go back to before the prompt of a run: open edits of it, of the runs that went on with it and of all their subagents are rejected.
 With --write, those that were written or accepted are taken back in the files, too. What was changed since stays; where the same
 lines were changed, the edit is not taken back, and that is told. Nothing is deleted: the runs stay, and an editor can bring
-the edits back. It says how to go on from before the prompt; "agentls run --continue" still goes on with the latest run.
+the edits back. "agentls run --continue" and "agentls chat --continue" go on from before the prompt.
 
 Exit codes: 0 done, 2 a run that cannot be gone back behind, such as one that an editor has open, 3 an edit that stays
 although it was to go.`,
@@ -134,6 +134,9 @@ func (p *process) rewind(ctx context.Context, engine *agentcore.Engine, line []h
 	}
 	failures, err := session.Board().Reject(ctx, workspace.IDs(open))
 	report.settle(open, failures, &report.Rejected)
+	if err == nil {
+		err = agentcore.SetRewound(ctx, engine, true, report.Runs...)
+	}
 	return report, err
 }
 
