@@ -89,6 +89,9 @@ func announce(to *client.Client, c *protocol.ServerCapabilities) {
 	if t.FoldingRange != nil && !client.Yes(t.FoldingRange.DynamicRegistration) {
 		c.FoldingRangeProvider = protocol.Boolean(true)
 	}
+	if t.DocumentLink != nil && !client.Yes(t.DocumentLink.DynamicRegistration) {
+		c.DocumentLinkProvider = &protocol.DocumentLinkOptions{ResolveProvider: new(true)}
+	}
 }
 
 // conversationCompletion is the id of the completion in conversations, which has other triggers.
@@ -114,6 +117,10 @@ func (a *authored) registrations(ctx context.Context) error {
 		}
 	}
 	completes, symbols, folds := a.client.Completion(), a.client.Symbols(), a.client.Folds()
+	var links protocol.DocumentLinkClientCapabilities
+	if l := a.client.TextDocument().DocumentLink; l != nil {
+		links = *l
+	}
 	var list []protocol.Registration
 	for _, one := range []struct {
 		taken      *bool
@@ -136,6 +143,13 @@ func (a *authored) registrations(ctx context.Context) error {
 		{
 			folds.DynamicRegistration, protocol.MethodTextDocumentFoldingRange, protocol.MethodTextDocumentFoldingRange,
 			&protocol.FoldingRangeRegistrationOptions{TextDocumentRegistrationOptions: in(&talks)},
+		},
+		{
+			links.DynamicRegistration, protocol.MethodTextDocumentDocumentLink, protocol.MethodTextDocumentDocumentLink,
+			&protocol.DocumentLinkRegistrationOptions{
+				TextDocumentRegistrationOptions: in(&talks),
+				DocumentLinkOptions:             protocol.DocumentLinkOptions{ResolveProvider: new(true)},
+			},
 		},
 	} {
 		if !client.Yes(one.taken) {

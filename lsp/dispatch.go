@@ -50,6 +50,8 @@ func requests(c *connected) map[string]request {
 		protocol.MethodWorkspaceDiagnostic:          answered(c.workspaceDiagnostic),
 		protocol.MethodTextDocumentInlayHint:        answered(c.board.Hints),
 		protocol.MethodTextDocumentFoldingRange:     answered(c.authored.folds),
+		protocol.MethodTextDocumentDocumentLink:     answered(c.answers.links),
+		protocol.MethodDocumentLinkResolve:          answered(c.answers.linked),
 		protocol.MethodTextDocumentHover:            answered(c.hover),
 		protocol.MethodTextDocumentDocumentSymbol:   answered(c.authored.documentSymbol),
 		protocol.MethodWorkspaceExecuteCommand:      answered(c.executeCommand),

@@ -65,6 +65,7 @@ var verbs = map[string]verb{
 	"hover":       looking(2, 1, "want/hover", hoverText),
 	"symbols":     looking(1, 1, "want/symbols", symbolText),
 	"folds":       looking(1, 1, "want/folds", foldText),
+	"links":       looking(1, 1, "want/links", linkText),
 	"hints":       {1, 2, 0, (*play).hintsAre},
 	"hunks":       {0, 1, 0, (*play).hunksAre}, "text": {2, 3, 0, (*play).textIs}, "disk": {2, 2, 0, (*play).diskIs},
 	"message":  {1, 1, 0, messageIs("window/showMessage")},
