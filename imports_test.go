@@ -76,6 +76,8 @@ var imports = map[string]because{
 		"agentcore/history":     "shows what is stored of sessions",
 		"agentcore/elsewhere":   "runs that were cut off with their process",
 		"agentcore/run":         "where plans lie",
+		"agentcore/prompt":      "kinds of what a prompt brings",
+		"agentcore/mention":     "files that a conversation links to",
 		"agentcore/statusline":  "the facts of the status line",
 		"agentcore/model":       "hands on what makes models",
 		"agentcore/permission":  "scopes of answers, modes of runs, how far folders are trusted",

@@ -14,6 +14,7 @@ import (
 	"github.com/agentls/agentls/agentcore/outline"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/prompt"
+	"github.com/agentls/agentls/agentcore/promptfile"
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
@@ -36,27 +37,32 @@ type Completion struct {
 	More bool
 }
 
-// CompletePrompt returns what can stand at a place of a prompt, in bytes: prompts behind a "/" that begins it, and
-// files, folders, symbols of open documents and the words behind an "@". The best come first; there are none where the
-// place is neither. It takes a fifth of a second at most, and reads the disk; any goroutine may call it. The error is
-// ctx's.
-func CompletePrompt(ctx context.Context, s *Session, text string, at int) ([]Completion, error) {
+// CompletePrompt returns what can stand at a place, in bytes, of a prompt for an agent, the default one for "": prompts
+// behind a "/" that begins it, and files, folders, symbols of open documents and the words behind an "@". Only what may
+// be sent is among them. The best come first; there are none where the place is neither. It takes a fifth of a second
+// at most, and reads the disk; any goroutine may call it. The error is ctx's.
+func CompletePrompt(ctx context.Context, s *Session, agent, text string, at int) ([]Completion, error) {
 	at = max(0, min(at, len(text)))
 	before := text[:at]
 	if word, ok := strings.CutPrefix(strings.TrimLeftFunc(before, unicode.IsSpace), "/"); ok &&
 		strings.IndexFunc(word, unicode.IsSpace) < 0 {
-		return completeCall(ctx, s, word, at)
+		return completeCall(ctx, s, agent, word, at)
 	}
 	start, word := mention.Open(before)
 	if start < 0 {
 		return nil, nil
 	}
 	c := completer{session: s, layer: s.shared.Board.Proposal().Fork(), start: start, end: at, word: word}
-	rights, err := rightsOf(s, "")
+	rights, err := rightsOf(s, agent)
 	if err != nil {
 		return nil, nil // without an agent nothing is sent either
 	}
-	c.mayRead = func(path string) bool { return rights.MayReadPlain(path, "read") }
+	c.mayRead = func(path string, plain bool) bool {
+		if plain {
+			return rights.MayReadPlain(path, "read")
+		}
+		return rights.MayRead(path, "read")
+	}
 	for _, word := range []struct {
 		kind   prompt.Kind
 		detail string
@@ -74,7 +80,7 @@ func CompletePrompt(ctx context.Context, s *Session, text string, at int) ([]Com
 }
 
 // completeCall returns the prompts whose names begin with a word, then those that have it in them.
-func completeCall(ctx context.Context, s *Session, word string, at int) ([]Completion, error) {
+func completeCall(ctx context.Context, s *Session, agent, word string, at int) ([]Completion, error) {
 	set, err := Prompts(ctx, s)
 	if err != nil {
 		return nil, err
@@ -83,7 +89,9 @@ func completeCall(ctx context.Context, s *Session, word string, at int) ([]Compl
 	start := at - len(word) - 1
 	word = strings.ToLower(word)
 	for _, p := range set.List() {
-		if name := strings.ToLower(p.Name); strings.Contains(name, word) {
+		// A prompt for an agent or for tools that there are not is refused; its model is left to the run.
+		err := suit(s, &RunRequest{Agent: agent, Model: p.Model}, &calledPrompt{prompt: p})
+		if name := strings.ToLower(p.Name); err == nil && strings.Contains(name, word) {
 			list = append(list, Completion{
 				Kind: prompt.Call, Label: "/" + p.Name, Detail: permission.Visible(p.Description), Text: "/" + p.Name,
 				Start: start, End: at, More: p.Hint != "",
@@ -92,6 +100,23 @@ func completeCall(ctx context.Context, s *Session, word string, at int) ([]Compl
 	}
 	slices.SortStableFunc(list, func(a, b Completion) int { return cmp.Compare(a.rank(word), b.rank(word)) })
 	return list[:min(len(list), maxCompletions)], nil
+}
+
+// NamedAt finds the "@" mention, or the "/" and the name that call a prompt, around a place of a prompt. All are in
+// bytes; start is end where there is neither.
+func NamedAt(text string, at int) (start, end int) {
+	if call, _, ok := promptfile.CallIn(text); ok {
+		start := strings.IndexByte(text, '/')
+		if end := start + 1 + len(call.Name); start <= at && at <= end {
+			return start, end
+		}
+	}
+	for _, m := range mention.Find(text) {
+		if m.Start <= at && at <= m.End {
+			return m.Start, m.End
+		}
+	}
+	return at, at
 }
 
 // rank is 0 for a label that begins with a word behind its first character.
@@ -104,9 +129,10 @@ func (c Completion) rank(word string) int {
 
 // completer collects what can stand behind an "@".
 type completer struct {
-	session    *Session
-	layer      *workspace.Layer
-	mayRead    func(path string) bool
+	session *Session
+	layer   *workspace.Layer
+	// mayRead reports whether a file may be sent; plain says that it is no symbolic link.
+	mayRead    func(path string, plain bool) bool
 	start, end int
 	word       string // what is written of the name
 	list       []Completion
@@ -150,7 +176,7 @@ func (c *completer) folder() {
 			}
 			if e.Dir {
 				c.add(prompt.Folder, name+"/", "folder")
-			} else if c.mayRead(e.Path) {
+			} else if c.mayRead(e.Path, e.Plain) {
 				c.add(prompt.File, name, "")
 			}
 		}
@@ -165,7 +191,7 @@ func (c *completer) documents() {
 		open = append(open, workspace.Documents(view, folder)...)
 	}
 	for _, name := range open {
-		if c.mayRead(name) && c.has(view.Shown(name)) {
+		if c.mayRead(name, false) && c.has(view.Shown(name)) {
 			c.add(prompt.File, view.Shown(name), "open")
 		}
 	}
@@ -174,7 +200,7 @@ func (c *completer) documents() {
 	}
 	for _, name := range open[:min(len(open), maxSymbolFiles)] {
 		file, err := c.layer.Read(name)
-		if err != nil || !c.mayRead(name) {
+		if err != nil || !c.mayRead(name, false) {
 			continue
 		}
 		for _, symbol := range outline.Symbols(file.Text) {
@@ -203,7 +229,7 @@ func (c *completer) search(ctx context.Context) error {
 			if looked++; err != nil || looked > maxLooked || len(c.list) >= maxCompletions {
 				break
 			}
-			if name := view.Shown(found.Path); c.has(name) && c.mayRead(found.Path) {
+			if name := view.Shown(found.Path); c.has(name) && c.mayRead(found.Path, found.Plain) {
 				c.add(prompt.File, name, "")
 			}
 		}

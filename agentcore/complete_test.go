@@ -2,12 +2,14 @@ package agentcore_test
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/model/script"
 )
 
@@ -40,7 +42,7 @@ func TestCompletePrompt(t *testing.T) {
 		"@../":       "",
 		"@/etc/":     "",
 	} {
-		list, err := agentcore.CompletePrompt(w.ctx, w.session, text, len(text))
+		list, err := agentcore.CompletePrompt(w.ctx, w.session, "", text, len(text))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,8 +54,62 @@ func TestCompletePrompt(t *testing.T) {
 			t.Errorf("%q (-want +got):\n%s", text, diff)
 		}
 	}
-	if list, err := agentcore.CompletePrompt(w.ctx, w.session, "See @di and go on", 7); err != nil || len(list) != 2 {
+	list, err := agentcore.CompletePrompt(w.ctx, w.session, "", "See @di and go on", 7)
+	if err != nil || len(list) != 2 {
 		t.Errorf("in the middle: %+v, %v", list, err)
+	}
+}
+
+// TestCompletePromptOffersWhatMayBeSent: no name is offered for which the prompt would be refused.
+func TestCompletePromptOffersWhatMayBeSent(t *testing.T) {
+	w := newWorld(t, map[string]string{
+		"keys/.env": "KEY=x\n", "keys/plain.md": "", "keys/private.md": "func Hidden() {}\n",
+		".agentls/prompts/lost.md": "---\nagent: nobody\n---\nx\n", ".agentls/prompts/look.md": "x\n",
+	})
+	for name, target := range map[string]string{"link.md": ".env", "other.md": "private.md"} {
+		if err := os.Symlink(target, w.path("keys/"+name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.ruled(config.Permission{Tool: "read", Pattern: "keys/private.md", Action: "deny"})
+	w.view.SetDocument(w.path("keys/private.md"), "func Hidden() {}\n", 1)
+	for text, want := range map[string]string{
+		"@keys/": "keys/plain.md", "@keys": "keys/ keys/plain.md", "@private": "", "@link": "", "@Hid": "",
+		"/l": "/look",
+	} {
+		list, err := agentcore.CompletePrompt(w.ctx, w.session, "", text, len(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, c := range list {
+			got = append(got, c.Label)
+		}
+		if diff := cmp.Diff(want, strings.Join(got, " ")); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", text, diff)
+		}
+	}
+	// Nothing can be sent to an agent that there is not.
+	for agent, want := range map[string]int{"": 1, "nobody": 0} {
+		if list, err := agentcore.CompletePrompt(w.ctx, w.session, agent, "@pla", 4); err != nil || len(list) != want {
+			t.Errorf("for the agent %q: %+v, %v", agent, list, err)
+		}
+	}
+}
+
+// TestNamedAt: what stands around a place of a prompt.
+func TestNamedAt(t *testing.T) {
+	for text, want := range map[string]string{
+		"See @a.go:1-2|, and": "@a.go:1-2", "See |@a.go.": "@a.go", "See| @a.go": "",
+		"`@a|.go`": "", "\n /lo|ok @a.go": "/look", "\n /look| @a.go": "/look", "/look @a|.go": "@a.go",
+		"/look |a": "", "see /lo|ok": "",
+		"/usr/bin|/x y": "/usr/bin/x", "|": "", "me@a|": "", "/": "",
+	} {
+		at := strings.Index(text, "|")
+		start, end := agentcore.NamedAt(strings.Replace(text, "|", "", 1), max(at, 0))
+		if got := strings.Replace(text, "|", "", 1)[start:end]; got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
 	}
 }
 

@@ -500,6 +500,29 @@ func BenchmarkFirstRequest(b *testing.B) {
 	}
 }
 
+// TestGuideKnowsWhatUsersDo: what people ask first is in what the guide is told.
+func TestGuideKnowsWhatUsersDo(t *testing.T) {
+	knows := map[string][]string{
+		"How do I give it project rules?": {"A project's rules stand in `AGENTS.md`", "`Remember…`"},
+		"How do I talk with an agent?":    {"a document `*.agentls.md`", "`agentls chat`", "`agentls run -c PROMPT`"},
+		"How do I go back?":               {"Go back to before this", "`rewind`"},
+		"How do I keep a prompt?":         {"`.agentls/prompts/name.md`"},
+		"How do I show it a file?":        {"`@path`, `@path:10-20`"},
+	}
+	var turns []script.Turn
+	for question, facts := range knows {
+		turn := script.Turn{Match: question, Answer: []script.Step{script.Text("done")}}
+		for _, fact := range facts {
+			turn.Expect = append(turn.Expect, script.System(fact))
+		}
+		turns = append(turns, turn)
+	}
+	w := newWorld(t, nil, turns...)
+	for question := range knows {
+		w.wait(w.start(agentcore.RunRequest{Agent: "guide", Prompt: question}))
+	}
+}
+
 // What the guide's documentation says of the configuration is so.
 func TestGuideKnowsTheConfiguration(t *testing.T) {
 	s, err := skill.NewSet(skill.Builtin()...).Find("agentls")

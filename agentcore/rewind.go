@@ -33,6 +33,12 @@ func RewindSession(ctx context.Context, e *Engine, view *workspace.View, runs ..
 	return adopting(ctx, e, view, "", board.AdoptedUndos, runs...)
 }
 
+// SetRewound notes that the user went back to before the prompts of these runs, or that what they did was brought back:
+// a conversation that goes on does so from the last run that stands. Any goroutine may call it.
+func SetRewound(ctx context.Context, e *Engine, rewound bool, runs ...event.RunID) error {
+	return e.store.SetRewound(ctx, rewound, runs...)
+}
+
 // adopting makes a session that takes over what ended ones proposed (see [board.Board.AdoptProposals]), and waits until
 // it is durable.
 func adopting(ctx context.Context, e *Engine, view *workspace.View, title string, keep int,

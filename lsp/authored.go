@@ -36,7 +36,7 @@ func (a *authored) sheetOf(ctx context.Context, path string) *authoring.Sheet {
 	return a.sheet(doc)
 }
 
-// completion answers `textDocument/completion` in the files that people write for agentls, and null in any other.
+// completion completes in the files that people write for agentls; the answer is null in any other.
 func (a *authored) completion(ctx context.Context, p *protocol.CompletionParams) (protocol.CompletionResult, error) {
 	sheet := a.sheetOf(ctx, document.Path(p.TextDocument.URI))
 	if sheet == nil {
@@ -89,7 +89,13 @@ func announce(to *client.Client, c *protocol.ServerCapabilities) {
 	if t.FoldingRange != nil && !client.Yes(t.FoldingRange.DynamicRegistration) {
 		c.FoldingRangeProvider = protocol.Boolean(true)
 	}
+	if t.DocumentLink != nil && !client.Yes(t.DocumentLink.DynamicRegistration) {
+		c.DocumentLinkProvider = &protocol.DocumentLinkOptions{ResolveProvider: new(true)}
+	}
 }
+
+// conversationCompletion is the id of the completion in conversations, which has other triggers.
+const conversationCompletion = protocol.MethodTextDocumentCompletion + "/conversation"
 
 // register registers the features that are not announced.
 func (a *authored) register(ctx context.Context) {
@@ -99,34 +105,61 @@ func (a *authored) register(ctx context.Context) {
 // registrations registers the features with a client that takes registrations. Package surface registers hovers, which
 // are about runs, too.
 func (a *authored) registrations(ctx context.Context) error {
-	selector := authoring.Selector(a.options.Dirs.File)
-	where := protocol.TextDocumentRegistrationOptions{DocumentSelector: &selector}
-	var list []protocol.Registration
-	add := func(announced *bool, method string, options any) error {
-		if !client.Yes(announced) {
-			return nil
+	ours := authoring.Selector(a.options.Dirs.File)
+	files, talks := authoring.Files(a.options.Dirs.File), authoring.Conversations()
+	in := func(s *protocol.DocumentSelector) protocol.TextDocumentRegistrationOptions {
+		return protocol.TextDocumentRegistrationOptions{DocumentSelector: s}
+	}
+	completion := func(s *protocol.DocumentSelector, triggers []string) *protocol.CompletionRegistrationOptions {
+		return &protocol.CompletionRegistrationOptions{
+			TextDocumentRegistrationOptions: in(s),
+			CompletionOptions:               protocol.CompletionOptions{TriggerCharacters: triggers},
 		}
-		one, err := client.Registration(method, method, options)
-		list = append(list, one)
-		return err
 	}
-	if err := add(a.client.Completion().DynamicRegistration, protocol.MethodTextDocumentCompletion,
-		&protocol.CompletionRegistrationOptions{
-			TextDocumentRegistrationOptions: where,
-			CompletionOptions:               protocol.CompletionOptions{TriggerCharacters: authoring.Triggers()},
-		}); err != nil {
-		return err
+	completes, symbols, folds := a.client.Completion(), a.client.Symbols(), a.client.Folds()
+	var links protocol.DocumentLinkClientCapabilities
+	if l := a.client.TextDocument().DocumentLink; l != nil {
+		links = *l
 	}
-	if err := add(a.client.Symbols().DynamicRegistration, protocol.MethodTextDocumentDocumentSymbol,
-		&protocol.DocumentSymbolRegistrationOptions{TextDocumentRegistrationOptions: where}); err != nil {
-		return err
-	}
-	talks := authoring.Conversations()
-	if err := add(a.client.Folds().DynamicRegistration, protocol.MethodTextDocumentFoldingRange,
-		&protocol.FoldingRangeRegistrationOptions{
-			TextDocumentRegistrationOptions: protocol.TextDocumentRegistrationOptions{DocumentSelector: &talks},
-		}); err != nil {
-		return err
+	var list []protocol.Registration
+	for _, one := range []struct {
+		taken      *bool
+		id, method string
+		options    any
+	}{
+		{
+			completes.DynamicRegistration, protocol.MethodTextDocumentCompletion, protocol.MethodTextDocumentCompletion,
+			completion(&files, authoring.Triggers()),
+		},
+		{
+			completes.DynamicRegistration, conversationCompletion, protocol.MethodTextDocumentCompletion,
+			completion(&talks, authoring.PromptTriggers()),
+		},
+		{
+			symbols.DynamicRegistration, protocol.MethodTextDocumentDocumentSymbol,
+			protocol.MethodTextDocumentDocumentSymbol,
+			&protocol.DocumentSymbolRegistrationOptions{TextDocumentRegistrationOptions: in(&ours)},
+		},
+		{
+			folds.DynamicRegistration, protocol.MethodTextDocumentFoldingRange, protocol.MethodTextDocumentFoldingRange,
+			&protocol.FoldingRangeRegistrationOptions{TextDocumentRegistrationOptions: in(&talks)},
+		},
+		{
+			links.DynamicRegistration, protocol.MethodTextDocumentDocumentLink, protocol.MethodTextDocumentDocumentLink,
+			&protocol.DocumentLinkRegistrationOptions{
+				TextDocumentRegistrationOptions: in(&talks),
+				DocumentLinkOptions:             protocol.DocumentLinkOptions{ResolveProvider: new(true)},
+			},
+		},
+	} {
+		if !client.Yes(one.taken) {
+			continue
+		}
+		r, err := client.Registration(one.id, one.method, one.options)
+		if err != nil {
+			return err
+		}
+		list = append(list, r)
 	}
 	if len(list) == 0 {
 		return nil

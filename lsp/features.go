@@ -76,6 +76,14 @@ func (c *connected) codeAction(ctx context.Context,
 	})
 }
 
+// completion answers `textDocument/completion` in the files that people write for agentls, and null in any other.
+func (c *connected) completion(ctx context.Context, p *protocol.CompletionParams) (protocol.CompletionResult, error) {
+	if list, ok, err := c.answers.complete(ctx, p); ok || err != nil {
+		return list, err
+	}
+	return c.authored.completion(ctx, p)
+}
+
 // hover answers `textDocument/hover` in the files that people write for agentls. In any document, it tells about the
 // runs that are shown at the line. The answer is null where there is nothing to say.
 func (c *connected) hover(ctx context.Context, p *protocol.HoverParams) (any, error) {
@@ -84,6 +92,9 @@ func (c *connected) hover(ctx context.Context, p *protocol.HoverParams) (any, er
 		if status := c.board.Hover(path, int(at.Start.Line)); status != "" {
 			return &protocol.Hover{Contents: c.client.HoverText(status)}, nil
 		}
+	}
+	if text, r, err := c.answers.explain(ctx, p.TextDocument.URI, p.Position); text != "" || err != nil {
+		return &protocol.Hover{Contents: c.client.HoverText(text), Range: &r}, err
 	}
 	sheet := c.authored.sheetOf(ctx, path)
 	if sheet == nil {

@@ -46,6 +46,20 @@ func (g *pages) showTranscript(ctx context.Context, run event.RunID) error {
 	return g.showText(ctx, transcriptsFolder+string(run)+".md", text.String(), true)
 }
 
+// transcript is where the client can open the conversation of a run: a virtual document, or a file that is written for
+// it.
+func (g *pages) transcript(ctx context.Context, run event.RunID) (uri.URI, error) {
+	name := transcriptsFolder + string(run) + ".md"
+	var text strings.Builder
+	if err := g.engine.History().TranscriptMarkdown(ctx, run, &text); err != nil {
+		return "", err
+	}
+	if g.client.TakesContent() {
+		return document.Virtual(name), nil
+	}
+	return g.written(name, text.String())
+}
+
 // transcriptChanged says that a run's conversation has grown, if it is shown.
 func (g *pages) transcriptChanged(run event.RunID) {
 	g.refresher.TextChanged(document.Virtual(transcriptsFolder + string(run) + ".md"))
@@ -124,11 +138,11 @@ func (g *pages) showText(ctx context.Context, name, text string, virtual bool) e
 		}
 	}
 	if g.client.ShowsDocuments() {
-		path := filepath.Join(g.options.Dirs.State, "documents", filepath.FromSlash(name))
-		if err := keep(path, text); err != nil {
+		u, err := g.written(name, text)
+		if err != nil {
 			return err
 		}
-		if shown, err := g.client.Open(ctx, uri.File(path)); err != nil || shown {
+		if shown, err := g.client.Open(ctx, u); err != nil || shown {
 			return err
 		}
 	}
@@ -143,6 +157,12 @@ func (g *pages) showText(ctx context.Context, name, text string, virtual bool) e
 
 // messageLength is how long a text in a message box may be, in characters.
 const messageLength = 2000
+
+// written is the file with a text of the server, by the path of its virtual document.
+func (g *pages) written(name, text string) (uri.URI, error) {
+	path := filepath.Join(g.options.Dirs.State, "documents", filepath.FromSlash(name))
+	return uri.File(path), keep(path, text)
+}
 
 // keep writes a text into the state folder, where only the user can read it and nobody can write it, so that an editor
 // opens it as read-only.

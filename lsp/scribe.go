@@ -163,8 +163,8 @@ func (s *scribe) found(f event.Finding) string {
 
 // link is a link to a line, 0-based, of a file.
 func (s *scribe) link(path string, line int) string {
-	name := strings.NewReplacer("[", "(", "]", ")").Replace(s.view.Shown(path))
-	return fmt.Sprintf("[%s:%d](<%s#L%d>)", name, line+1, s.documents.URI(path), line+1)
+	return conversation.Linked(fmt.Sprintf("%s:%d", s.view.Shown(path), line+1),
+		fmt.Sprintf("%s#L%d", s.documents.URI(path), line+1))
 }
 
 // finish says how the run ended, and what waits for the user.

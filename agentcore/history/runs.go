@@ -54,6 +54,8 @@ type Run struct {
 	// Instructions say which files instruct the run, and which do not, and why. Nobody changes them, and they are not
 	// stored.
 	Instructions []string
+	// Rewound says that the user went back to before the run's prompt, and has not brought back what it did.
+	Rewound bool
 	// Outcome is how far the run's task is done, empty while the run has not ended.
 	Outcome event.ChildStatus
 	// Files are the files that the run changed or made, once it has ended, from the workspace folder.
@@ -67,7 +69,7 @@ func RunOf(r store.Run) Run {
 		Title: r.Title, Model: r.Model,
 		Status: r.Status, Reason: r.Reason, Created: r.Created, Finished: r.Completed, Turns: r.Turns, Usage: r.Usage,
 		Message:    r.Summary,
-		BudgetUsed: r.BudgetUsed, Background: r.Background,
+		BudgetUsed: r.BudgetUsed, Background: r.Background, Rewound: r.Rewound,
 	}
 	if r.URI != "" {
 		info.Path = event.FilePath(r.URI)

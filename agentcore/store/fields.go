@@ -188,6 +188,22 @@ type unread struct{ jsonText }
 
 func (unread) keeps() {}
 
+// mark is a truth that is set when a row is inserted, and that rows of later batches do not change.
+type mark struct{ set *bool }
+
+func (mark) keeps() {}
+
+func (m mark) Value() (driver.Value, error) { return *m.set, nil }
+
+func (m mark) Scan(source any) error {
+	n, ok := source.(int64)
+	if !ok {
+		return fmt.Errorf("a mark is %T, not a number", source)
+	}
+	*m.set = n != 0
+	return nil
+}
+
 // kept is a column that, once set at a row's insertion, is not changed.
 type kept interface{ keeps() }
 

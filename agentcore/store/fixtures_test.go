@@ -71,7 +71,7 @@ func everything() Batch {
 			{
 				ID: "r3", Session: "s2", Chain: "r3", Agent: "coder", Role: "main", Title: "Fix it", Model: "offline",
 				Status: event.StatusInterrupted, Reason: "the copy ends here", Usage: event.NoUsage(),
-				Own: event.NoUsage(), Created: at(9), Completed: at(10), Copied: true,
+				Own: event.NoUsage(), Created: at(9), Completed: at(10), Copied: true, Rewound: true,
 			},
 		},
 		Messages: []Message{

@@ -10,8 +10,9 @@ import (
 )
 
 // TakeInterrupted returns the root runs that were cut off with their process in sessions on any of the folders, oldest
-// first. Each run is returned once, to one process, which has to tell the user. Runs that were resumed since are left
-// out. Sessions of living processes are left alone, and so are those that MarkInterrupted has not seen yet.
+// first. Each run is returned once, to one process, which has to tell the user. Runs that were resumed since, or gone
+// back behind, are left out. Sessions of living processes are left alone, and so are those that MarkInterrupted has not
+// seen yet.
 func (s *Store) TakeInterrupted(ctx context.Context, roots []string) ([]Run, error) {
 	var taken []Run
 	take := func(w *writer) ([]event.Event, error) {
@@ -54,7 +55,7 @@ func (w *writer) takeInterrupted(roots []string) ([]Run, error) {
 				return nil, fmt.Errorf("close session %s: %w", session.ID, err)
 			}
 			left, err := selectRows[Run](ctx, w.conn, runTable,
-				`WHERE session = ? AND parent_run IS NULL AND status = 'interrupted' AND NOT EXISTS (
+				`WHERE session = ? AND parent_run IS NULL AND status = 'interrupted' AND rewound = 0 AND NOT EXISTS (
 				SELECT 1 FROM run AS later WHERE later.chain = run.chain AND later.parent_run IS NULL AND later.id <> run.id AND later.created > run.created)
 				ORDER BY created, id`, session.ID)
 			if err != nil {

@@ -33,6 +33,9 @@ func latestOf(jobs []*job) latest {
 			if former := l.runs[r.ID]; former != nil && former.Unread != nil {
 				r.Unread = former.Unread // a run keeps the value from its insertion
 			}
+			if former := l.runs[r.ID]; former != nil {
+				r.Rewound = former.Rewound
+			}
 			if former := l.runs[r.ID]; former != nil && !former.Created.IsZero() {
 				r.Created = former.Created
 			}

@@ -44,7 +44,7 @@ func TestTakeInterrupted(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.db")
 	ctx := testContext(t)
 	former := must(Open(ctx, path, Options{}))(t)
-	for _, id := range []event.SessionID{"one", "two", "resumed"} {
+	for _, id := range []event.SessionID{"one", "two", "resumed", "rewound"} {
 		mustCommit(t, former, working(id, "/w"))
 	}
 	mustCommit(t, former, working("elsewhere", "/w2"))
@@ -62,7 +62,7 @@ func TestTakeInterrupted(t *testing.T) {
 	if got := taken(t, s, "/w"); len(got) != 0 {
 		t.Errorf("runs that still count as alive were taken: %v", got)
 	}
-	if interrupted := must(s.MarkInterrupted(ctx))(t); len(interrupted) != 8 {
+	if interrupted := must(s.MarkInterrupted(ctx))(t); len(interrupted) != 10 {
 		t.Fatalf("%d runs were interrupted", len(interrupted))
 	}
 	mustCommit(t, s,
@@ -72,6 +72,12 @@ func TestTakeInterrupted(t *testing.T) {
 				Created: time.Now().Add(time.Second),
 			}},
 		})
+	if err := s.SetRewound(ctx, true, "rewound-root", "two-root"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.SetRewound(ctx, false, "two-root"); err != nil {
+		t.Fatal(err)
+	}
 	if diff := cmp.Diff([]event.RunID{"one-root", "two-root"}, taken(t, s, "/w", "/other")); diff != "" {
 		t.Errorf("taken (-want +got):\n%s", diff)
 	}

@@ -88,8 +88,8 @@ func (r *runReader) Resumed(ctx context.Context, session event.SessionID) (map[e
 type Resumption struct {
 	Run     event.RunID
 	Session event.SessionID
-	// Root says that the user started the run.
-	Root bool
+	// Root says that the user started the run, and Rewound that the user went back to before its prompt since.
+	Root, Rewound bool
 }
 
 // Resumptions returns the runs, of any session, that go on with runs of this session, in the order of their creation.
@@ -98,10 +98,10 @@ func (r *runReader) Resumptions(ctx context.Context, session event.SessionID) (m
 	err := r.each(ctx, func(rows *sql.Rows) error {
 		var before event.RunID
 		var r Resumption
-		err := rows.Scan(&before, &r.Run, &r.Session, &r.Root)
+		err := rows.Scan(&before, &r.Run, &r.Session, &r.Root, &r.Rewound)
 		found[before] = append(found[before], r)
 		return err
-	}, `SELECT former.run, run.id, run.session, run.parent_run IS NULL FROM run
+	}, `SELECT former.run, run.id, run.session, run.parent_run IS NULL, run.rewound FROM run
 		JOIN message AS first ON first.run = run.id AND first.seq = (SELECT min(own.seq) FROM message AS own WHERE own.run = run.id)
 		JOIN message AS former ON former.id = first.parent_message AND former.run <> run.id
 		JOIN run AS before ON before.id = former.run

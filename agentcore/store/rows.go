@@ -102,6 +102,8 @@ type Run struct {
 	BudgetUsed int
 	// Copied says that the run is a copy that a fork or an import has made. Sums of usage leave it out.
 	Copied bool
+	// Rewound says that the user went back to before the run's prompt. For a stored run, [Store.SetRewound] changes it.
+	Rewound bool
 	// Unread is a JSON array of what the run was told and has not read. For a stored run, [Batch.Unreads] changes it.
 	Unread json.RawMessage
 }
@@ -394,6 +396,7 @@ func (r *Run) fields() []field {
 		{"background", &r.Background},
 		{"budget_used", &r.BudgetUsed},
 		{"copied", &r.Copied},
+		{"rewound", mark{&r.Rewound}},
 		{"unread", unread{jsonText{&r.Unread}}},
 	}
 }

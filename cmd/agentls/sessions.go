@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -502,8 +503,8 @@ func (v *environment) lastSession(ctx context.Context, engine *agentcore.Engine)
 	return string(sessions[0].ID), nil
 }
 
-// resumable finds a run by its id or, for a session, its latest root run, or the run that has gone on with that one
-// since. Unless quiet, it says which run that is.
+// resumable finds a run by its id or, for a session, its latest root run that the user has not gone back behind, or the
+// run that has gone on with that one since. Unless quiet, it says which run that is.
 func (o *console) resumable(ctx context.Context, engine *agentcore.Engine, id string,
 	quiet bool,
 ) (history.Session, history.Run, error) {
@@ -511,11 +512,28 @@ func (o *console) resumable(ctx context.Context, engine *agentcore.Engine, id st
 	if err != nil {
 		return info, run, err
 	}
+	named := string(run.ID) == id
+	if run.Rewound {
+		text := fmt.Sprintf("the run %s was gone back behind; this goes on with it all the same", run.ID)
+		if !named {
+			before, err := standing(ctx, engine, run)
+			if err != nil {
+				return info, run, err
+			}
+			text = fmt.Sprintf("the run %s was gone back behind; this goes on with the run %s, which was before it",
+				run.ID, before)
+			if info, run, err = findRun(ctx, engine, string(before)); err != nil {
+				return info, run, err
+			}
+		}
+		if !quiet {
+			o.tell(text)
+		}
+	}
 	last, err := goneOn(ctx, engine, run)
 	if err != nil || last.Run == run.ID {
 		return info, run, err
 	}
-	named := string(run.ID) == id
 	text := fmt.Sprintf("%s was gone on with before; this goes on with the run %s of %s, which that came to", id,
 		last.Run, last.Session)
 	if named {
@@ -532,8 +550,38 @@ func (o *console) resumable(ctx context.Context, engine *agentcore.Engine, id st
 	return findRun(ctx, engine, string(last.Run))
 }
 
+// standing is what a conversation goes on with whose last run the user has gone back behind: the run before that, or
+// else the latest other one of the session that stands.
+func standing(ctx context.Context, engine *agentcore.Engine, latest history.Run) (event.RunID, error) {
+	for run := latest.ID; ; {
+		_, before, err := engine.History().Line(ctx, run)
+		if err != nil {
+			return "", err
+		}
+		if before == "" {
+			break
+		}
+		row, err := engine.History().Run(ctx, before)
+		if err != nil || !row.Rewound {
+			return before, err
+		}
+		run = before
+	}
+	_, tree, err := engine.History().Tree(ctx, latest.Session)
+	if err != nil {
+		return "", err
+	}
+	for _, run := range slices.Backward(tree) {
+		if run.Parent == "" && !run.Rewound {
+			return run.ID, nil
+		}
+	}
+	return "", usage("the run %s was gone back behind, and nothing was before it; begin anew with "+
+		"`agentls run PROMPT`, or name another session, as `agentls sessions list` shows them", latest.ID)
+}
+
 // goneOn is the newest run in a chain in which the user went on with a run; it is the run itself where the user has
-// not.
+// not. What the user has gone back behind is left out.
 func goneOn(ctx context.Context, engine *agentcore.Engine, run history.Run) (store.Resumption, error) {
 	last := store.Resumption{Run: run.ID, Session: run.Session}
 	for seen := map[event.RunID]bool{}; !seen[last.Run]; {
@@ -543,7 +591,7 @@ func goneOn(ctx context.Context, engine *agentcore.Engine, run history.Run) (sto
 			return last, err
 		}
 		for _, later := range all[last.Run] {
-			if later.Root && !seen[later.Run] {
+			if later.Root && !later.Rewound && !seen[later.Run] {
 				last = later
 			}
 		}

@@ -45,8 +45,8 @@ func sessionsRewindCommand(p *process, s *settings) *cobra.Command {
 and of all their subagents. --write also takes back, in the files, the edits that were written or accepted. What has
 changed since stays: an edit whose lines have changed is not taken back, and the command says so.
 
-Nothing is deleted: the runs stay, and an editor can bring the edits back. The output says how to go on from before the
-prompt; "agentls run --continue" still goes on with the latest run.
+Nothing is deleted: the runs stay, and an editor can bring the edits back. "agentls run --continue"
+and "agentls chat --continue" go on from before the prompt.
 
 Exit codes:
   0  done
@@ -137,6 +137,9 @@ func (p *process) rewind(ctx context.Context, engine *agentcore.Engine, line []h
 	}
 	failures, err := session.Board().Reject(ctx, workspace.IDs(open))
 	report.settle(open, failures, &report.Rejected)
+	if err == nil {
+		err = agentcore.SetRewound(ctx, engine, true, report.Runs...)
+	}
 	return report, err
 }
 

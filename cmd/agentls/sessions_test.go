@@ -70,3 +70,29 @@ func TestSessionsOfAServer(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// TestContinueBehindAnEditor: a command does not go on with what the user has gone back behind in an editor, until that
+// is brought back there.
+func TestContinueBehindAnEditor(t *testing.T) {
+	d := newDesk(t, map[string]string{"a.txt": "one\n"})
+	turns := filepath.Join(d.home, "turns")
+	d.env = append(d.env, scriptVariable+"="+turns)
+	d.write(turns, "turn\ncall edit {\"path\": \"a.txt\", \"old_string\": \"one\", \"new_string\": \"two\"}\n"+
+		"turn\ntext Done.\n")
+	editor := d.serve("rich")
+	started := decode[methods.RunStarted](t, editor.execute("agentls.run", `{"agent": "coder", "prompt": "Do it."}`))
+	editor.wait(started.Run)
+	run := `{"run": "` + string(started.Run) + `"}`
+	editor.execute("agentls.rewind", run)
+	editor.quit()
+	d.write(turns, "turn match=\"Do it.\"\nexpect last \"Go on.\"\ntext Gone on.\n")
+	if _, said := d.must(exitUsage, "run", "--continue", "Go on."); !strings.Contains(said, "nothing was before it") {
+		t.Errorf("got %s", said)
+	}
+	editor = d.serve("rich")
+	editor.execute("agentls.restore", run)
+	editor.quit()
+	if out, _ := d.must(exitOK, "run", "--continue", "Go on."); !strings.Contains(out, "Gone on.") {
+		t.Errorf("got %s", out)
+	}
+}

@@ -16,6 +16,10 @@ import (
 // files among others gets these triggers, since any other client would ask at each space of every document.
 func Triggers() []string { return []string{" ", ",", "[", "{", "\"", "/", "."} }
 
+// PromptTriggers are those of conversations: what begins and parts the name of a file or a prompt, and the space in
+// front of a setting.
+func PromptTriggers() []string { return []string{"@", "/", ".", "\"", " "} }
+
 // Complete returns what can stand at a position: keys, what the values can name, and the variables of prompts. describe
 // gives a text in Markdown the form that the client shows.
 func (t *Sheet) Complete(

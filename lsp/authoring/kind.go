@@ -79,12 +79,17 @@ func KindOf(path, userConfig string) Kind {
 
 // Selector selects the documents that [KindOf] recognizes, for clients that can keep other documents from us.
 func Selector(userConfig string) protocol.DocumentSelector {
+	return append(Files(userConfig), Conversations()...)
+}
+
+// Files selects those that are no conversations.
+func Files(userConfig string) protocol.DocumentSelector {
 	patterns := []string{
 		"**/{.agentls,agentls}/agents/**/*.{md,markdown,json,toml}", "**/plugins/*/agents/**/*.{md,markdown,json,toml}",
 		"**/.claude/agents/**/*.{md,markdown,json}", "**/.opencode/{agent,agents}/**/*.{md,markdown,json}",
 		"**/agents.toml", "**/*.agents.json", "**/{.agentls,agentls,plugins}/**/agents.json",
 		"**/{.agentls,agentls}/appsettings.json", "**/plugins/*/appsettings.json",
-		"**/" + skillFile, "**/" + config.ProjectFile, "**/*" + conversation.Suffix,
+		"**/" + skillFile, "**/" + config.ProjectFile,
 		"**/{AGENTS,CLAUDE,GEMINI}.md", "**/.github/{copilot-instructions.md,instructions/*.instructions.md}",
 	}
 	if userConfig != "" {

@@ -208,3 +208,20 @@ func TestRecorded(t *testing.T) {
 		t.Errorf("(-want +got)\n%s\n%s", diff, text)
 	}
 }
+
+// TestLinks: what an answer's heading names, and the links that agentls writes.
+func TestLinks(t *testing.T) {
+	t.Parallel()
+	const target = "file:///w/a.go#L3"
+	text := "## You\n\n" + Linked("no.go:1", target) + "\n\n## x <!-- agentls:r1 -->\n\n- " +
+		Linked("[a].go:3", target) + " [b](<http://x>) [c](file:///w/c.go)\n"
+	p := Parse(text)
+	answer := p.Turns[1]
+	if got := p.Named(answer).In(text); got != "<!-- agentls:r1 -->" {
+		t.Errorf("the heading names %q", got)
+	}
+	links := p.Links(answer)
+	if len(links) != 1 || links[0].Target != target || links[0].In(text) != "[(a).go:3](<"+target+">)" {
+		t.Errorf("the links are %+v", links)
+	}
+}

@@ -36,10 +36,12 @@ func (d *Desk) Rewind(ctx context.Context, p *methods.RewindParams) (*methods.Re
 		}
 		result.Runs = append(result.Runs, r.ID)
 	}
-	if session == nil {
-		return result, nil
+	if session != nil {
+		if err := d.rewind(ctx, session, result); err != nil {
+			return result, err
+		}
 	}
-	return result, d.rewind(ctx, session, result)
+	return result, agentcore.SetRewound(ctx, engine, true, result.Runs...)
 }
 
 func underWay(r history.Run) error {
@@ -133,7 +135,7 @@ func (d *Desk) Restore(ctx context.Context, p *methods.RestoreParams) (*methods.
 	for _, f := range failures {
 		result.Failed = append(result.Failed, methods.HunkFailure{Hunk: f.ID, Reason: f.Reason})
 	}
-	return result, nil
+	return result, agentcore.SetRewound(ctx, engine, false, result.Runs...)
 }
 
 func nothingToRestore(run event.RunID) error {

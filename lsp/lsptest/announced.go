@@ -304,8 +304,9 @@ func (a *announced) checkCommand(c Command, what string) {
 // languageProviders are the members of the server's capabilities that announce the features.
 var languageProviders = map[string]string{
 	"textDocument/completion": "completionProvider", "textDocument/hover": "hoverProvider",
-	"textDocument/documentSymbol": "documentSymbolProvider", "textDocument/foldingRange": "foldingRangeProvider",
-	"textDocument/codeLens": "codeLensProvider", "textDocument/inlayHint": "inlayHintProvider",
+	"textDocument/documentLink": "documentLinkProvider", "textDocument/documentSymbol": "documentSymbolProvider",
+	"textDocument/foldingRange": "foldingRangeProvider",
+	"textDocument/codeLens":     "codeLensProvider", "textDocument/inlayHint": "inlayHintProvider",
 }
 
 // registrable are the methods that agentls may register at run time, with the capability that has dynamicRegistration.
@@ -320,6 +321,7 @@ var registrable = map[string]string{
 	"textDocument/completion":          "textDocument.completion",
 	"textDocument/documentSymbol":      "textDocument.documentSymbol",
 	"textDocument/foldingRange":        "textDocument.foldingRange",
+	"textDocument/documentLink":        "textDocument.documentLink",
 	"textDocument/inlayHint":           "textDocument.inlayHint",
 	"textDocument/diagnostic":          "textDocument.diagnostic",
 }

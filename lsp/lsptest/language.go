@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 )
@@ -92,6 +93,29 @@ func completionText(q *requests, args []string) (string, error) {
 		out.WriteString(strings.TrimSuffix(i.Label+": "+i.Detail, ": ") + "\n")
 	}
 	return out.String(), nil
+}
+
+// triggerText shows the characters behind which an editor asks for completion in a document, by itself.
+func triggerText(q *requests, args []string) (string, error) {
+	const method = "textDocument/completion"
+	q.editor.mu.Lock()
+	defer q.editor.mu.Unlock()
+	said := []json.RawMessage{lookup(q.editor.capabilities, languageProviders[method])}
+	for _, r := range q.editor.registered {
+		if r.method == method && r.selects(q.editor.URI(args[0])) {
+			said = append(said, r.options)
+		}
+	}
+	var all []string
+	for _, options := range said {
+		var list []string
+		if raw := lookup(options, "triggerCharacters"); raw != nil && json.Unmarshal(raw, &list) != nil {
+			return "", fmt.Errorf("the trigger characters are %s", raw)
+		}
+		all = append(all, list...)
+	}
+	slices.Sort(all)
+	return strings.Join(all, "") + "\n", nil
 }
 
 // unserved accepts that the server does not have a feature for a document, where the scenario expects this by the
@@ -206,6 +230,49 @@ func foldText(q *requests, args []string) (string, error) {
 		fmt.Fprintf(&out, "%d-%d\n", f.Start+1, f.End+1)
 	}
 	return out.String(), nil
+}
+
+// linkText shows the links of a document and where they lead; of a page that the server makes, only its folder.
+func linkText(q *requests, args []string) (string, error) {
+	var list []json.RawMessage
+	if err := q.ask("textDocument/documentLink", args[:1], &list); err != nil {
+		return "", err
+	}
+	var out strings.Builder
+	for _, raw := range list {
+		link := documentLink{}
+		if err := json.Unmarshal(raw, &link); err != nil {
+			return "", err
+		}
+		if link.Target == "" { // the editor asks for it when the user follows the link
+			resolved, err := q.editor.Call(q.ctx, "documentLink/resolve", raw)
+			if err != nil {
+				return "", err
+			}
+			if err := json.Unmarshal(resolved, &link); err != nil {
+				return "", err
+			}
+			if strings.HasPrefix(link.Target, "file:") {
+				if _, err := os.Stat(pathOf(link.Target)); err != nil {
+					return "", fmt.Errorf("a link leads nowhere: %w", err)
+				}
+			}
+			link.Target = link.Target[:strings.LastIndexByte(link.Target, '/')+1]
+		}
+		q.editor.mu.Lock()
+		if d := q.editor.documents[q.editor.URI(args[0])]; d != nil {
+			start := link.Range.Start // its end depends on how the workspace is called
+			fmt.Fprintf(&out, "%s %s\n", placeText(q.editor, d.text, Range{start, start}), link.Target)
+		}
+		q.editor.mu.Unlock()
+	}
+	return out.String(), nil
+}
+
+// documentLink is the part of LSP's DocumentLink that is looked at.
+type documentLink struct {
+	Range  Range  `json:"range"`
+	Target string `json:"target"`
 }
 
 // writeSymbols checks symbols and writes a line for each. The lock is held.
