@@ -36,7 +36,7 @@
 //
 // # The choice of a model
 //
-// Who chose a model is visible (choice.go): the call, the definition, the parent, the run that is gone on with,
+// Who chose a model is visible (package provider): the call, the definition, the parent, the run that is gone on with,
 // default_model, a provider with a key, the editor, a server on the loopback that needs no key, or the offline rules.
 // Ollama is asked only where it seems to be installed. A preset that the call names counts before the definition's
 // settings, any other preset behind them; a child that inherits a model inherits its preset.

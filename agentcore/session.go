@@ -24,8 +24,8 @@ import (
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
-// Session is a conversation on a workspace: its runs, their findings and the edits that they propose. It owns the open
-// findings under its own lock; a run owns its own state.
+// Session is a conversation on a workspace: its runs, and the board with their findings and the edits that they
+// propose. A run owns its own state, and the board the findings.
 type Session struct {
 	ID event.SessionID
 

@@ -43,7 +43,7 @@
 //
 // # What the user sees
 //
-// A comment that asks an agent for something is text of a repository, which may say anything (request.go). It is
+// A comment that asks an agent for something is text of a repository, which may say anything (commented.go). It is
 // offered as an action, found again by its line when the action is taken, and taken out by the proposed edits of the
 // run when the run completes.
 //

@@ -24,6 +24,17 @@ import (
 	"github.com/agentls/agentls/lsp/surface"
 )
 
+// The built-in agents behind the commands.
+const (
+	reviewerAgent  = "reviewer"
+	explainerAgent = "explore"
+	fixerAgent     = "coder"
+	testerAgent    = "tester"
+	plannerAgent   = "planner"
+	// ourselves is the name under which the server itself asks something.
+	ourselves = "agentls"
+)
+
 // launcher starts runs, and steers those under way. Its methods may be called from any goroutine.
 type launcher struct {
 	*window

@@ -51,8 +51,8 @@ type Facts struct {
 	Task *tool.Task
 	// Instructions are the instructions of the user and the project.
 	Instructions instruction.Set
-	// Prompt is what the user or the starting agent wrote, and Expanded what a command of an MCP server made from it;
-	// each empty for none.
+	// Prompt is what the user or the starting agent wrote, or what the file of the prompt that they called makes of it.
+	// Expanded is what a command of an MCP server made from it. Each is empty for none.
 	Prompt, Expanded string
 	// Inherited is what a child knows of its parent's conversation; empty for nothing.
 	Inherited string

@@ -30,7 +30,7 @@ const maxReading = 16
 func (r *loop) makeCalls(asked []model.Call) ([]model.Part, error) {
 	calls := make([]*call, len(asked))
 	for i, a := range asked {
-		calls[i] = r.decide(a)
+		calls[i] = r.recognize(a)
 	}
 	r.mu.Lock()
 	before := len(r.result.ToolCalls)
@@ -75,8 +75,8 @@ func (r *loop) makeCalls(asked []model.Call) ([]model.Part, error) {
 	return results, r.ctx.Err()
 }
 
-// decide finds the tool of a call, checks its arguments, and says why a call is refused.
-func (r *spec) decide(asked model.Call) *call {
+// recognize finds the tool of a call, checks its arguments, and says why a call is refused.
+func (r *spec) recognize(asked model.Call) *call {
 	c := &call{id: event.NewCallID(), asked: asked, title: asked.Name, arguments: asked.Arguments}
 	name := asked.Name
 	if canonical, ok := tool.Resolve(name); ok {

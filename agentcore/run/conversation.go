@@ -9,6 +9,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/model"
+	"github.com/agentls/agentls/agentcore/prompt"
 	"github.com/agentls/agentls/agentcore/store"
 	"github.com/agentls/agentls/agentcore/toolset"
 	"github.com/agentls/agentls/agentcore/workspace"
@@ -30,6 +31,10 @@ type conversation struct {
 	lastText   string
 	lastTurn   bool   // whether the turn is the last one, so that nothing is called but submit_result
 	passes     passes // of an iterated run
+	// expanded is what a command of an MCP server made of the prompt; empty for none. outputs are those of the commands
+	// of its prompt.
+	expanded string
+	outputs  []prompt.Attachment
 }
 
 // again is called when the turn begins anew.

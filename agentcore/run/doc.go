@@ -101,7 +101,7 @@
 //
 // # Questions and plans
 //
-// What an agent wants to know of the user takes the way of a question for permission (asks.go): one list,
+// What an agent wants to know of the user takes the way of a question for permission (questions.go): one list,
 // one prompt at a time, one time limit, one table in the store. The questions of one call are open together. Silence is
 // an answer too, so that no run waits for ever.
 //

@@ -14,7 +14,6 @@ import (
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/price"
 	"github.com/agentls/agentls/agentcore/process/command"
-	"github.com/agentls/agentls/agentcore/prompt"
 	"github.com/agentls/agentls/agentcore/provider"
 	"github.com/agentls/agentls/agentcore/servers"
 	"github.com/agentls/agentls/agentcore/skill"
@@ -57,9 +56,7 @@ type spec struct {
 	mode       permission.Mode
 	price      *price.Price // what an answer of the model costs; nil where that is unknown
 	tools      *toolset.Set
-	output     string              // the file for the result of a run in the background, empty for others
-	expanded   string              // what a command of an MCP server made of the prompt; empty for none
-	outputs    []prompt.Attachment // of the commands of its prompt
+	output     string // the file for the result of a run in the background, empty for others
 	created    time.Time
 	// child makes a run below this one. launch makes this run known and starts it.
 	child  func(Request) (*Run, error)

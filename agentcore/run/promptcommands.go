@@ -55,7 +55,7 @@ func runCommands(r *Run) error {
 		if err != nil {
 			return fmt.Errorf("put a command of the prompt into a call: %w", err)
 		}
-		c := r.decide(model.Call{Name: "bash", Arguments: arguments})
+		c := r.recognize(model.Call{Name: "bash", Arguments: arguments})
 		c.asked.ID, c.unasked = "prompt-"+string(c.id), true
 		made := r.execute(c)
 		switch {

@@ -135,7 +135,7 @@ func (b *Status) status() methods.StatusParams {
 }
 
 // commanded is the line that the user's command printed last. Where the facts have changed since, it runs the command
-// again on another goroutine, which wakes the board at the end.
+// again on another goroutine, which wakes the status at the end.
 func (b *Status) commanded(command string, facts statusline.Facts) (string, error) {
 	input, err := json.Marshal(facts)
 	if err != nil {

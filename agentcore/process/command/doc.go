@@ -6,8 +6,8 @@
 // one leaves the next one finds. A program that is spoken with while it runs ([Live]) has a box of its own, since it
 // outlives the run that has started it.
 //
-// A command's changes are bound by the rules on edits (Setup.Editable), file by file, when the command has ended: its
-// words do not tell what it writes. What an edit would have to ask for is left out, and the model is told to use the
+// A command's changes are bound by the rules on edits ([New] gets them as a func), file by file, when the command has
+// ended: its words do not tell what it writes. What an edit would have to ask for is left out, and the model is told to use the
 // edit tools.
 //
 // What a tool says is bounded in one place ([Set.Bound]): the ends go into the conversation, and the whole, without
