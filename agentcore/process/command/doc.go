@@ -7,8 +7,8 @@
 // outlives the run that has started it.
 //
 // A command's changes are bound by the rules on edits ([New] gets them as a func), file by file, when the command has
-// ended: its words do not tell what it writes. What an edit would have to ask for is left out, and the model is told to use the
-// edit tools.
+// ended: its words do not tell what it writes. What an edit would have to ask for is left out, and the model is told to
+// use the edit tools.
 //
 // What a tool says is bounded in one place ([Set.Bound]): the ends go into the conversation, and the whole, without
 // secrets, goes into a file of the state folder that read takes. Tools that page (read, grep, glob, list) stay below
