@@ -105,11 +105,8 @@ func completeCall(ctx context.Context, s *Session, agent, word string, at int) (
 // NamedAt finds the "@" mention, or the "/" and the name that call a prompt, around a place of a prompt. All are in
 // bytes; start is end where there is neither.
 func NamedAt(text string, at int) (start, end int) {
-	if call, _, ok := promptfile.CallIn(text); ok {
-		start := strings.IndexByte(text, '/')
-		if end := start + 1 + len(call.Name); start <= at && at <= end {
-			return start, end
-		}
+	if start, end := callIn(text); start < end && start <= at && at <= end {
+		return start, end
 	}
 	for _, m := range mention.Find(text) {
 		if m.Start <= at && at <= m.End {
@@ -117,6 +114,16 @@ func NamedAt(text string, at int) (start, end int) {
 		}
 	}
 	return at, at
+}
+
+// callIn is where the "/" and the name stand that call a prompt, in bytes; start is end where there is none.
+func callIn(text string) (start, end int) {
+	call, _, ok := promptfile.CallIn(text)
+	if !ok {
+		return 0, 0
+	}
+	start = strings.IndexByte(text, '/')
+	return start, start + 1 + len(call.Name)
 }
 
 // rank is 0 for a label that begins with a word behind its first character.

@@ -113,6 +113,42 @@ func TestNamedAt(t *testing.T) {
 	}
 }
 
+// TestRefusals: what keeps a prompt from being sent is found where it stands, and is what sending refuses.
+func TestRefusals(t *testing.T) {
+	w := newWorld(t, map[string]string{
+		"a.go": "package a\n", ".env": "KEY=x\n", "b.bin": "\x00\x01", "c.png": "no image",
+		".agentls/prompts/look.md": "Look at @$1.\n", ".agentls/prompts/run.md": "!`rm -rf x`\n",
+	})
+	w.ruled(config.Permission{Tool: "bash", Pattern: "rm*", Action: "deny"})
+	for text, want := range map[string]string{
+		"Look at @a.go, @nothing, @diff, @c.png and @src/.": "", "ü @.env and @.env:2": "@.env @.env:2",
+		"See @b.bin.": "@b.bin", "`@.env`": "", "\n/lok now": "/lok", "/look a.go": "", "/look .env": "/look",
+		"/run": "/run", "/usr/bin/env": "", "See @../x": "@../x",
+	} {
+		refused, err := agentcore.Refusals(w.ctx, w.session, "", text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, r := range refused {
+			got = append(got, text[r.Start:r.End])
+		}
+		if diff := cmp.Diff(want, strings.Join(got, " ")); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", text, diff)
+		}
+		if len(refused) > 0 {
+			x, err := agentcore.Expand(w.ctx, w.session, agentcore.RunRequest{Prompt: text})
+			if err != nil || len(x.Refused) != len(refused) ||
+				!strings.HasSuffix(refused[0].Err.Error(), x.Refused[0].Err.Error()) {
+				t.Errorf("%q: sending refuses %+v, and before that it is %v; %v", text, x.Refused, refused[0].Err, err)
+			}
+		}
+	}
+	if _, err := agentcore.Refusals(w.ctx, w.session, "nobody", "x"); err == nil {
+		t.Error("there is an agent nobody")
+	}
+}
+
 // TestMentionsOfSymbols: a name that is no file brings what defines it, where that is at hand, and is text elsewhere.
 func TestMentionsOfSymbols(t *testing.T) {
 	w := newWorld(t, map[string]string{

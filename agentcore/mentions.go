@@ -75,13 +75,8 @@ func readMentions(ctx context.Context, s *Session, agent, text string, near ...s
 			return nil, nil, err
 		}
 		a, ok, err := m.read(ctx, one)
-		if problem, ok := errors.AsType[*workspace.FileError](err); ok {
-			told := *problem // the problem's own hint is for models
-			told.Hint = "leave it out of the prompt"
-			err = &told
-		}
 		if err != nil {
-			refused = append(refused, Refusal{one.Text(text), err})
+			refused = append(refused, Refusal{one.Text(text), forPeople(err)})
 			continue
 		}
 		same := func(b prompt.Attachment) bool { return b.Name == a.Name && b.About == a.About }
@@ -96,6 +91,17 @@ func readMentions(ctx context.Context, s *Session, agent, text string, near ...s
 	return m.list, refused, nil
 }
 
+// forPeople gives the problem of a file a hint for people: its own is for models.
+func forPeople(err error) error {
+	problem, ok := errors.AsType[*workspace.FileError](err)
+	if !ok {
+		return err
+	}
+	told := *problem
+	told.Hint = "leave it out of the prompt"
+	return &told
+}
+
 // mentions is the work on the mentions of one prompt.
 type mentions struct {
 	session *Session
@@ -106,6 +112,8 @@ type mentions struct {
 	size    int
 
 	pictures int
+	// brief says that nobody waits: no symbol is looked for.
+	brief bool
 }
 
 // read reads what one mention names; ok is false where it names nothing.

@@ -36,7 +36,7 @@ type place struct {
 // symbol brings what defines the name that a mention names; ok is false where nothing does. It asks what is at hand:
 // what open documents seem to define, and the editor's language servers.
 func (m *mentions) symbol(ctx context.Context, one mention.Mention) (a prompt.Attachment, ok bool, err error) {
-	if one.First > 0 || !symbolName().MatchString(one.Name) {
+	if m.brief || one.First > 0 || !symbolName().MatchString(one.Name) {
 		return a, false, nil
 	}
 	name := one.Name[strings.LastIndexAny(one.Name, ".:#")+1:]

@@ -187,6 +187,15 @@ func fillPrompt(ctx context.Context, s *Session, request *RunRequest) error {
 	if err != nil || call == nil {
 		return err
 	}
+	if err := fits(s, request, call); err != nil {
+		return err
+	}
+	request.Expanded, request.Commands = call.text, call.commands
+	return nil
+}
+
+// fits gives a request what a prompt asks for, as suit does. The error says why the prompt may not be sent.
+func fits(s *Session, request *RunRequest, call *calledPrompt) error {
 	if err := suit(s, request, call); err != nil {
 		return err
 	}
@@ -195,7 +204,6 @@ func fillPrompt(ctx context.Context, s *Session, request *RunRequest) error {
 			return err
 		}
 	}
-	request.Expanded, request.Commands = call.text, call.commands
 	return nil
 }
 

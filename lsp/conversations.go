@@ -131,7 +131,7 @@ func (c *conversations) start(ctx context.Context, path string, text *conversati
 	if request.After == "" {
 		request.Agent = text.Setting(conversation.KeyAgent)
 		request.PermissionMode = methods.PermissionMode(text.Setting(conversation.KeyMode))
-	} else if err := c.sameAgent(ctx, request.After, text.Setting(conversation.KeyAgent)); err != nil {
+	} else if err := c.follows(ctx, request.After, text.Setting(conversation.KeyAgent)); err != nil {
 		return nil, err
 	}
 	session, err := c.launcher.sessionOf(ctx, "")
@@ -159,15 +159,25 @@ func (c *conversations) start(ctx context.Context, path string, text *conversati
 	return &methods.SentPrompt{Session: started.Session, Run: started.Run}, nil
 }
 
-// sameAgent refuses a conversation whose settings name another agent than the one that it is with.
-func (c *conversations) sameAgent(ctx context.Context, after event.RunID, agent string) error {
+// follows refuses a conversation whose settings name another agent than the one that it is with. It says where the
+// answer that the prompt follows was gone back behind elsewhere.
+func (c *conversations) follows(ctx context.Context, after event.RunID, agent string) error {
 	engine, err := c.open(ctx)
-	if err != nil || agent == "" {
+	if err != nil {
 		return err
 	}
 	former, err := engine.History().Run(ctx, after)
-	if err != nil || former.Agent == agent {
+	switch {
+	case fault.Is(err, fault.NotFound):
+		return nil // which is told at its start
+	case err != nil:
 		return err
+	case former.Rewound:
+		c.tell(ctx, protocol.MessageTypeWarning, "agentls: the answer that this prompt follows was gone back behind; "+
+			"\"Go back to before this\" takes it out of the document")
+	}
+	if agent == "" || former.Agent == agent {
+		return nil
 	}
 	return &fault.Error{
 		Kind:   fault.InvalidRequest,

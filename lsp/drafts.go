@@ -9,8 +9,11 @@ import (
 	"go.lsp.dev/uri"
 
 	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/prompt"
+	"github.com/agentls/agentls/agentcore/workspace"
 	"github.com/agentls/agentls/lsp/authoring"
 	"github.com/agentls/agentls/lsp/conversation"
 	"github.com/agentls/agentls/lsp/document"
@@ -50,10 +53,10 @@ func (c *conversations) between(d *draft, start, end int) protocol.Range {
 	return c.documents.Encoding.Between(d.doc.Index(), d.turn.Body.Start+start, d.turn.Body.Start+end)
 }
 
-// partner is the agent that a conversation is with; "" means the default one.
-func (c *conversations) partner(ctx context.Context, text *conversation.Text) string {
+// partner is the agent that a conversation is with; "" means the default one. The engine must be open.
+func (w *window) partner(ctx context.Context, text *conversation.Text) string {
 	if after := text.After(); after != "" {
-		if former, err := c.engine.History().Run(ctx, after); err == nil {
+		if former, err := w.engine.History().Run(ctx, after); err == nil {
 			return former.Agent
 		}
 	}
@@ -168,4 +171,32 @@ func expanded(x agentcore.Expansion, named string) string {
 		return "It names nothing that is here, and is sent as it stands."
 	}
 	return strings.TrimSpace(strings.TrimSpace(head) + "\n\n" + strings.Join(facts, "\n"))
+}
+
+// refusals are the diagnostics of what keeps the last prompt of an open conversation from being sent, once there is a
+// session that it would be sent in.
+func (r *remarks) refusals(path string, x *workspace.Index, open bool) []protocol.Diagnostic {
+	session := r.opened()
+	if session == nil || !open || r.authoredKind(path) != authoring.Conversation {
+		return nil
+	}
+	text := conversation.Parse(x.Text())
+	turn, prompts := text.Prompt()
+	if !prompts {
+		return nil
+	}
+	refused, err := agentcore.Refusals(r.background, session, r.partner(r.background, text),
+		x.Text()[turn.Body.Start:turn.Body.End])
+	if err != nil {
+		return nil // who sends it is told
+	}
+	var list []protocol.Diagnostic
+	for _, one := range refused {
+		list = append(list, r.form.Problem(authoring.Conversation, agent.Problem{
+			Span:     authoring.Place(x, turn.Body.Start+one.Start, turn.Body.Start+one.End),
+			Severity: event.SeverityWarning,
+			Message:  "it cannot be sent: " + one.Err.Error(),
+		}, x))
+	}
+	return list
 }

@@ -24,7 +24,7 @@ type remarks struct {
 // of returns the diagnostics of all remarks on a file, at their places in the text.
 func (r *remarks) of(path string, x *workspace.Index, open bool) []protocol.Diagnostic {
 	return slices.Concat(r.diagnosticsOf(r.opened(), path, x), r.asks.diagnostics(path, x),
-		r.authored.diagnostics(path, x, open))
+		r.authored.diagnostics(path, x, open), r.refusals(path, x, open))
 }
 
 func (r *remarks) diagnosticsOf(session *agentcore.Session, path string, x *workspace.Index) []protocol.Diagnostic {

@@ -139,10 +139,11 @@ func (p *process) chat(ctx context.Context, f *workFlags, j job, keeps bool) err
 				return err
 			}
 			c := &chat{
-				f: f, engine: engine, view: view, trust: trust, agent: j.agent, last: j.resume, kept: kept,
+				f: f, engine: engine, view: view, trust: trust, last: j.resume, kept: kept,
 				heard: map[string]bool{},
 			}
 			c.session.Store(session)
+			c.agent.Store(&j.agent)
 			return c.open(ctx, p, j.prompt)
 		})
 }
@@ -158,10 +159,10 @@ type chat struct {
 	view    *workspace.View
 	trust   authority.FolderTrust
 	session atomic.Pointer[agentcore.Session] // which completes what is typed, too
-	// agent is whom the user talks with, "" for the default one; last is the run that the next prompt follows, "" where
-	// nothing was said.
-	agent string
-	last  event.RunID
+	// agent is whom the user talks with, nil for the default one; what is typed is completed for it, too.
+	agent atomic.Pointer[string]
+	// last is the run that the next prompt follows, "" where nothing was said.
+	last event.RunID
 	// queue are prompts that wait for the run under way.
 	queue []string
 	heard map[string]bool // the notices that were printed
@@ -173,6 +174,14 @@ type above struct{ chatTerminal }
 func (a above) Write(text []byte) (int, error) {
 	a.say(string(text))
 	return len(text), nil
+}
+
+// partner is the agent that the user talks with, "" for the default one. Any goroutine may call it.
+func (c *chat) partner() string {
+	if name := c.agent.Load(); name != nil {
+		return *name
+	}
+	return ""
 }
 
 // open takes the terminal, talks, and gives it back.
@@ -211,12 +220,12 @@ func (c *chat) say(sgr, text string) {
 
 // greet says whom the user talks with.
 func (c *chat) greet(ctx context.Context) {
-	name := cmp.Or(c.agent, c.engine.Config().DefaultAgent)
+	name := cmp.Or(c.partner(), c.engine.Config().DefaultAgent)
 	if d, err := c.engine.Agents().Find(name); err == nil {
 		name = d.Slug
 	}
 	text := "You talk with " + name
-	if _, resolved, err := c.engine.Models(ctx, c.agent, c.f.model); err == nil {
+	if _, resolved, err := c.engine.Models(ctx, c.partner(), c.f.model); err == nil {
 		text += " (" + resolved.Name + ")"
 	}
 	if c.last != "" {
@@ -299,7 +308,7 @@ func (c *chat) enter(ctx context.Context, text string) (ends bool, err error) {
 
 // prompt has the agent work on a prompt, to the end of its run.
 func (c *chat) prompt(ctx context.Context, text string) (ends bool, err error) {
-	request := job{agent: c.agent, prompt: text, iterations: 1}.request(c.f, nil)
+	request := job{agent: c.partner(), prompt: text, iterations: 1}.request(c.f, nil)
 	events := c.engine.Subscribe("", 0)
 	defer events.Close() // each prompt has its own, and a reader that is left holds back the trimming of long sessions
 	start := context.WithoutCancel(ctx)

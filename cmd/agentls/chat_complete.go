@@ -18,7 +18,7 @@ func (c *chat) complete(ctx context.Context, text string, at int) []completion {
 			}
 		}
 	}
-	found, err := agentcore.CompletePrompt(ctx, c.session.Load(), "", text, at)
+	found, err := agentcore.CompletePrompt(ctx, c.session.Load(), c.partner(), text, at)
 	if err != nil {
 		return list // the chat ends
 	}

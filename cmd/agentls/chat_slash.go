@@ -243,13 +243,13 @@ func (c *chat) chooseAgent(ctx context.Context, name string) error {
 	if err := c.anew(ctx, ""); err != nil {
 		return err
 	}
-	c.agent = name
+	c.agent.Store(&name)
 	c.greet(ctx)
 	return nil
 }
 
 func (c *chat) chooseModel(ctx context.Context, name string) error {
-	models, resolved, err := c.engine.Models(ctx, c.agent, cmp.Or(name, c.f.model))
+	models, resolved, err := c.engine.Models(ctx, c.partner(), cmp.Or(name, c.f.model))
 	if err != nil {
 		return err
 	}

@@ -455,6 +455,10 @@ func TestChatPrompts(t *testing.T) {
 	if err := os.WriteFile(file, []byte("---\ndescription: Adopts it\n---\nAdopt $1 at once.\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	astray := []byte("---\nagent: nobody\n---\nFor whom one talks with.\n")
+	if err := os.WriteFile(filepath.Join(filepath.Dir(file), "astray.md"), astray, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	c.begin(`
 turn
 expect last Adopt it at once.
@@ -462,8 +466,9 @@ text Adopted.
 `, "--agent", "explore")
 	c.sees("You talk with explore")
 	for _, test := range []struct{ typed, want string }{
-		{"/a", "/accept |/agent |/adopt "},
+		{"/a", "/accept |/agent |/adopt |/astray "},
 		{"/ex", "/exit "},
+		{"/as", "/astray "},
 		{"see @ma", "see @main.go "},
 		{"see @li", "see @lib/|see @lib/one.go "},
 		{"see @lib/o", "see @lib/one.go "},

@@ -144,11 +144,13 @@ func (t *Sheet) unknownName(v *Vocabulary, n outline.Node) (agent.Problem, bool)
 	return p, true
 }
 
-// spanOf converts a part of a text from bytes to lines and columns.
-func spanOf(x *workspace.Index, s outline.Span) event.Span {
-	start, end := x.LineAt(s.Start), x.LineAt(s.End)
+func spanOf(x *workspace.Index, s outline.Span) event.Span { return Place(x, s.Start, s.End) }
+
+// Place converts a part of a text from bytes to lines and columns.
+func Place(x *workspace.Index, from, to int) event.Span {
+	start, end := x.LineAt(from), x.LineAt(to)
 	return event.Span{
-		StartLine: start, StartColumn: s.Start - x.Start(start), EndLine: end, EndColumn: s.End - x.Start(end),
+		StartLine: start, StartColumn: from - x.Start(start), EndLine: end, EndColumn: to - x.Start(end),
 	}
 }
 

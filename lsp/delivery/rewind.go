@@ -15,7 +15,7 @@ import (
 )
 
 // Rewind answers `agent/rewind`: it rejects what the runs after a prompt proposed, and takes back what was accepted of
-// it as [Desk.Undo] does. The conversations stay as they are.
+// it as [Desk.Undo] does. The conversations stay as they are; their runs are noted as gone back behind.
 func (d *Desk) Rewind(ctx context.Context, p *methods.RewindParams) (*methods.RewindResult, error) {
 	session, err := d.Kept(ctx)
 	if err != nil {

@@ -199,7 +199,7 @@ type Server interface {
 	// went on with that and of all their subagents, open edits are rejected and accepted ones taken back,
 	// also after they were saved. What the user did since stays; where the user changed the same lines,
 	// the edit is not taken back, and the result says so. Nothing is deleted: the runs stay, and can be
-	// followed as before.
+	// followed as before; `agentls run --continue` goes on from before them.
 	Rewind(ctx context.Context, params *RewindParams) (*RewindResult, error)
 	// Restore answers `agent/restore`. Brings back what `agent/rewind` rejected and took back, also after
 	// a restart: the edits of the run, of what went on with it and of all their subagents are proposed

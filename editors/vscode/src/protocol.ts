@@ -2599,7 +2599,7 @@ export interface Requests {
    * Goes back to before a prompt: of the run that it started, of what went on with that and of all their subagents,
    * open edits are rejected and accepted ones taken back, also after they were saved. What the user did since stays;
    * where the user changed the same lines, the edit is not taken back, and the result says so. Nothing is deleted: the
-   * runs stay, and can be followed as before.
+   * runs stay, and can be followed as before; `agentls run --continue` goes on from before them.
    */
   'agent/rewind': { params: RewindParams; result: RewindResult };
   /**
