@@ -217,7 +217,7 @@ func TestChildrenOnTheWeb(t *testing.T) {
 		},
 		script.Turn{
 			Match:  "Fetch it.",
-			Expect: []script.Expect{script.Last("denied: nobody is asked for a subagent"), unadvised},
+			Expect: []script.Expect{script.Last("denied: a subagent cannot ask the user"), unadvised},
 			Answer: []script.Step{call("submit_result", `{"summary":"Done."}`)},
 		},
 		script.Turn{

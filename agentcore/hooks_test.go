@@ -502,7 +502,7 @@ func TestWritesOfHooksThatAreLost(t *testing.T) {
 	w.session.SetTrusted(true)
 	_, notices := w.plays(coder())
 	if len(notices) != 1 || !strings.Contains(notices[0], "/hook.log, ") ||
-		!strings.Contains(notices[0], "/tmp/d/x, which is not kept: it runs in a sandbox") {
+		!strings.Contains(notices[0], "/tmp/d/x, which is lost: its sandbox keeps only what it writes into the workspace") {
 		t.Errorf("told %q", notices)
 	}
 }
@@ -543,8 +543,8 @@ func TestProjectHooksNeedTrustAndWalls(t *testing.T) {
 		{
 			sh("echo seen"), false, false, "!seen",
 			[]string{
-				"the PostToolUse hook `echo seen` was not run, since the workspace is not trusted, and there is no " +
-					"full sandbox",
+				"the PostToolUse hook `echo seen` was not run, since the workspace is not trusted, and without a " +
+					"full sandbox the hook could start programs from it",
 			},
 		},
 		{named, true, true, "checked", nil},

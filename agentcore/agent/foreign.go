@@ -232,7 +232,7 @@ func readEffort(key string) func(*reader, *node) {
 			p.def.Effort = s
 		case far:
 			p.def.Effort = near
-			p.wrong(n, information, key, fmt.Sprintf("%s is %s, of which agentls makes %s", key, s, near),
+			p.wrong(n, information, key, fmt.Sprintf("%s is %s, which agentls reads as %s", key, s, near),
 				"write "+alternatives(known))
 		default:
 			p.unknown(n, warning, key, fmt.Sprintf("%s is %q", key, short(s)), s, known)

@@ -349,7 +349,7 @@ func TestClaude(t *testing.T) {
 		},
 		{
 			"a greater effort", "", "---\nname: x\ndescription: d\neffort: max\n---\nDo.\n",
-			is + "effort=high | d | Do.\n4:9-4:12 information effort: effort is max, of which agentls makes high\n",
+			is + "effort=high | d | Do.\n4:9-4:12 information effort: effort is max, which agentls reads as high\n",
 		},
 		{
 			"no effort", "", "---\nname: x\ndescription: d\neffort: hihg\n---\nDo.\n",

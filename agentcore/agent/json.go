@@ -155,7 +155,7 @@ func (r *jsonReader) below(n *node, depth int) error {
 		}
 		key, ok := token.(string)
 		if !ok {
-			return errors.New("a key is no text")
+			return errors.New("a key is not a text")
 		}
 		end := int(r.decoder.InputOffset())
 		value, err := r.value(depth + 1)

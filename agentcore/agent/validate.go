@@ -199,8 +199,8 @@ func (v *validator) server(n named) {
 		return
 	default:
 		f.severity = information
-		f.message = fmt.Sprintf("as a subagent it cannot call the MCP server %s, since nobody is asked for subagents",
-			short(n.name))
+		f.message = fmt.Sprintf("as a subagent it cannot call the MCP server %s: each call needs the user's permission, "+
+			"for which a subagent cannot ask", short(n.name))
 		f.hint = fmt.Sprintf(
 			`allow it in config.toml by a rule with tool = "%s", or be asked by subagent_ask = "bubble"`,
 			mcpname.All(n.name))

@@ -49,7 +49,7 @@ func (codec) ReadObject(r *bufio.Reader, into any) error {
 			}
 		}
 		if lines > 1000 {
-			return errors.New("the server writes what is no message of the protocol")
+			return errors.New("the server wrote something that is not a message of the protocol")
 		}
 	}
 	body := make([]byte, length)
@@ -70,7 +70,7 @@ func headerLine(r *bufio.Reader) (string, error) {
 		line = append(line, part...)
 		switch {
 		case len(line) > maxHeader:
-			return "", errors.New("the server writes what is no message of the protocol")
+			return "", errors.New("the server wrote something that is not a message of the protocol")
 		case err == nil:
 			return strings.TrimRight(string(line), "\r\n"), nil
 		case !errors.Is(err, bufio.ErrBufferFull):

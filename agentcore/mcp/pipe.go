@@ -92,7 +92,7 @@ func (p *pipe) Read(context.Context) (jsonrpc.Message, error) {
 		message, err := jsonrpc.DecodeMessage(text)
 		if err != nil {
 			if noise++; noise > maxNoise {
-				return nil, p.failed(fmt.Errorf("it writes what is no message of the protocol, such as %q",
+				return nil, p.failed(fmt.Errorf("it wrote something that is not a message of the protocol, such as %q",
 					line(string(text))))
 			}
 			continue

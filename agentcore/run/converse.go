@@ -221,7 +221,7 @@ func (l *loop) followCalls(done model.Done) (ended bool, err error) {
 			calls[0].Name, as.times)}
 		l.append(model.Message{
 			Role:  model.RoleTool,
-			Parts: uncalled(calls, "this call was not made again, since nothing new can come of it"),
+			Parts: uncalled(calls, "this call was not made again, since its result would be the same"),
 		})
 		return false, nil
 	}

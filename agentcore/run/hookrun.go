@@ -75,7 +75,7 @@ func (h *hooks) withholds(of *lifecycleHook) string {
 	case trusted:
 		return ""
 	case h.in.rights.Level() != permission.Full:
-		return "the workspace is not trusted, and there is no full sandbox to hold what the hook may start of it"
+		return "the workspace is not trusted, and without a full sandbox the hook could start programs from it"
 	}
 	if file := authority.NamedIn(h.in.view, authority.CommandWords(of.command)); file != "" {
 		return file + ", which it names, is a file of a workspace that is not trusted"
@@ -137,7 +137,7 @@ func (h *hooks) tellOfLost(of *lifecycleHook, before, after map[string]string) {
 	}
 	h.tell(of, event.NoticeInfo,
 		fmt.Sprintf(
-			"the %s wrote %s, which is not kept: it runs in a sandbox, of which only changes in the workspace stay",
+			"the %s wrote %s, which is lost: its sandbox keeps only what it writes into the workspace",
 			of.name, strings.Join(lost, ", ")),
 		"have it write into the workspace, where it becomes a proposed edit, or print it as system_message")
 }

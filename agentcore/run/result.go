@@ -73,7 +73,7 @@ func (r *shared) childResult(view *workspace.View, touched map[string]bool) *eve
 		}
 	case !r.tests.seen:
 		result.Warnings = append(result.Warnings,
-			fmt.Sprintf("it says that it ran %d tests, of which %d passed, and ran none that could be seen",
+			fmt.Sprintf("it says that it ran %d tests and that %d passed, but agentls saw it run none",
 				claimed.run, claimed.passed))
 	case r.tests.counted && (claimed.run != r.tests.run || claimed.passed != r.tests.passed):
 		result.Warnings = append(result.Warnings,

@@ -41,7 +41,7 @@ func (s *starter) withholds() string {
 	case trusted:
 		return ""
 	case level != permission.Full:
-		return "the workspace is not trusted, and there is no full sandbox to hold what the server may start of it"
+		return "the workspace is not trusted, and without a full sandbox the server could start programs from it"
 	}
 	if file := s.Named(s.server.command, s.server.env); file != "" {
 		return file + ", which it names, is a file of a workspace that is not trusted"

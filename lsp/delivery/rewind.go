@@ -47,7 +47,7 @@ func (d *Desk) Rewind(ctx context.Context, p *methods.RewindParams) (*methods.Re
 func underWay(r history.Run) error {
 	return &fault.Error{
 		Kind:   fault.NotAllowed,
-		Detail: fmt.Sprintf("%s (%s) is still at work, so that there is no going back to before it", r.Agent, r.ID),
+		Detail: fmt.Sprintf("%s (%s) is still running, so nobody can go back to before it", r.Agent, r.ID),
 		Hint:   "stop it first, or wait for its end",
 	}
 }

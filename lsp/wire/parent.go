@@ -12,7 +12,7 @@ const pollEvery = 3 * time.Second
 // errNoParent says that the client's process does not exist at the first look. That is no proof that the client has
 // died, since its number may belong to another PID namespace, for example if the server runs in a container and the
 // editor does not. The server relies on the end of the input then, which closes when the client dies.
-var errNoParent = errors.New("there is no such process here; the server ends with its input alone")
+var errNoParent = errors.New("the editor's process is not on this machine, so the server ends only when its input ends")
 
 // waitFunc waits until a process has exited that existed when the function was made, and releases the process's handle.
 // It is called once. The error is ctx's.
