@@ -91,7 +91,10 @@ func usesEverything(t *testing.T) (*world, event.RunID) {
 
 // TestEveryColumnHasAWriter reads the schema of what is kept of runs: a column that nothing fills is no record.
 func TestEveryColumnHasAWriter(t *testing.T) {
-	w, _ := usesEverything(t)
+	w, id := usesEverything(t)
+	if err := agentcore.SetRewound(w.ctx, w.engine, true, id); err != nil {
+		t.Fatal(err)
+	}
 	db := w.database()
 	text := func(query string, args ...any) (list []string) {
 		t.Helper()
