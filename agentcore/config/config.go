@@ -140,7 +140,9 @@ const (
 type Provider struct {
 	// Wire that it speaks. Default: the table's name.
 	Kind string
-	// Which of OpenAI's interfaces to speak: chat (Chat Completions) or responses. Only for the kind openai.
+	// Which of OpenAI's interfaces to speak: responses or chat (Chat Completions). Only for the kind openai. Default:
+	// responses at OpenAI's own base URL, whose newer models take tools and reasoning together only there, and chat
+	// elsewhere.
 	API string
 	// Base URL of the interface. Anthropic's has no /v1, OpenAI's ends in /v1. Default: the vendor's.
 	BaseURL string

@@ -312,7 +312,9 @@ var providerFields = []field{
 	},
 	{
 		key: "api", enum: []string{"chat", "responses"}, optional: true,
-		doc: "Which of OpenAI's interfaces to speak: chat (Chat Completions) or responses. Only for the kind openai.",
+		doc: "Which of OpenAI's interfaces to speak: responses or chat (Chat Completions). Only for the kind openai. " +
+			"Default: responses at OpenAI's own base URL, whose newer models take tools and reasoning together only there, " +
+			"and chat elsewhere.",
 		at:  in(func(p *Provider) any { return &p.API }),
 	},
 	{
@@ -485,7 +487,7 @@ func HookEvents() []string { return hook.Events() }
 // vendors are the providers that always exist, and the defaults for providers of their kinds.
 var vendors = map[string]Provider{
 	"anthropic": {BaseURL: "https://api.anthropic.com", KeyEnv: "ANTHROPIC_API_KEY"},
-	"openai":    {API: "chat", BaseURL: "https://api.openai.com/v1", KeyEnv: "OPENAI_API_KEY"},
+	"openai":    {API: "responses", BaseURL: "https://api.openai.com/v1", KeyEnv: "OPENAI_API_KEY"},
 	"gemini":    {BaseURL: "https://generativelanguage.googleapis.com", KeyEnv: "GEMINI_API_KEY"},
 }
 

@@ -466,7 +466,11 @@ func (l *loader) finish() {
 			p.KeyEnv = vendor.KeyEnv
 		}
 		p.BaseURL = strings.TrimRight(cmp.Or(p.BaseURL, vendor.BaseURL), "/")
-		p.API = cmp.Or(p.API, vendor.API)
+		if p.API == "" && p.BaseURL == vendor.BaseURL {
+			p.API = vendor.API
+		} else if p.API == "" && vendor.API != "" {
+			p.API = "chat" // which all that is compatible with OpenAI speaks
+		}
 		l.config.Providers[name] = p
 	}
 	l.finishWebsearch()

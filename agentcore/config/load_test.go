@@ -80,7 +80,7 @@ func TestDefaults(t *testing.T) {
 		"websearch.kind": `""`, "websearch.base_url": `""`, "websearch.key_env": `""`,
 		"providers.anthropic.kind": `"anthropic"`, "providers.anthropic.base_url": `"https://api.anthropic.com"`,
 		"providers.anthropic.key_env": `"ANTHROPIC_API_KEY"`,
-		"providers.openai.kind":       `"openai"`, "providers.openai.api": `"chat"`,
+		"providers.openai.kind":       `"openai"`, "providers.openai.api": `"responses"`,
 		"providers.openai.base_url": `"https://api.openai.com/v1"`, "providers.openai.key_env": `"OPENAI_API_KEY"`,
 		"providers.gemini.kind": `"gemini"`, "providers.gemini.base_url": `"https://generativelanguage.googleapis.com"`,
 		"providers.gemini.key_env": `"GEMINI_API_KEY"`,
