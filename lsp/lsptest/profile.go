@@ -29,7 +29,8 @@ type Profile struct {
 	// PrintsEdits is Neovim's habit of printing what names an edit, and in several lines its change annotations: the
 	// user has to press a key before he sees the edit. The server is to send such an editor neither.
 	PrintsEdits bool `json:"printsEdits,omitempty"`
-	// EmptyIsALine is Neovim's habit of showing an empty file as one empty line, with its end.
+	// EmptyIsALine is Neovim's habit of showing an empty file as one empty line, with its end, and no line behind the
+	// last line end of any file: it fails to put the cursor there.
 	EmptyIsALine bool `json:"emptyIsALine,omitempty"`
 	// CommandOfUnresolvedOnly is Helix's habit of not running the command that codeAction/resolve brings.
 	CommandOfUnresolvedOnly bool `json:"commandOfUnresolvedOnly,omitempty"`
