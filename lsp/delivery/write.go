@@ -7,8 +7,10 @@ import (
 	"time"
 
 	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
 
 	"github.com/agentls/agentls/agentcore/workspace"
+	"github.com/agentls/agentls/lsp/document"
 )
 
 // Change is an edit of one document, in bytes.
@@ -25,18 +27,21 @@ const (
 	writeAttempts = 50
 	// writeAgain is how long the next change of the text is waited for where an editor refused an edit of newer text.
 	writeAgain = 200 * time.Millisecond
+	// gathers is how long Neovim gathers what the user types. It sends a change at once if there was none for so long.
+	gathers = 150 * time.Millisecond
 )
 
 // Write has the editor make changes to the text of an open document. next is given the newest text, and returns what is
 // still to be changed; ok is false once nothing is. It is asked again after each change, since an editor may leave out
-// an edit of older text and say that it made it. Each change carries the version of the text that it was made for.
+// an edit of older text and say that it made it. Each change carries the version of the text that it was made for. An
+// editor that troubles its user with edits of an older version gets none, when it has nothing to tell.
 //
 // The error is ErrClosed where the document is not open (any more), and says what the editor said where it keeps
 // refusing.
 func (d *Desk) Write(ctx context.Context, path, label string,
 	next func(text *workspace.Index) (change Change, ok bool),
 ) error {
-	refusal := "the text changes all the time"
+	refusal, quiet := "the text changes all the time", false
 	for range writeAttempts {
 		doc := d.Documents.Get(path)
 		if doc == nil {
@@ -46,10 +51,17 @@ func (d *Desk) Write(ctx context.Context, path, label string,
 		if !ok {
 			return nil
 		}
-		edit := EditOf(d.Client, doc, protocol.TextEdit{
+		if !quiet && d.Client.PrintsStaleEdits() {
+			quiet = true
+			if err := d.changedFrom(ctx, path, doc.Version, min(gathers, d.AnswerTime)); err != nil {
+				return err
+			}
+			continue
+		}
+		quiet = false
+		refused, err := d.send(ctx, label, d.written(doc, protocol.TextEdit{
 			Range: d.Documents.Encoding.Between(doc.Index(), change.Start, change.End), NewText: change.New,
-		})
-		refused, err := d.send(ctx, label, edit)
+		}))
 		if err != nil {
 			return err
 		}
@@ -62,6 +74,14 @@ func (d *Desk) Write(ctx context.Context, path, label string,
 		}
 	}
 	return fmt.Errorf("the editor did not change %s: %s", d.View.Shown(path), refusal)
+}
+
+// written is the form that a change of a document gets.
+func (d *Desk) written(doc *document.Document, edit protocol.TextEdit) protocol.WorkspaceEdit {
+	if d.Client.PrintsStaleEdits() {
+		return protocol.WorkspaceEdit{Changes: map[uri.URI][]protocol.TextEdit{doc.URI: {edit}}}
+	}
+	return EditOf(d.Client, doc, edit)
 }
 
 // send sends an edit while no other is on its way, and returns why the editor refused it, "" where it did not.
