@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"go.lsp.dev/protocol"
@@ -41,7 +42,8 @@ const (
 func (d *Desk) Write(ctx context.Context, path, label string,
 	next func(text *workspace.Index) (change Change, ok bool),
 ) error {
-	refusal, quiet := "the text changes all the time", false
+	refusal := "the text changes all the time"
+	var b blind
 	for range writeAttempts {
 		doc := d.Documents.Get(path)
 		if doc == nil {
@@ -51,14 +53,12 @@ func (d *Desk) Write(ctx context.Context, path, label string,
 		if !ok {
 			return nil
 		}
-		if !quiet && d.Client.PrintsStaleEdits() {
-			quiet = true
-			if err := d.changedFrom(ctx, path, doc.Version, min(gathers, d.AnswerTime)); err != nil {
+		if within := b.waits(change.New); within > 0 && d.Client.PrintsStaleEdits() {
+			if err := d.changedFrom(ctx, path, doc.Version, min(within, d.AnswerTime)); err != nil {
 				return err
 			}
 			continue
 		}
-		quiet = false
 		refused, err := d.send(ctx, label, d.written(doc, protocol.TextEdit{
 			Range: d.Documents.Encoding.Between(doc.Index(), change.Start, change.End), NewText: change.New,
 		}))
@@ -66,6 +66,7 @@ func (d *Desk) Write(ctx context.Context, path, label string,
 			return err
 		}
 		within := min(echoTime, d.AnswerTime)
+		b.sent(change.New, refused == "")
 		if refused != "" {
 			refusal, within = refused, min(writeAgain, d.AnswerTime)
 		}
@@ -74,6 +75,33 @@ func (d *Desk) Write(ctx context.Context, path, label string,
 		}
 	}
 	return fmt.Errorf("the editor did not change %s: %s", d.View.Shown(path), refusal)
+}
+
+// blind says when edits without a version are sent, which the editor makes in any case. The zero value has sent none.
+type blind struct {
+	quiet bool   // the editor has told what the user typed
+	made  string // by the last edit
+	until time.Time
+}
+
+// waits is how long a change of the text is waited for before an edit with this text is sent; 0 for not at all.
+func (b *blind) waits(text string) time.Duration {
+	if left := time.Until(b.until); left > 0 && strings.TrimSpace(text) == b.made {
+		return left // the edit is made; what the user typed before it was told on its own
+	}
+	if b.quiet {
+		return 0
+	}
+	b.quiet = true
+	return gathers
+}
+
+// sent says that an edit with this text was sent, and whether the editor says that it made it.
+func (b *blind) sent(text string, made bool) {
+	*b = blind{}
+	if made {
+		b.made, b.until = strings.TrimSpace(text), time.Now().Add(echoTime)
+	}
 }
 
 // written is the form that a change of a document gets.
