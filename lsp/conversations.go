@@ -1,7 +1,6 @@
 package lsp
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -256,9 +255,11 @@ func (c *conversations) Conversation(ctx context.Context, p *methods.Conversatio
 	if err != nil {
 		return nil, fmt.Errorf("read the conversation: %w", err)
 	}
-	end := protocol.Position{Line: uint32(bytes.Count(text, []byte("\n")))} // the beginning of its last line
+	if doc := c.documents.At(ctx).Get(path); doc != nil {
+		text = []byte(doc.Index().Text()) // which the user may not have saved
+	}
 	c.pages.shows("the conversation", func(ctx context.Context) error {
-		shown, err := c.client.OpenAtEnd(ctx, u, end)
+		shown, err := c.client.OpenAtEnd(ctx, u, string(text))
 		if err == nil && !shown {
 			c.tell(ctx, protocol.MessageTypeInfo, "agentls: the conversation is in "+path)
 		}

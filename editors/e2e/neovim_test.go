@@ -135,6 +135,17 @@ func TestAccept(t *testing.T) {
 	scripted(t, "accept", map[string]string{"cart.go": cart}, "", "--cmd", "set runtimepath^="+plugin(t))
 }
 
+// TestConversation talks with an agent in a document, with the plugin.
+func TestConversation(t *testing.T) {
+	played(t, "conversation", "conversation", map[string]string{"cart.go": cart}, "half",
+		"--cmd", "set runtimepath^="+plugin(t))
+}
+
+// TestConversationAlone does so without the plugin.
+func TestConversationAlone(t *testing.T) {
+	played(t, "alone", "conversation", map[string]string{"cart.go": cart}, "half")
+}
+
 // TestManners shows what the plugin leaves to its user: his keys, his menus, his lines.
 func TestManners(t *testing.T) {
 	scripted(t, "manners", map[string]string{"cart.go": cart}, "", "--cmd", "set runtimepath^="+plugin(t))
@@ -195,11 +206,16 @@ func Third() {
 }
 `
 
-// scripted plays a story with a model that answers as the story's script says, in each release of the editor. The gate
-// of the script opens when the story prints "let the other go on".
+// scripted plays a story with the script of the same name.
 func scripted(t *testing.T, name string, files map[string]string, gate string, arguments ...string) {
+	played(t, name, name, files, gate, arguments...)
+}
+
+// played plays a story with a model that answers as a script says, in each release of the editor. The gate of the
+// script opens when the story prints "let the other go on".
+func played(t *testing.T, name, answers string, files map[string]string, gate string, arguments ...string) {
 	server := setting(t, "AGENTLS_BIN")
-	text, err := os.ReadFile(filepath.Join("testdata", name+".script"))
+	text, err := os.ReadFile(filepath.Join("testdata", answers+".script"))
 	if err != nil {
 		t.Fatalf("read the model's script: %v", err)
 	}

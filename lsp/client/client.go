@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"go.lsp.dev/protocol"
@@ -95,8 +96,13 @@ func (c *Client) Open(ctx context.Context, u uri.URI) (bool, error) {
 	return c.show(ctx, &protocol.ShowDocumentParams{URI: u})
 }
 
-// OpenAtEnd shows a document to the user with the cursor at its end; it reports whether the editor did.
-func (c *Client) OpenAtEnd(ctx context.Context, u uri.URI, end protocol.Position) (bool, error) {
+// OpenAtEnd shows a document, which has this text, to the user with the cursor at the beginning of its last line; it
+// reports whether the editor did.
+func (c *Client) OpenAtEnd(ctx context.Context, u uri.URI, text string) (bool, error) {
+	if c.HidesLastLineEnd() {
+		text = strings.TrimSuffix(text, "\n")
+	}
+	end := protocol.Position{Line: uint32(strings.Count(text, "\n"))}
 	return c.show(ctx, &protocol.ShowDocumentParams{
 		URI: u, TakeFocus: new(true), Selection: &protocol.Range{Start: end, End: end},
 	})

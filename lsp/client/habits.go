@@ -20,6 +20,10 @@ func (h habits) LeavesOutStaleEdits() bool { return strings.EqualFold(h.name, "n
 // workspace if it can, and ignores their part about open documents, as Neovim 0.12 does.
 func (h habits) RefreshesWorkspaceAlone() bool { return strings.EqualFold(h.name, "neovim") }
 
+// HidesLastLineEnd reports whether the client shows no line behind the last line end of a text, as Neovim does. It
+// fails to show a document to the user with the cursor in that line.
+func (h habits) HidesLastLineEnd() bool { return strings.EqualFold(h.name, "neovim") }
+
 // ShowsEmptyLine reports whether the client shows an empty file as one empty line with a line end, as Neovim does. A
 // text that is inserted before that line would leave the line behind.
 func (h habits) ShowsEmptyLine() bool { return strings.EqualFold(h.name, "neovim") }

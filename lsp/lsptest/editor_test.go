@@ -364,6 +364,14 @@ func TestFaults(t *testing.T) {
 			[]send{{"!window/showDocument", `{"uri":"file:///etc/hostname"}`}},
 			"neither in the workspace nor in the state folder",
 		},
+		{
+			"cursor behind the last line", "neovim",
+			[]send{{
+				"!window/showDocument",
+				`{"uri":"$A","selection":{"start":{"line":9,"character":0},"end":{"line":9,"character":0}}}`,
+			}},
+			"line 9 (0-based) is outside",
+		},
 		{"empty message", "rich", []send{{"window/showMessage", `{"type":1,"message":""}`}}, "bad params"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

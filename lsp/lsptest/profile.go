@@ -29,7 +29,8 @@ type Profile struct {
 	// PrintsEdits is Neovim's habit of printing the label of an edit and, in several lines, its change annotations. The
 	// user then has to press a key to see the edit, so the server must not send such an editor either of them.
 	PrintsEdits bool `json:"printsEdits,omitempty"`
-	// EmptyIsALine is Neovim's habit of showing an empty file as one empty line, with its end.
+	// EmptyIsALine is Neovim's habit of showing an empty file as one empty line, with its end, and no line behind the
+	// last line end of any file: it fails to put the cursor there.
 	EmptyIsALine bool `json:"emptyIsALine,omitempty"`
 	// CommandOfUnresolvedOnly is Helix's habit of running the command of an action only if the action came with it, and
 	// not if codeAction/resolve brings it.

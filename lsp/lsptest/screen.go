@@ -146,8 +146,9 @@ func (s *screen) Diagnostics(path string) ([]Diagnostic, string) {
 // show opens a document for the user.
 func (s *screen) show(params json.RawMessage) (any, error) {
 	var p struct {
-		URI      string `json:"uri"`
-		External bool   `json:"external"`
+		URI       string `json:"uri"`
+		External  bool   `json:"external"`
+		Selection *Range `json:"selection"`
 	}
 	if err := json.Unmarshal(params, &p); err != nil || p.URI == "" {
 		s.fault("window/showDocument: bad params %s", shorten(string(params)))
@@ -159,7 +160,7 @@ func (s *screen) show(params json.RawMessage) (any, error) {
 	switch {
 	case p.External:
 	case file != "":
-		content, err := os.ReadFile(file)
+		content, err := s.textOf(file)
 		if err != nil {
 			s.fault("window/showDocument: %v", err)
 			success.Success = false
@@ -168,7 +169,10 @@ func (s *screen) show(params json.RawMessage) (any, error) {
 		if !within(file, s.root) && !within(file, s.folder) {
 			s.fault("window/showDocument: %s is neither in the workspace nor in the state folder", file)
 		}
-		s.shown[p.URI] = string(content)
+		s.shown[p.URI] = content
+		if p.Selection != nil {
+			s.checkCursor(file, content, p.Selection.Start)
+		}
 	case s.scheme(p.URI):
 		s.fetch(p.URI)
 	default:
@@ -178,6 +182,25 @@ func (s *screen) show(params json.RawMessage) (any, error) {
 		success.Success = false
 	}
 	return success, nil
+}
+
+// textOf is the text of an open document, else of a file.
+func (s *screen) textOf(file string) (string, error) {
+	if d := s.documents[s.URI(file)]; d != nil {
+		return d.text, nil
+	}
+	content, err := os.ReadFile(file)
+	return string(content), err
+}
+
+// checkCursor finds fault with a cursor that is to be outside of a document.
+func (s *screen) checkCursor(file, content string, at Position) {
+	if s.profile.EmptyIsALine {
+		content = strings.TrimSuffix(content, "\n")
+	}
+	if last := strings.Count(content, "\n"); int(at.Line) > last {
+		s.fault("window/showDocument: line %d (0-based) is outside of %s, whose last line is %d", at.Line, file, last)
+	}
 }
 
 // fetch asks the server for the text of a document of its own.

@@ -65,7 +65,7 @@ for name in pairs(package.loaded) do
   check(not vim.startswith(name, 'agentls'), '%s was loaded at the start', name)
 end
 local completions = vim.fn.getcompletion('Agentls re', 'cmdline')
-check(vim.deep_equal(completions, { 'reject', 'remember', 'restart', 'review' }), 'completion offers %s', vim.inspect(completions))
+check(vim.deep_equal(completions, { 'reject', 'remember', 'restart', 'review', 'rewind' }), 'completion offers %s', vim.inspect(completions))
 
 say('set up, and open a file')
 answers['agentls.message'] = 'Trust'

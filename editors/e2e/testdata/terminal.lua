@@ -32,11 +32,26 @@ function M.keys(keys)
   vim.fn.chansend(M.job, vim.api.nvim_replace_termcodes(keys, true, true, true))
 end
 
----Waits until a text is on the screen; with none, until it is gone.
-function M.see(text, none)
-  local ok, fault = pcall(e2e.wait, (none and 'no ' or '') .. text, function()
+---How often a text is on the screen.
+function M.count(text)
+  return select(2, M.screen():gsub(vim.pesc(text), ''))
+end
+
+---Waits until a text is on the screen; with a number, until it is there so often.
+function M.see(text, times)
+  local ok, fault = pcall(e2e.wait, (times and times .. ' times ' or '') .. text, function()
     check(not M.code, 'the editor has ended with %s', tostring(M.code))
-    return (M.screen():find(text, 1, true) ~= nil) == not none
+    local count = M.count(text)
+    return times and count == times or not times and count > 0
+  end)
+  check(ok, '%s\nthe screen:\n%s', fault, M.screen())
+end
+
+---Waits until a pattern is on the screen.
+function M.match(pattern)
+  local ok, fault = pcall(e2e.wait, pattern, function()
+    check(not M.code, 'the editor has ended with %s', tostring(M.code))
+    return M.screen():find(pattern)
   end)
   check(ok, '%s\nthe screen:\n%s', fault, M.screen())
 end
@@ -71,9 +86,10 @@ end
 
 ---Waits for the program's end.
 function M.finish()
-  e2e.wait('the end of the editor', function()
+  local ok, fault = pcall(e2e.wait, 'the end of the editor', function()
     return M.code
   end)
+  check(ok, '%s\nthe screen:\n%s', fault, M.screen())
   check(M.code == 0, 'the editor ended with %s', M.code)
   say('')
 end

@@ -40,7 +40,7 @@ say(terminal.screen())
 say('accept the edit')
 choose(7, 'agentls: Fix this finding: the second is bad')
 terminal.see('// second is good')
-terminal.see('the second is bad', true)
+terminal.see('the second is bad', 0)
 
 say('save, and leave')
 terminal.keys(':wq<CR>')

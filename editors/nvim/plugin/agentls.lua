@@ -24,4 +24,5 @@ for name, command in pairs({
     'n', '<Plug>(agentls-' .. name .. ')', '<Cmd>Agentls ' .. command .. '<CR>', { desc = 'agentls: ' .. name }
   )
 end
+vim.keymap.set({ 'n', 'i' }, '<Plug>(agentls-send)', '<Cmd>Agentls send<CR>', { desc = 'agentls: send' })
 vim.keymap.set('x', '<Plug>(agentls-review)', ':Agentls review<CR>', { silent = true, desc = 'agentls: review' })

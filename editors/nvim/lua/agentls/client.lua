@@ -11,11 +11,15 @@ M.name = 'agentls'
 
 ---@param buffer integer
 local function root(buffer)
+  local file, here = vim.api.nvim_buf_get_name(buffer), vim.fn.getcwd()
+  if vim.fs.normalize(file):find('/agentls/conversations/[^/]+%.agentls%.md$') then
+    -- It lies in a folder of agentls's own, and is about the workspace in which it was opened.
+    return vim.b[buffer].agentls_root or here
+  end
   local found = vim.fs.root(buffer, options.current.root_markers)
   if found then
     return found
   end
-  local file, here = vim.api.nvim_buf_get_name(buffer), vim.fn.getcwd()
   if file == '' or vim.startswith(file, here) then
     return here
   end
@@ -52,6 +56,11 @@ function M.config()
   }) do
     handlers[method] = function(_, params, context)
       return require('agentls.' .. feature).handle(params, context)
+    end
+  end
+  for method, how in pairs({ ['window/showDocument'] = 'show', ['workspace/applyEdit'] = 'apply' }) do
+    handlers[method] = function(_, params, context)
+      return require('agentls.conversation')[how](params, context)
     end
   end
   local config = {

@@ -78,9 +78,30 @@ local subcommands = {
       require('agentls.tree').open()
     end,
   },
+  conversation = {
+    icon = '❝',
+    about = 'Talk with an agent in a document: a new one, or on with a run',
+    run = function(call)
+      require('agentls.conversation').open(call.words[1])
+    end,
+  },
+  send = {
+    icon = '➤',
+    about = 'Send what is written below the last heading of a conversation',
+    run = function()
+      require('agentls.conversation').send()
+    end,
+  },
+  rewind = {
+    icon = '↺',
+    about = 'Go back to before the prompt at the cursor of a conversation',
+    run = function()
+      require('agentls.conversation').rewind()
+    end,
+  },
   transcript = {
     icon = '¶',
-    about = 'Show the conversation of the latest run',
+    about = 'Show what was said in the latest run',
     run = function(call)
       require('agentls.transcript').open(call.words[1])
     end,
@@ -187,8 +208,8 @@ subcommands.sessions = vim.tbl_extend('force', subcommands.tree, { about = 'The 
 
 -- The order of the menu: what is used most comes first.
 local order = {
-  'review', 'changes', 'run', 'plan', 'explain', 'remember', 'proposals', 'accept', 'reject', 'undo', 'tree', 'transcript',
-  'stop', 'asks', 'trust', 'grants', 'usage', 'log', 'restart',
+  'review', 'changes', 'run', 'plan', 'explain', 'conversation', 'send', 'rewind', 'remember', 'proposals', 'accept',
+  'reject', 'undo', 'tree', 'transcript', 'stop', 'asks', 'trust', 'grants', 'usage', 'log', 'restart',
 }
 
 local function menu(call)
@@ -197,7 +218,7 @@ local function menu(call)
     prompt = 'agentls',
     kind = 'agentls.command',
     format_item = function(name)
-      return ('%s%-11s %s'):format(ui.icon(subcommands[name].icon .. ' ', ''), name, subcommands[name].about)
+      return ('%s%-12s %s'):format(ui.icon(subcommands[name].icon .. ' ', ''), name, subcommands[name].about)
     end,
   }, function(name)
     if name then

@@ -61,6 +61,12 @@ function M.exec(client, command)
   end
 end
 
+---The number of a buffer's text, as its server is told or will be.
+---@param buffer integer
+function M.version(buffer)
+  return vim.lsp.util.buf_versions[buffer]
+end
+
 function M.log()
   return vim.lsp.log.get_filename()
 end

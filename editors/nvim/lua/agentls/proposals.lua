@@ -81,8 +81,9 @@ end
 
 ---Goes back to before the prompt of a run, if the user wants it, inside async.go().
 ---@param lsp vim.lsp.Client
----@param run agentls.RunInfo
-function M.rewind(lsp, run)
+---@param run { id: agentls.RunID, title: string }
+---@param conversation? string The URI of the document out of which the answer is to go, too.
+function M.rewind(lsp, run, conversation)
   local sure = async.await(function(done)
     require('agentls.ui').select({ 'Go back', 'Leave it' }, {
       prompt = ('Go back to before %q? What came of it is rejected, or taken back.'):format(run.title),
@@ -92,7 +93,8 @@ function M.rewind(lsp, run)
   if sure ~= 'Go back' then
     return
   end
-  local result = client.ask(lsp, methods.Rewind, { run = run.id })
+  local method = conversation and methods.RewindConversation or methods.Rewind
+  local result = client.ask(lsp, method, { uri = conversation, run = run.id })
   told(result.failed)
   vim.notify(('agentls: went back to before %q: %d rejected, %d taken back'):format(
     run.title, #result.rejected, #result.undone

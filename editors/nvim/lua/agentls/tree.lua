@@ -338,6 +338,12 @@ local function keys(tree)
       end),
       'Open the transcript',
     },
+    c = {
+      act(tree, function(_, run)
+        require('agentls.conversation').open(run.id)
+      end),
+      'Go on with the run in a conversation',
+    },
     d = {
       act(tree, function(_, run)
         require('agentls.review').open({ run = run.id })
