@@ -97,11 +97,6 @@ func (c *capabilities) TakesDocumentChanges() bool {
 	return Yes(c.WorkspaceEdit().DocumentChanges) || len(c.WorkspaceEdit().ResourceOperations) > 0
 }
 
-// PrintsStaleEdits reports whether the client tells its user of each edit of an older version that it leaves out. The
-// message is wider than most screens, so that the user has to press a key, which may be one that he types. Our plugin
-// says nothing.
-func (c *capabilities) PrintsStaleEdits() bool { return c.LeavesOutStaleEdits() && !c.KnowsProtocol() }
-
 // TakesAnnotations reports whether edits may have change annotations, which give reasons. Neovim 0.12 would take them,
 // but it prints them after the edit in a message of several lines, for which the user must press a key.
 func (c *capabilities) TakesAnnotations() bool {

@@ -53,7 +53,7 @@ func Write(ctx context.Context, d *Desk, path, label string,
 		if !ok {
 			return nil
 		}
-		if within := b.waits(change.New); within > 0 && d.Client.PrintsStaleEdits() {
+		if within := b.waits(change.New); within > 0 && printsStaleEdits(d) {
 			if err := changedFrom(ctx, d, path, doc.Version, min(within, d.AnswerTime)); err != nil {
 				return err
 			}
@@ -104,9 +104,14 @@ func (b *blind) sent(text string, made bool) {
 	}
 }
 
+// printsStaleEdits reports whether the editor tells its user of each edit of an older version that it leaves out. The
+// message is wider than most screens, so that the user has to press a key, which may be one that he types. Our plugin
+// says nothing.
+func printsStaleEdits(d *Desk) bool { return d.Client.LeavesOutStaleEdits() && !d.Client.KnowsProtocol() }
+
 // written is the form that a change of a document gets.
 func written(d *Desk, doc *document.Document, edit protocol.TextEdit) protocol.WorkspaceEdit {
-	if d.Client.PrintsStaleEdits() {
+	if printsStaleEdits(d) {
 		return protocol.WorkspaceEdit{Changes: map[uri.URI][]protocol.TextEdit{doc.URI: {edit}}}
 	}
 	return EditOf(d.Client, doc, edit)
