@@ -315,7 +315,7 @@ var providerFields = []field{
 		doc: "Which of OpenAI's interfaces to speak: responses or chat (Chat Completions). Only for the kind openai. " +
 			"Default: responses at OpenAI's own base URL, whose newer models take tools and reasoning together only there, " +
 			"and chat elsewhere.",
-		at:  in(func(p *Provider) any { return &p.API }),
+		at: in(func(p *Provider) any { return &p.API }),
 	},
 	{
 		key: "base_url", check: checkURL, show: showURL,
