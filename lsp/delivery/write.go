@@ -107,7 +107,9 @@ func (b *blind) sent(text string, made bool) {
 // printsStaleEdits reports whether the editor tells its user of each edit of an older version that it leaves out. The
 // message is wider than most screens, so that the user has to press a key, which may be one that he types. Our plugin
 // says nothing.
-func printsStaleEdits(d *Desk) bool { return d.Client.LeavesOutStaleEdits() && !d.Client.KnowsProtocol() }
+func printsStaleEdits(d *Desk) bool {
+	return d.Client.LeavesOutStaleEdits() && !d.Client.KnowsProtocol()
+}
 
 // written is the form that a change of a document gets.
 func written(d *Desk, doc *document.Document, edit protocol.TextEdit) protocol.WorkspaceEdit {
