@@ -1,0 +1,202 @@
+package acp_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// protected asks for leave, since the editor acts on the file.
+const protected = `
+turn
+call write {"path": ".vscode/x.json", "content": "{}\n"}
+turn
+expect result write %
+text Done.
+`
+
+// TestPermission has the user decide on a call. The id of the option decides, wherever it stands.
+func TestPermission(t *testing.T) {
+	for id, result := range map[string]string{
+		"allow_once": "Created", "deny": "denied", "cancelled": "closed the question",
+		"no such option": "there is not",
+	} {
+		t.Run(id, func(t *testing.T) {
+			c := connect(t, nil, strings.ReplaceAll(protected, "%", result))
+			c.initialize(object{})
+			c.chooses(id, "drop")
+			session := c.session()
+			c.prompt(session, "Write.", "end_turn")
+			asked := c.requests("session/request_permission")
+			if len(asked) == 0 {
+				t.Fatal("it did not ask")
+			}
+			call, _ := asked[0]["toolCall"].(object)
+			begun := c.updates("tool_call")
+			if len(begun) != 1 || call["toolCallId"] != begun[0]["toolCallId"] {
+				t.Errorf("it asks about %s, and told of %s", text(call), text(begun))
+			}
+			kinds := map[string]string{}
+			options, _ := asked[0]["options"].([]any)
+			for _, o := range options {
+				o, _ := o.(object)
+				kinds[o["optionId"].(string)] = o["kind"].(string)
+			}
+			if kinds["allow_once"] != "allow_once" || kinds["deny"] != "reject_once" {
+				t.Errorf("the options are %s", text(options))
+			}
+		})
+	}
+}
+
+const question = `
+turn
+call question {"questions": [{"question": "Which name?", "options": [{"label": "old"}, {"label": "new"}]}]}
+turn
+expect result question %
+text Done.
+`
+
+// TestQuestion has the user answer what an agent wants to know: by a form where the client has them, else by options.
+func TestQuestion(t *testing.T) {
+	t.Run("options", func(t *testing.T) {
+		c := connect(t, nil, strings.ReplaceAll(question, "%", "→ new"))
+		c.initialize(object{})
+		c.chooses("answer:new")
+		c.prompt(c.session(), "Rename.", "end_turn")
+	})
+	forms := object{"elicitation": object{"form": object{}}}
+	for name, test := range map[string]struct {
+		reply  object
+		result string
+	}{
+		"choice":   {object{"action": "accept", "content": object{"answer": "old"}}, "→ old"},
+		"words":    {object{"action": "accept", "content": object{"words": "both"}}, "→ both"},
+		"declined": {object{"action": "decline"}, "no answer"},
+		"unknown":  {object{"action": "later"}, "no answer"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := connect(t, nil, strings.ReplaceAll(question, "%", test.result))
+			c.answers["elicitation/create"] = func(object) (any, any) { return test.reply, nil }
+			c.initialize(forms)
+			c.prompt(c.session(), "Rename.", "end_turn")
+			if asked := c.requests("elicitation/create"); len(asked) != 1 || asked[0]["message"] != "Which name?" {
+				t.Errorf("it asked %s", text(asked))
+			}
+		})
+	}
+	t.Run("no form", func(t *testing.T) {
+		c := connect(t, nil, `
+turn
+call question {"questions": [{"question": "Which name?"}]}
+turn
+expect result question "the next prompt answers it"
+text Waiting.
+`)
+		c.initialize(object{})
+		c.prompt(c.session(), "Rename.", "end_turn")
+		if said := c.said(); !strings.Contains(said, "Which name?") {
+			t.Errorf("the user does not see the question: %q", said)
+		}
+	})
+}
+
+// TestCancel cancels a turn: while the model answers, with a subagent at work, and while the user is asked.
+func TestCancel(t *testing.T) {
+	t.Run("answer", func(t *testing.T) {
+		c := connect(t, nil, "turn\nwait never\ntext No.\n")
+		c.initialize(object{})
+		session := c.session()
+		id := c.ask("session/prompt", says(session, "Go."))
+		c.reached("never")
+		c.notify("session/cancel", object{"sessionId": session})
+		if result := c.result(id); result["stopReason"] != "cancelled" {
+			t.Errorf("the turn ended with %v", result)
+		}
+	})
+	t.Run("request", func(t *testing.T) {
+		c := connect(t, nil, "turn\nwait never\ntext No.\n")
+		c.initialize(object{})
+		id := c.ask("session/prompt", says(c.session(), "Go."))
+		c.reached("never")
+		c.notify("$/cancel_request", object{"requestId": id})
+		if result := c.result(id); result["stopReason"] != "cancelled" {
+			t.Errorf("the turn ended with %v", result)
+		}
+	})
+	t.Run("subagent", func(t *testing.T) {
+		c := connect(t, nil, `
+turn match="Delegate."
+call task {"agent": "explore", "title": "look", "prompt": "Look around."}
+turn match="Look around."
+wait never
+text No.
+`)
+		c.initialize(object{})
+		session := c.session()
+		id := c.ask("session/prompt", says(session, "Delegate."))
+		c.reached("never")
+		c.notify("session/cancel", object{"sessionId": session})
+		if result := c.result(id); result["stopReason"] != "cancelled" {
+			t.Errorf("the turn ended with %v", result)
+		}
+	})
+	t.Run("question", func(t *testing.T) {
+		c := connect(t, nil, "turn\ncall write {\"path\": \".vscode/x.json\", \"content\": \"{}\\n\"}\n")
+		c.initialize(object{})
+		session, asked := c.session(), make(chan struct{})
+		gone := make(chan struct{})
+		c.answers["session/request_permission"] = func(object) (any, any) {
+			close(asked)
+			<-gone
+			return object{"outcome": object{"outcome": "cancelled"}}, nil
+		}
+		id := c.ask("session/prompt", says(session, "Write."))
+		<-asked
+		c.notify("session/cancel", object{"sessionId": session})
+		if result := c.result(id); result["stopReason"] != "cancelled" {
+			t.Errorf("the turn ended with %v", result)
+		}
+		close(gone)
+		if told := c.requests("$/cancel_request"); len(told) != 1 {
+			t.Errorf("the client is told %s of its question", text(told))
+		}
+	})
+}
+
+// reached waits until the model holds at a gate.
+func (c *client) reached(gate string) {
+	c.t.Helper()
+	if err := c.model.Reached(c.ctx, gate, 1); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// TestDeath has the client die in the middle of a turn: with a question open, and with a command at work. Everything
+// stops; TestMain looks for goroutines that are left.
+func TestDeath(t *testing.T) {
+	t.Run("question", func(t *testing.T) {
+		c := connect(t, nil, "turn\ncall write {\"path\": \".vscode/x.json\", \"content\": \"{}\\n\"}\n")
+		c.initialize(object{})
+		asked, dead := make(chan struct{}), make(chan struct{})
+		c.answers["session/request_permission"] = func(object) (any, any) {
+			close(asked)
+			<-dead
+			return nil, object{"code": -32603, "message": "dead"}
+		}
+		c.ask("session/prompt", says(c.session(), "Wait."))
+		<-asked
+		c.disconnect()
+		close(dead)
+	})
+	t.Run("command", func(t *testing.T) {
+		c := connect(t, nil, "turn\ncall bash {\"command\": \"echo $$ >pid; sleep 600\"}\n")
+		c.initialize(object{})
+		c.chooses("allow_once")
+		c.ask("session/prompt", says(c.session(), "Wait."))
+		c.await("the command", func(m object) bool {
+			update, _ := updateIn(m)
+			return update["kind"] == "execute"
+		})
+		c.disconnect()
+	})
+}
