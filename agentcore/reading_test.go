@@ -14,8 +14,8 @@ import (
 	"github.com/agentls/agentls/agentcore/provider"
 )
 
-// TestReading tells of files before a call works on them, so that the call sees what is shown of them meanwhile. What is
-// denied is not told of.
+// TestReading tells of files before a call works on them, so that the call sees what is shown of them meanwhile. What
+// is denied is not told of.
 func TestReading(t *testing.T) {
 	w := newWorld(t, map[string]string{"a.txt": "saved\n", "b.txt": "b\n"},
 		script.Turn{Answer: []script.Step{

@@ -52,7 +52,8 @@ type Agent struct {
 	conn   *jsonrpc2.Conn
 	stream *stream
 	queue  chan *jsonrpc2.Request
-	ended  <-chan struct{} // closed when the connection has ended
+	ended  <-chan struct{}    // closed when the connection has ended
+	end    context.CancelFunc // ends everything
 
 	client  clientCapabilities
 	begun   bool
@@ -77,7 +78,7 @@ func Serve(ctx context.Context, in io.ReadCloser, out io.Writer, o Options) erro
 	a := &Agent{
 		Options: o, stream: &stream{in: bufio.NewReader(in), close: in.Close, out: out},
 		queue: make(chan *jsonrpc2.Request, maxQueue), folders: map[string]*folder{}, sessions: map[string]*session{},
-		closed: map[string]*session{},
+		closed: map[string]*session{}, end: cancel,
 	}
 	a.conn = jsonrpc2.NewConn(ctx, a.stream, a, jsonrpc2.SetLogger(quietly{o.Logger}))
 	a.ended = a.conn.DisconnectNotify()
@@ -230,6 +231,9 @@ func (a *Agent) call(ctx context.Context, method string, params, result any) err
 	id := jsonrpc2.ID{Num: a.asked}
 	a.mu.Unlock()
 	err := a.conn.Call(ctx, method, params, result, jsonrpc2.PickID(id))
+	if errors.Is(err, jsonrpc2.ErrClosed) {
+		a.end() // nobody is there any more, which must not look like an answer
+	}
 	if err != nil && ctx.Err() != nil {
 		// It fails if the client is gone.
 		_ = a.stream.WriteObject(notification{"2.0", "$/cancel_request", map[string]any{"requestId": id.Num}})

@@ -53,8 +53,8 @@ func (t *turn) asked(id event.AskID) {
 	t.asks.Go(func() {
 		defer cancel()
 		answer, err := t.answer(ctx, ask, c)
-		if ctx.Err() != nil && t.ctx.Err() == nil {
-			return // somebody else has answered it
+		if ctx.Err() != nil {
+			return // somebody else has answered it, or the turn was cancelled
 		}
 		if err != nil {
 			answer = authority.Answer{Reason: "the user could not be asked: " + err.Error()}

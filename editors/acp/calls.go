@@ -255,15 +255,23 @@ func (t *turn) proposed(paths []string) {
 		if !slices.Contains(paths, p.edit.Path) {
 			continue
 		}
-		c := toolCall{ID: t.calls.edits[p.edit.Path], Content: p.diff()}
-		if c.ID != "" {
-			t.amend(c)
-			continue
+		if id := t.calls.edits[p.edit.Path]; id != "" {
+			t.amend(toolCall{ID: id, Content: p.diff()})
+		} else {
+			t.show(p)
 		}
-		c.ID, c.Kind, c.Status, c.Locations = p.call(), kindEdit, statusCompleted, []location{{Path: p.edit.Path}}
-		c.Title = "Edit " + t.project.View.Shown(p.edit.Path)
-		t.begin(c)
 	}
+}
+
+// show shows a proposal by a call of its own, unless a call shows it.
+func (t *turn) show(p proposal) {
+	if t.calls.edits[p.edit.Path] != "" {
+		return
+	}
+	t.begin(toolCall{
+		ID: p.call(), Title: t.about("Edit ", p), Kind: kindEdit, Status: statusCompleted, Content: p.diff(),
+		Locations: []location{{Path: p.edit.Path}},
+	})
 }
 
 // proposal is what is proposed for a file.

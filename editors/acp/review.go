@@ -1,7 +1,6 @@
 package acp
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,6 +31,7 @@ func (t *turn) review() {
 		if t.ctx.Err() != nil {
 			return
 		}
+		t.show(p)
 		answer := writeOne
 		if !all && slices.ContainsFunc(p.hunks, func(h workspace.Hunk) bool { return !t.engine.Unreviewed(h) }) {
 			answer = t.verdict(p, len(list)-i)
@@ -57,7 +57,7 @@ func (t *turn) review() {
 }
 
 // callOf is the id of the call that shows a proposal.
-func (t *turn) callOf(p proposal) string { return cmp.Or(t.calls.edits[p.edit.Path], p.call()) }
+func (t *turn) callOf(p proposal) string { return t.calls.edits[p.edit.Path] }
 
 // about is a title on a proposal.
 func (t *turn) about(what string, p proposal) string {

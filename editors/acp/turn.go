@@ -16,6 +16,7 @@ import (
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/feed"
+	"github.com/agentls/agentls/agentcore/mention"
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/permission"
 )
@@ -45,8 +46,24 @@ type turn struct {
 	asks      sync.WaitGroup
 
 	// guarded by the session's lock
-	started bool                // whether run is set
+	state   turnState
+	early   []early             // what was said before there was a run
 	waiting []*jsonrpc2.Request // whom the end of the turn is told
+}
+
+// turnState is how far a turn is.
+type turnState int
+
+const (
+	starting turnState = iota
+	running
+	ending // it can be told nothing more
+)
+
+// early is a prompt that came before the run of its turn.
+type early struct {
+	request *jsonrpc2.Request
+	text    string
 }
 
 // prompt answers session/prompt by a goroutine. What is said while a turn is under way is told to its run, and answered
@@ -82,16 +99,41 @@ func (a *Agent) prompt(ctx context.Context, r *jsonrpc2.Request) (any, error) {
 // steer tells the run under way something more. The caller holds the session's lock.
 func (s *session) steer(r *jsonrpc2.Request, request agentcore.RunRequest) error {
 	t := s.turn
-	err := errors.New("it is about to begin or to end")
-	if t.started && len(request.Attachments) == 0 {
-		err = s.project.Engine.Steer(t.run, request.Prompt)
+	switch {
+	case len(request.Attachments) > 0:
+		return untold("it brings more than words")
+	case t.state == starting:
+		t.early = append(t.early, early{r, request.Prompt})
+		return errLater
+	case t.state == ending:
+		return untold("that one is about to end")
 	}
-	if err != nil {
-		return invalidRequest("another prompt is worked on, and cannot be told this: %v; send it again when that one is "+
-			"answered, or cancel that one", err)
+	if err := s.project.Engine.Steer(t.run, request.Prompt); err != nil {
+		return untold(err.Error())
 	}
 	t.waiting = append(t.waiting, r)
 	return errLater
+}
+
+// untold refuses a prompt that comes while another one is worked on.
+func untold(why string) error {
+	return invalidRequest("another prompt is worked on, and cannot be told this: %s; send it again when that one is "+
+		"answered, or cancel that one", why)
+}
+
+// begun notes the run of the turn, and tells it what was said while it was started.
+func (t *turn) begun(run event.RunID) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.last, t.run, t.state = run, run, running
+	for _, e := range t.early {
+		if err := t.project.Engine.Steer(run, e.text); err != nil {
+			_ = t.agent.answer(e.request, nil, untold(err.Error()), nil) // fails if the client is gone
+			continue
+		}
+		t.waiting = append(t.waiting, e.request)
+	}
+	t.early = nil
 }
 
 // work works on a prompt to its end, and answers it.
@@ -104,6 +146,9 @@ func (t *turn) work(request agentcore.RunRequest) {
 	t.mu.Lock()
 	t.session.turn = nil
 	waiting := t.waiting
+	for _, e := range t.early { // the run could not be started
+		waiting = append(waiting, e.request)
+	}
 	t.mu.Unlock()
 	for _, r := range waiting {
 		// An error says that the client is gone.
@@ -118,7 +163,7 @@ func (t *turn) converse(request agentcore.RunRequest) (reason string, err error)
 	events := engine.Subscribe("", 0)
 	defer events.Close()
 	t.looks.begin()
-	t.look(t.ctx, t.project.unsavedFiles())
+	t.look(t.ctx, append(t.project.unsavedFiles(), t.mentioned(request.Prompt)...))
 	start := context.WithoutCancel(t.ctx) // a start that is cut short leaves a run that nobody knows
 	t.mu.Lock()
 	last, chosen := t.last, t.chosen
@@ -134,12 +179,10 @@ func (t *turn) converse(request agentcore.RunRequest) (reason string, err error)
 	if err != nil {
 		return "", err
 	}
-	t.mu.Lock()
-	t.last, t.run, t.started = run, run, true
-	t.mu.Unlock()
+	t.begun(run)
 	err = t.follow(events)
 	t.mu.Lock()
-	t.started = false // it can be told nothing more
+	t.state = ending
 	t.mu.Unlock()
 	t.asks.Wait()
 	if err != nil {
@@ -151,6 +194,16 @@ func (t *turn) converse(request agentcore.RunRequest) (reason string, err error)
 	}
 	t.conclude(result)
 	return reasonOf(result)
+}
+
+// mentioned are the files that a prompt brings along, absolute.
+func (t *turn) mentioned(text string) (paths []string) {
+	for _, m := range mention.Find(text) {
+		if path, err := t.project.View.Resolve(m.Name); err == nil {
+			paths = append(paths, path)
+		}
+	}
+	return paths
 }
 
 // follow tells the client what happens, until the run has ended. When the turn is cancelled it cancels the run, and

@@ -151,3 +151,63 @@ text Nothing.
 	c.saved("a.txt", "a\n")
 	c.saved("new.txt", "new\n")
 }
+
+// TestMention has a prompt bring a file whose text is not saved, later another text of it, and then what is on
+// the disk.
+func TestMention(t *testing.T) {
+	c := connect(t, map[string]string{"a.txt": "saved\r\n"}, `
+turn
+expect last "1\tunsaved\n"
+text One.
+turn
+expect last "1\tunsaved again\n"
+text Two.
+turn
+expect last "1\tsaved\n"
+text Three.
+`)
+	texts := map[string]string{"a.txt": "unsaved\n"}
+	c.buffers(texts)
+	c.initialize(editing)
+	session := c.session()
+	c.prompt(session, "What is in @a.txt?", "end_turn")
+	c.mu.Lock()
+	texts["a.txt"] = "unsaved again\n"
+	c.mu.Unlock()
+	c.prompt(session, "And now, in @a.txt?", "end_turn")
+	c.mu.Lock()
+	texts["a.txt"] = "saved\n" // as editors have it that keep lines without their endings
+	c.mu.Unlock()
+	c.prompt(session, "And now, in @a.txt?", "end_turn")
+	if n := len(c.requests("fs/read_text_file")); n != 3 {
+		t.Errorf("the client was asked %d times", n)
+	}
+}
+
+// TestSteer tells the run under way what a second prompt says, and answers both with its end.
+func TestSteer(t *testing.T) {
+	c := connect(t, map[string]string{"a.txt": "a\n"}, `
+turn
+call read {"path": "a.txt"}
+turn
+wait told
+call read {"path": "a.txt"}
+turn
+expect last Also b.
+text Both.
+`)
+	c.initialize(object{})
+	session := c.session()
+	first := c.ask("session/prompt", says(session, "Look at a."))
+	c.updated(object{"sessionUpdate": "tool_call"}) // the run is known
+	c.reached("told")
+	second := c.ask("session/prompt", says(session, "Also b."))
+	// It is answered with the turn, so what comes behind it shows that it was taken.
+	c.do("session/set_mode", object{"sessionId": session, "modeId": "default"})
+	c.model.Release("told")
+	for _, id := range []int{first, second} {
+		if result := c.result(id); result["stopReason"] != "end_turn" {
+			t.Errorf("the turn ended with %v", result)
+		}
+	}
+}

@@ -50,9 +50,6 @@ func (l *looks) claim(path string) (mine bool, done chan struct{}) {
 
 // reading is called before a call of a run reads files.
 func (a *Agent) reading(ctx context.Context, id event.SessionID, paths []string) {
-	if !a.client.FS.Read {
-		return
-	}
 	a.mu.Lock()
 	var s *session
 	for _, one := range a.sessions {
@@ -69,6 +66,9 @@ func (a *Agent) reading(ctx context.Context, id event.SessionID, paths []string)
 // look asks the client for the texts of files that it was not asked for in this turn, and shows them to the engine
 // where the disk has others.
 func (s *session) look(ctx context.Context, paths []string) {
+	if !s.agent.client.FS.Read {
+		return
+	}
 	var group sync.WaitGroup
 	for _, path := range paths {
 		mine, done := s.looks.claim(path)
