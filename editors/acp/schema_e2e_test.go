@@ -7,19 +7,19 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// The published schema is not in this repository. `make e2e` fetches it, and AGENTLS_ACP_SCHEMA names its file: then
-// each frame of each test is held to it, in both directions.
+// The published schema is not in this repository. `make e2e` fetches it with the protocol's own library, whose folder
+// AGENTLS_ACP names: then each frame of each test is held to it, in both directions.
 func init() {
-	name := os.Getenv("AGENTLS_ACP_SCHEMA")
-	data, err := os.ReadFile(name)
+	data, err := os.ReadFile(filepath.Join(os.Getenv("AGENTLS_ACP"), "schema", "v1", "schema.json"))
 	if err != nil {
-		panic(fmt.Sprintf("read the schema of ACP, which AGENTLS_ACP_SCHEMA names: %v; run `make e2e`", err))
+		panic(fmt.Sprintf("read the schema of ACP in the folder AGENTLS_ACP: %v; run `make e2e`", err))
 	}
 	held, err := schemasOf(data)
 	if err != nil {
