@@ -65,7 +65,7 @@ func (p *process) openProject(ctx context.Context, s *settings, folder string, s
 		return nil, err
 	}
 	return &acp.Project{
-		Engine: opened.engine, View: opened.view, Close: opened.close,
+		Engine: opened.engine, View: opened.view, Close: opened.close, Notice: p.untrusted(opened.trust),
 		Session: func(ctx context.Context, resume event.RunID) (*agentcore.Session, error) {
 			return openSession(ctx, opened.engine, opened.view, opened.trust, "", resume)
 		},

@@ -17,7 +17,7 @@ import (
 // changed meanwhile is left alone. The editor dies in the middle of a turn, which ends the command.
 func TestACP(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-	c := newCall(t, map[string]string{"a.txt": "a\r\n", "b.txt": "b\n"}, `
+	c := newCall(t, map[string]string{"a.txt": "a\r\n", "b.txt": "b\n", "AGENTS.md": "Speak.\n"}, `
 turn
 call edit {"path": "a.txt", "old_string": "a", "new_string": "A"}
 call edit {"path": "b.txt", "old_string": "b", "new_string": "B"}
@@ -43,9 +43,13 @@ text No.
 	}
 	lines := bufio.NewScanner(fromAgent)
 	lines.Buffer(nil, 1<<20)
+	notices := 0
 	until := func(id string) string {
 		t.Helper()
 		for lines.Scan() {
+			if strings.Contains(lines.Text(), "is not trusted; `agentls trust` shows and trusts them") {
+				notices++
+			}
 			var m struct {
 				ID     json.RawMessage
 				Method string
@@ -85,6 +89,9 @@ text No.
 		if have, err := os.ReadFile(filepath.Join(c.dir, name)); string(have) != want {
 			t.Errorf("%s is %q, want %q (%v)", name, have, want, err)
 		}
+	}
+	if notices != 1 {
+		t.Errorf("the user is told %d times that the folder is not trusted", notices)
 	}
 	send(prompt, 4, session)
 	toAgent.Close()

@@ -40,6 +40,8 @@ type Options struct {
 type Project struct {
 	Engine *agentcore.Engine
 	View   *workspace.View
+	// Notice is what the user should know of the folder before a first prompt; "" for nothing.
+	Notice string
 	// Session makes a session on the folder, or one that goes on with a run, "" for none.
 	Session func(ctx context.Context, resume event.RunID) (*agentcore.Session, error)
 	// Close interrupts the runs and closes the engine.

@@ -14,8 +14,8 @@ import (
 	"github.com/agentls/agentls/editors/acp"
 )
 
-// TestLibrary has a client of the protocol's own TypeScript library drive a session: an edit, a question, a cancel and a
-// load.
+// TestLibrary has a client of the protocol's own TypeScript library drive a session: an edit, a question, a cancel and
+// a load.
 func TestLibrary(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), watchdog)
 	defer cancel()

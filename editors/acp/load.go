@@ -179,7 +179,7 @@ func (a *Agent) restore(ctx context.Context, project *folder, id string) (*sessi
 	}
 	mode := cmp.Or(authority.ReadPowers(row.Permissions).Mode, permission.Default)
 	return &session{
-		agent: a, id: id, project: project, engine: opened, last: last.ID,
+		agent: a, id: id, project: project, engine: opened, last: last.ID, heard: map[string]bool{},
 		chosen: choice{agent: last.Agent, mode: string(mode)},
 	}, nil
 }

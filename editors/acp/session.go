@@ -23,6 +23,8 @@ type session struct {
 	project *folder
 	engine  *agentcore.Session
 	looks   looks // at files through the client
+	// heard are the notices that the user was told; the goroutine of the turn under way owns it.
+	heard map[string]bool
 
 	mu     sync.Mutex // guards all below
 	chosen choice
@@ -125,7 +127,7 @@ func (a *Agent) newSession(ctx context.Context, p *sessionParams) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &session{agent: a, id: string(opened.ID), project: project, engine: opened}
+	s := &session{agent: a, id: string(opened.ID), project: project, engine: opened, heard: map[string]bool{}}
 	a.add(s)
 	result, err := s.describe(ctx)
 	if err != nil {

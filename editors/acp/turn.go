@@ -170,6 +170,9 @@ func (t *turn) converse(request agentcore.RunRequest) (reason string, err error)
 	t.mu.Unlock()
 	request.Agent, request.Model, request.Effort = chosen.agent, chosen.model, model.Effort(chosen.effort)
 	request.PermissionMode = permission.Mode(chosen.mode)
+	if t.project.Notice != "" {
+		t.notice(event.Notice{Level: event.NoticeWarning, Message: t.project.Notice})
+	}
 	var run event.RunID
 	if last == "" {
 		run, err = t.engine.Start(start, request)
@@ -297,9 +300,13 @@ func (t *turn) tell(text string) {
 
 func textOf(text string) textContent { return textContent{"text", text} }
 
-// notice tells something that a person should know: as what it is, where the client shows that, else as a message. What
-// is for the log is left out then.
+// notice tells something that a person should know, once: as what it is, where the client shows that, else as words.
+// What is for the log is left out then.
 func (t *turn) notice(n event.Notice) {
+	if t.heard[n.Message] {
+		return
+	}
+	t.heard[n.Message] = true
 	if s := t.agent.client.Session; s != nil && s.Notices != nil {
 		t.update(notice{"notice", string(n.Level), n.Message, n.Hint})
 		return
