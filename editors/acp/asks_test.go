@@ -48,6 +48,32 @@ func TestPermission(t *testing.T) {
 	}
 }
 
+// TestPermissionOfSubagent has a subagent ask. The client, which was not told of the call before, is told of its end.
+func TestPermissionOfSubagent(t *testing.T) {
+	c := connect(t, nil, `
+turn match="Delegate."
+call task {"agent": "general", "title": "write", "prompt": "Write it."}
+turn match="Write it."
+call write {"path": ".vscode/x.json", "content": "{}\n"}
+turn match="Write it."
+expect result write Created
+call submit_result {"summary": "Written."}
+turn match="Delegate."
+text Done.
+`)
+	c.initialize(object{})
+	c.chooses("allow_once", "drop")
+	c.prompt(c.session(), "Delegate.", "end_turn")
+	asked := c.requests("session/request_permission")
+	if len(asked) != 2 {
+		t.Fatalf("it asked %s", text(asked))
+	}
+	call, _ := asked[0]["toolCall"].(object)
+	c.updated(object{
+		"sessionUpdate": "tool_call_update", "toolCallId": call["toolCallId"], "status": "completed",
+	})
+}
+
 const question = `
 turn
 call question {"questions": [{"question": "Which name?", "options": [{"label": "old"}, {"label": "new"}]}]}

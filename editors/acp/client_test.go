@@ -149,7 +149,7 @@ func (c *client) open(ctx context.Context, folder string, servers map[string]con
 		return nil, err
 	}
 	cfg := config.Default()
-	cfg.DefaultAgent = "coder"
+	cfg.DefaultAgent, cfg.SubagentAsk = "coder", config.AskBubble
 	for name, s := range servers {
 		cfg.MCP[name] = s
 	}

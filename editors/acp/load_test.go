@@ -109,3 +109,45 @@ func TestClose(t *testing.T) {
 	c.do("session/load", object{"sessionId": session, "cwd": c.dir, "mcpServers": []any{}})
 	c.prompt(session, "Again.", "end_turn")
 }
+
+// TestFolders has two sessions on two folders work at the same time, each with what lies in its own, and lists each.
+func TestFolders(t *testing.T) {
+	c := connect(t, map[string]string{"one/a.txt": "one\n", "two/a.txt": "two\n"}, `
+turn match="first"
+wait both
+call read {"path": "a.txt"}
+turn match="second"
+wait both
+call read {"path": "a.txt"}
+turn match="first"
+expect result read "1\tone\n"
+text One.
+turn match="second"
+expect result read "1\ttwo\n"
+text Two.
+`)
+	c.initialize(object{})
+	begin := func(name string) string {
+		t.Helper()
+		id, _ := c.do("session/new", object{"cwd": c.path(name), "mcpServers": []any{}})["sessionId"].(string)
+		return id
+	}
+	one, two := begin("one"), begin("two")
+	first := c.ask("session/prompt", says(one, "The first."))
+	second := c.ask("session/prompt", says(two, "The second."))
+	if err := c.model.Reached(c.ctx, "both", 2); err != nil {
+		t.Fatal(err)
+	}
+	c.model.Release("both")
+	for _, id := range []int{first, second} {
+		if result := c.result(id); result["stopReason"] != "end_turn" {
+			t.Errorf("the turn ended with %v", result)
+		}
+	}
+	for name, session := range map[string]string{"one": one, "two": two} {
+		list, _ := c.do("session/list", object{"cwd": c.path(name)})["sessions"].([]any)
+		if len(list) != 1 || list[0].(object)["sessionId"] != session {
+			t.Errorf("the sessions on %s are %s, want %s", name, text(list), session)
+		}
+	}
+}
