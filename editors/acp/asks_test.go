@@ -126,6 +126,27 @@ text Waiting.
 	})
 }
 
+// TestPlan has the user decide on a plan, which he sees whole.
+func TestPlan(t *testing.T) {
+	c := connect(t, nil, `
+turn
+call plan_enter {}
+turn
+call plan_exit {"plan": "# The plan\n\nBe brief.\n"}
+turn
+expect result plan_exit "accepted"
+text Done.
+`)
+	c.initialize(object{})
+	c.chooses("answer:Plan first", "answer:Accept the plan")
+	c.prompt(c.session(), "Plan.", "end_turn")
+	asked := c.requests("session/request_permission")
+	if len(asked) != 2 || !strings.Contains(text(asked[1]["toolCall"]), `Be brief.`) {
+		t.Errorf("the user is asked %s", text(asked))
+	}
+	c.updated(object{"sessionUpdate": "tool_call", "name": "plan_exit", "kind": "switch_mode"})
+}
+
 // TestCancel cancels a turn: while the model answers, with a subagent at work, and while the user is asked.
 func TestCancel(t *testing.T) {
 	t.Run("answer", func(t *testing.T) {
@@ -187,6 +208,29 @@ text No.
 			t.Errorf("the client is told %s of its question", text(told))
 		}
 	})
+}
+
+// TestCancelReview cancels a turn while the user is asked whether an edit is to be written. It stays proposed.
+func TestCancelReview(t *testing.T) {
+	c := connect(t, map[string]string{"a.txt": "a\n"}, editOnce+"turn\ntext Nothing.\n")
+	c.initialize(object{})
+	session, asked, gone := c.session(), make(chan struct{}), make(chan struct{})
+	c.answers["session/request_permission"] = func(object) (any, any) {
+		close(asked)
+		<-gone
+		return object{"outcome": object{"outcome": "cancelled"}}, nil
+	}
+	id := c.ask("session/prompt", says(session, "Change it."))
+	<-asked
+	c.notify("session/cancel", object{"sessionId": session})
+	if result := c.result(id); result["stopReason"] != "cancelled" {
+		t.Errorf("the turn ended with %v", result)
+	}
+	close(gone)
+	c.saved("a.txt", "a\n")
+	c.chooses("write")
+	c.prompt(session, "Again.", "end_turn")
+	c.saved("a.txt", "b\n")
 }
 
 // reached waits until the model holds at a gate.

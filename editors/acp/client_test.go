@@ -60,6 +60,7 @@ type client struct {
 	// answers are functions by methods of the agent's requests: from params to a result, or an error object.
 	answers map[string]func(params object) (result, failure any)
 	written map[string]string // what the agent wrote by itself, by names in the folder
+	environ map[string]string // of the agent
 
 	out   io.WriteCloser
 	ended chan error
@@ -154,7 +155,7 @@ func (c *client) open(ctx context.Context, folder string, servers map[string]con
 		cfg.MCP[name] = s
 	}
 	engine, err := agentcore.Open(ctx, agentcore.Options{
-		StateDir: c.state, Config: cfg, Getenv: func(string) string { return "" }, Reading: reading,
+		StateDir: c.state, Config: cfg, Getenv: func(name string) string { return c.environ[name] }, Reading: reading,
 		OpenModel: func(provider.Choice) (model.Model, error) { return c.model, nil },
 	})
 	if err != nil {

@@ -211,3 +211,57 @@ text Both.
 		}
 	}
 }
+
+// editOnce has an agent edit a file.
+const editOnce = `
+turn
+call edit {"path": "a.txt", "old_string": "a", "new_string": "b"}
+turn
+text Done.
+`
+
+// TestEditorRefuses has the editor fail to write an edit, which stays proposed, and then write it.
+func TestEditorRefuses(t *testing.T) {
+	c := connect(t, map[string]string{"a.txt": "a\n"}, editOnce+"turn\ntext Nothing.\n")
+	c.buffers(map[string]string{})
+	write := c.answers["fs/write_text_file"]
+	c.answers["fs/write_text_file"] = func(object) (any, any) {
+		return nil, object{"code": -32603, "message": "the buffer is read-only"}
+	}
+	c.chooses("write")
+	c.initialize(editing)
+	session := c.session()
+	c.prompt(session, "Change it.", "end_turn")
+	c.updated(object{"sessionUpdate": "tool_call_update", "status": "failed", "title": "Not written: a.txt"})
+	c.saved("a.txt", "a\n")
+	c.answers["fs/write_text_file"] = write
+	c.prompt(session, "Again.", "end_turn")
+	c.saved("a.txt", "b\n")
+}
+
+// TestEditMeetsTyping has the user type where an edit is to be made, while he is asked about it: it is not written over
+// what he typed.
+func TestEditMeetsTyping(t *testing.T) {
+	c := connect(t, map[string]string{"a.txt": "a\n"}, editOnce)
+	texts := map[string]string{"a.txt": "a\n"}
+	c.buffers(texts)
+	c.initialize(editing)
+	c.answers["session/request_permission"] = func(object) (any, any) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		texts["a.txt"] = "typed\n"
+		return object{"outcome": object{"outcome": "selected", "optionId": "write"}}, nil
+	}
+	c.prompt(c.session(), "Change it.", "end_turn")
+	c.updated(object{"sessionUpdate": "tool_call_update", "status": "failed", "title": "Not written: a.txt"})
+	c.saved("a.txt", "a\n")
+}
+
+// TestUsage tells how full the model's context is.
+func TestUsage(t *testing.T) {
+	c := connect(t, nil, "turn\nusage input=100 cached=20 output=5\ntext Hello.\n")
+	c.environ = map[string]string{"ANTHROPIC_API_KEY": "key"}
+	c.initialize(object{})
+	c.prompt(c.session(), "Hello.", "end_turn")
+	c.updated(object{"sessionUpdate": "usage_update", "used": 125})
+}
