@@ -92,11 +92,13 @@ e2e: vscode
 	@nvim=$${AGENTLS_NVIM:-$$(.ci/neovim "$(PREFIX)" | paste -sd : -)} && \
 	code=$$(.ci/vscode "$(PREFIX)" editor) && \
 	gopls=$${AGENTLS_GOPLS:-$$(.ci/gopls "$(PREFIX)")} && \
+	acp=$${AGENTLS_ACP:-$$(.ci/acp "$(PREFIX)")} && \
 	editors=$$([ -n "$${AGENTLS_EMACS:-}" ] || .ci/editors "$(PREFIX)") && \
 	while IFS= read -r setting; do [ -z "$$setting" ] || export "$$setting"; done <<<"$$editors" && \
 	AGENTLS_BIN="$(AGENTLS)" AGENTLS_NVIM="$$nvim" AGENTLS_GOPLS="$$gopls" AGENTLS_VSCODE="$$code" AGENTLS_VSIX="$(CURDIR)/bin/agentls.vsix" \
 	AGENTLS_PROBE="$(abspath $(PROBE))" PYTHONDONTWRITEBYTECODE=1 \
-	go test -tags e2e -vet=off -count=1 -timeout 15m ./editors/e2e
+	AGENTLS_ACP="$$acp" \
+	go test -tags e2e -vet=off -count=1 -timeout 15m ./editors/acp ./editors/e2e
 
 probe: build
 ifeq ($(PROBE),)

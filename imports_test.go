@@ -51,6 +51,7 @@ var imports = map[string]because{
 		"agentcore/store":                 "opens the database",
 		"agentcore/tool":                  "wires the tools",
 		"agentcore/workspace":             "prints and writes proposals",
+		"editors/acp":                     "serves editors that speak ACP",
 		"lsp":                             "serve",
 		"lsp/methods":                     "what tests say to the server and hear from it",
 		"schema":                          "prints the schemas",
@@ -752,6 +753,30 @@ var imports = map[string]because{
 		"agentcore/permission": "which files act by themselves or hold keys",
 	},
 
+	"editors/acp": {
+		"agentcore":                       "drives the engine",
+		"agentcore/agent":                 "which agents users talk with, and in which mode",
+		"agentcore/authority":             "questions and their answers",
+		"agentcore/config":                "MCP servers that the editor gives",
+		"agentcore/event":                 "events become updates",
+		"agentcore/fault":                 "tells refusals apart",
+		"agentcore/feed":                  "reads the events",
+		"agentcore/history":               "lists sessions, and what was said in them",
+		"agentcore/lazyregexp":            "how links name lines",
+		"agentcore/mention":               "links become mentions",
+		"agentcore/model":                 "roles, and names of efforts",
+		"agentcore/permission":            "modes, and scopes of answers",
+		"agentcore/prompt":                "what prompts bring along",
+		"agentcore/store":                 "sums of usage",
+		"agentcore/tool":                  "images, and what calls reach for",
+		"agentcore/workspace":             "unsaved texts, and edits",
+		"agentcore/mcp/mcptest":           "tests start servers",
+		"agentcore/model/script":          "tests script the model",
+		"agentcore/provider":              "tests choose the model",
+		"agentcore/sandbox":               "tests start sandboxes",
+		"github.com/sourcegraph/jsonrpc2": "the connection",
+		"github.com/google/jsonschema-go": "tests hold messages to the published schema",
+	},
 	"editors/e2e": {},
 
 	"schema":          {},
@@ -919,6 +944,8 @@ func TestDirection(t *testing.T) {
 		{"cmd/agentls", "agentcore/store", true},
 		{"cmd/agentls", "schema", true},
 		{"lsp", "cmd/agentls", false},
+		{"cmd/agentls", "editors/acp", true},
+		{"editors/acp", "lsp", false},
 		{"lsp", "agentcore", true},
 		{"lsp", "lsp/wire", true},
 		{"lsp", "go.lsp.dev/protocol", true},
@@ -966,11 +993,11 @@ func TestDirection(t *testing.T) {
 func floor(folder string) (height int, known bool) {
 	house, room, _ := strings.Cut(folder, "/")
 	switch {
-	case house == "cmd", house == "editors":
+	case house == "cmd", folder == "editors/e2e":
 		return 9, true
 	case folder == "lsp/lsptest":
 		return 8, true
-	case folder == "lsp":
+	case folder == "lsp", folder == "editors/acp":
 		return 7, true
 	case folder == "lsp/surface", folder == "lsp/delivery", folder == "lsp/lending":
 		return 6, true

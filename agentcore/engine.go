@@ -70,6 +70,8 @@ type Options struct {
 	OpenModel func(provider.Choice) (model.Model, error)
 	// Editor is what an editor lends; nil where there is none.
 	Editor run.Editor
+	// Reading is told before a call works on files; nil where nobody has to know.
+	Reading run.Reading
 	// Getenv reads the environment, for keys and the detection of providers; nil means os.Getenv.
 	Getenv func(string) string
 	// KeysFile holds keys that the environment lacks, as lines NAME=value; empty means none (see secret.Keys).
@@ -264,7 +266,7 @@ func prepare(o *Options) (*Engine, error) {
 		Context: root,
 		Begin:   e.begin, Unsaved: e.log.AppendUnsaved, Config: e.Config, Agents: e.Agents,
 		Tools: map[string]tool.Tool{}, ToolOrder: o.Tools, OpenModel: o.OpenModel, Surroundings: e.surroundings,
-		Editor: o.Editor, Getenv: keys.Get, Client: model.NewHTTPClient(),
+		Editor: o.Editor, Reading: o.Reading, Getenv: keys.Get, Client: model.NewHTTPClient(),
 		Sandboxes: run.Sandboxes{Trees: &sandbox.Trees{}, Report: o.Sandbox, Level: o.SandboxLevel},
 		Checking:  make(chan struct{}, runtime.GOMAXPROCS(0)), Crash: o.Crash, Logger: o.Logger,
 		Outputs:  run.Outputs{Dir: filepath.Join(stateDir, "outputs"), Redactor: o.Redactor},

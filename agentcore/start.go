@@ -115,6 +115,13 @@ func (s *Session) Resume(ctx context.Context, id event.RunID, prompt string) (ev
 // ResumeWith is Resume with a model, limits or a title of its own. The agent and the mode are those of the former run,
 // whatever the request says.
 func (s *Session) ResumeWith(ctx context.Context, id event.RunID, request RunRequest) (event.RunID, error) {
+	request.PermissionMode = ""
+	return ResumeIn(ctx, s, id, request)
+}
+
+// ResumeIn is [Session.ResumeWith] in the mode that the request names, which a person has chosen for what follows; the
+// mode is the former run's where it names none. What bound a child binds the run that goes on with it in any mode.
+func ResumeIn(ctx context.Context, s *Session, id event.RunID, request RunRequest) (event.RunID, error) {
 	from, err := s.engine.process.Former(ctx, id)
 	if err != nil {
 		return "", err
@@ -128,7 +135,7 @@ func (s *Session) ResumeWith(ctx context.Context, id event.RunID, request RunReq
 		}
 	}
 	request.Agent, request.Prompt = from.Agent, cmp.Or(request.Prompt, goOn)
-	request.PermissionMode = from.Powers.Mode
+	request.PermissionMode = cmp.Or(request.PermissionMode, from.Powers.Mode)
 	return s.Start(ctx, request.GoingOn(from))
 }
 

@@ -94,6 +94,15 @@ func (h *Reader) Transcript(ctx context.Context, run event.RunID, after event.Me
 	return messages, false, nil
 }
 
+// CallOf returns a stored call of a run of any process; one that is not stored is an Error of the kind not_found.
+func CallOf(ctx context.Context, h *Reader, id event.CallID) (store.ToolCall, error) {
+	row, err := h.store.ToolCall(ctx, id)
+	if errors.Is(err, store.ErrNotFound) {
+		return row, fault.Missing("tool call", string(id), "its session may have been deleted")
+	}
+	return row, err
+}
+
 // stretch is a part of a run's conversation: the messages behind a number, up to and with another.
 type stretch struct {
 	run      event.RunID

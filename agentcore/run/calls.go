@@ -167,6 +167,7 @@ func (r *Run) execute(c *call) model.Result {
 		r.process.Crash.Reach(crash.Permitted)
 		fallthrough
 	default:
+		announce(r, c)
 		status, text, summary = r.perform(c)
 		r.process.Crash.Reach(crash.Made)
 	}
@@ -202,6 +203,22 @@ func (r *shared) worksOn(view *workspace.View, c *call) {
 			r.mu.Unlock()
 			return
 		}
+	}
+}
+
+// announce tells who shows files that a call is about to work on some.
+func announce(r *Run, c *call) {
+	if r.process.Reading == nil {
+		return
+	}
+	var paths []string
+	for _, name := range c.paths() {
+		if path, err := r.session.View.Resolve(name); err == nil {
+			paths = append(paths, path)
+		}
+	}
+	if len(paths) > 0 {
+		r.process.Reading(r.workContext(), r.session.ID, paths)
 	}
 }
 

@@ -38,6 +38,10 @@ type Editor interface {
 	Diagnostics(ctx context.Context, path string) ([]tool.Diagnostic, error)
 }
 
+// Reading is called before a call works on files that it names, by their absolute paths, and returns before it does:
+// who shows files that the engine has not been told of tells of them then. It is called from the goroutines of calls.
+type Reading func(ctx context.Context, session event.SessionID, paths []string)
+
 // Process is what all runs of one process share. It does not change once the first run is made. What it holds may be
 // used from any goroutine.
 type Process struct {
@@ -60,6 +64,7 @@ type Process struct {
 	OpenModel    func(provider.Choice) (model.Model, error)
 	Surroundings func() provider.Surroundings
 	Editor       Editor              // nil where there is none
+	Reading      Reading             // nil where nobody has to know
 	Getenv       func(string) string // used only for keys
 	Client       *http.Client        // used for all requests except those of tools
 	Decisions    *authority.Decisions

@@ -72,6 +72,11 @@ func (r *runReader) ToolCalls(ctx context.Context, run event.RunID) ([]ToolCall,
 		"WHERE run = ? ORDER BY rowid", run)
 }
 
+// ToolCall returns a call, or ErrNotFound.
+func (r *runReader) ToolCall(ctx context.Context, id event.CallID) (ToolCall, error) {
+	return one[ToolCall](ctx, r.reader, toolCallTable, fmt.Sprintf("the tool call %s", id), "WHERE id = ?", id)
+}
+
 // LayerFiles returns the files of all layers of a session: its own first, then its runs'.
 func (r *reader) LayerFiles(ctx context.Context, session event.SessionID) ([]LayerFile, error) {
 	return many[LayerFile](ctx, r, layerFileTable, fmt.Sprintf("the layers of session %s", session),

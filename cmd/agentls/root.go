@@ -73,9 +73,10 @@ see "agentls doctor" for what it found.`,
 		return serve.RunE(c, args)
 	}
 	root.AddCommand(
-		reviewCommand(p, s), runCommand(p, s), chatCommand(p, s), serve, agentsCommand(p, s), promptsCommand(p, s),
-		permissionsCommand(p, s), trustCommand(p, s), sessionsCommand(p, s), usageCommand(p, s), modelsCommand(p, s),
-		configCommand(p, s), doctorCommand(p, s), schemaCommand(&p.console), versionCommand(&p.console),
+		reviewCommand(p, s), runCommand(p, s), chatCommand(p, s), serve, acpCommand(p, s), agentsCommand(p, s),
+		promptsCommand(p, s), permissionsCommand(p, s), trustCommand(p, s), sessionsCommand(p, s), usageCommand(p, s),
+		modelsCommand(p, s), configCommand(p, s), doctorCommand(p, s), schemaCommand(&p.console),
+		versionCommand(&p.console),
 	)
 	return root
 }

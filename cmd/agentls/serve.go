@@ -42,11 +42,7 @@ func serveCommand(p *process, s *settings) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			// Without this a message to an editor that has died would kill the server (os/signal, SIGPIPE) before its
-			// runs have ended. Ignored, the signal would be ignored by the commands of agents, too.
-			broken := make(chan os.Signal, 1)
-			signal.Notify(broken, syscall.SIGPIPE)
-			defer signal.Stop(broken)
+			defer survivePipe()()
 			code, err := lsp.Serve(c.Context(), p.stdin, writeCloser{p.stdout}, lsp.Options{
 				Version: version(), Dirs: dirs, Getenv: p.getenv, Flags: s.set, OpenModel: p.openModel,
 				Redactor: p.redactor(), Crash: p.crash, Logger: logger,
@@ -62,9 +58,23 @@ func serveCommand(p *process, s *settings) *cobra.Command {
 	editorFlags(c)
 	c.Flags().BoolVar(&noParent, "no-parent-check", false,
 		"keep running after the editor's process has ended; for an editor outside of the server's container")
-	c.Flags().StringVar(&logFile, "log", "", "append the log to `FILE` instead of writing it to standard error")
-	c.Flags().StringVar(&level, "log-level", "warn", "least level to log: debug, info, warn or error")
+	logFlags(c, &logFile, &level)
 	return c
+}
+
+// logFlags adds the flags of a command that an editor starts and talks with, which are about its log.
+func logFlags(c *cobra.Command, file, level *string) {
+	c.Flags().StringVar(file, "log", "", "append the log to `FILE` instead of writing it to standard error")
+	c.Flags().StringVar(level, "log-level", "warn", "least level to log: debug, info, warn or error")
+}
+
+// survivePipe keeps the process alive where it writes to an editor that has died, until stop is called.
+func survivePipe() (stop func()) {
+	// Without this the message would kill the server (os/signal, SIGPIPE) before its runs have ended. Ignored, the
+	// signal would be ignored by the commands of agents, too.
+	broken := make(chan os.Signal, 1)
+	signal.Notify(broken, syscall.SIGPIPE)
+	return func() { signal.Stop(broken) }
 }
 
 // openLog makes the logger of the server; done closes its file.

@@ -351,8 +351,15 @@ func untrustedAgent(agents *agent.Registry, t authority.FolderTrust, name string
 
 // tellUntrusted says that something in the folder is not used because the folder is not trusted.
 func (p *process) tellUntrusted(t authority.FolderTrust, quiet bool) {
-	if quiet || t.Never || t.Standing == permission.Trusted || len(t.Actors) == 0 || t.Root == p.home {
-		return // files of the home folder are the user's own
+	if text := p.untrusted(t); text != "" && !quiet {
+		p.tell(text)
+	}
+}
+
+// untrusted is what in a folder is not used because the folder is not trusted, and what to do; "" for nothing.
+func (p *process) untrusted(t authority.FolderTrust) string {
+	if t.Never || t.Standing == permission.Trusted || len(t.Actors) == 0 || t.Root == p.home {
+		return "" // files of the home folder are the user's own
 	}
 	kinds := map[string]int{}
 	for _, item := range authority.DescribeActing(t.Root, t.Actors) {
@@ -369,6 +376,6 @@ func (p *process) tellUntrusted(t authority.FolderTrust, quiet bool) {
 	if t.Standing == permission.Changed {
 		why = "is not trusted any more (" + t.String() + ")"
 	}
-	p.tell(fmt.Sprintf("the %s in %s are not used: the folder %s; `agentls trust` shows and trusts them",
-		strings.Join(parts, ", "), t.Root, why))
+	return fmt.Sprintf("the %s in %s are not used: the folder %s; `agentls trust` shows and trusts them",
+		strings.Join(parts, ", "), t.Root, why)
 }

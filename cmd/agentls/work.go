@@ -176,38 +176,6 @@ type workplace struct {
 	text  *string
 }
 
-// opened opens the engine and the workspace for a job, whose agent can be started, and closes them behind do.
-func (p *process) opened(ctx context.Context, f *workFlags, j job, at workplace,
-	do func(*agentcore.Engine, *workspace.View, authority.FolderTrust, []string) error,
-) (err error) {
-	var o opening
-	defer o.tried.end()
-	defer func() { err = errors.Join(err, o.closeState(ctx)) }()
-	if err := o.load(ctx, p, f, j, at.root.Path); err != nil {
-		return err
-	}
-	view, paths, err := openView(ctx, at.root, at.paths, at.text, j)
-	if err != nil {
-		return &exitError{exitUsage, err}
-	}
-	defer view.Close()
-	engine, err := o.engine(ctx, p)
-	if err != nil {
-		return err
-	}
-	if err = startable(engine.Agents(), j.agent, o.cfg.DefaultAgent); err != nil {
-		err = untrustedAgent(engine.Agents(), o.trust, cmp.Or(j.agent, o.cfg.DefaultAgent), err)
-	} else {
-		err = do(engine, view, o.trust, paths)
-	}
-	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
-	defer cancel()
-	if closed := engine.Close(closing); closed != nil && ctx.Err() == nil {
-		err = errors.Join(err, closed)
-	}
-	return err
-}
-
 // opening holds the parts of a job's engine until the engine is open.
 type opening struct {
 	cfg      *config.Config
@@ -215,6 +183,7 @@ type opening struct {
 	trust    authority.FolderTrust
 	projects []string // the folders that the user trusts
 	options  agentcore.Options
+	adapt    func(*agentcore.Options) // see openSite
 	tried    trial
 	state    *agentcore.State // nil where there is none, and once it is the engine's
 }
@@ -273,6 +242,9 @@ func (o *opening) engine(ctx context.Context, p *process) (*agentcore.Engine, er
 	o.options.ConfigDir = o.dirs.Config
 	o.options.Sandbox, o.options.SandboxLevel = o.tried.report, o.tried.level
 	o.options.State = o.state
+	if o.adapt != nil {
+		o.adapt(&o.options)
+	}
 	repairTold := o.state != nil
 	o.state = nil // the engine's
 	engine, err := agentcore.Open(ctx, o.options)

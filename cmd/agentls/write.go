@@ -56,33 +56,48 @@ func settle(ctx context.Context, session *agentcore.Session, paths []string) err
 // write writes the edits to the files, and returns the paths that have changed. refused says which files were left as
 // they are and why.
 func (r *result) write() (paths []string, refused error) {
-	folder, err := os.OpenRoot(r.root.Path)
+	paths, failures := writeEdits(r.root.Path, r.edits,
+		func(path string) workspace.Format { return r.files[path].Format })
+	var faults []error
+	for _, e := range r.edits {
+		if why := failures[e.Path]; why != nil {
+			r.refused[e.Path] = true
+			faults = append(faults, fmt.Errorf("%s was not written: %w", r.name(e.Path), why))
+		} else {
+			r.written[e.Path] = true
+		}
+	}
+	return paths, errors.Join(faults...)
+}
+
+// writeEdits writes edits to the files of a folder, whose formats are given by their paths, and returns the paths that
+// have changed. refused says, by the paths of the edits, which files were left as they are and why.
+func writeEdits(root string, edits []workspace.FileEdit, format func(path string) workspace.Format,
+) (paths []string, refused map[string]error) {
+	refused = map[string]error{}
+	folder, err := os.OpenRoot(root)
 	if err != nil {
-		return nil, fmt.Errorf("open the workspace folder for writing: %w; nothing was written", err)
+		for _, e := range edits {
+			refused[e.Path] = fmt.Errorf("open the workspace folder for writing: %w", err)
+		}
+		return nil, refused
 	}
 	defer folder.Close()
-	var faults []error
-	ordered, cyclic := workspace.Ordered(r.edits)
+	ordered, cyclic := workspace.Ordered(edits)
 	for _, e := range cyclic {
-		r.refused[e.Path] = true
-		faults = append(faults,
-			fmt.Errorf(
-				"%s was not written: it trades names with another file; rename one of them by hand, and run it again",
-				r.name(e.Path)))
+		refused[e.Path] = errors.New("it trades names with another file; rename one of them by hand, and run it again")
 	}
 	for _, e := range ordered {
-		if err := writeEdit(folder, r.root.Path, e, r.files[e.Path].Format); err != nil {
-			r.refused[e.Path] = true
-			faults = append(faults, fmt.Errorf("%s was not written: %w", r.name(e.Path), err))
+		if err := writeEdit(folder, root, e, format(e.Path)); err != nil {
+			refused[e.Path] = err
 			continue
 		}
-		r.written[e.Path] = true
 		paths = append(paths, e.Path)
 		if e.MoveTo != "" {
 			paths = append(paths, e.MoveTo)
 		}
 	}
-	return paths, errors.Join(faults...)
+	return paths, refused
 }
 
 // errChanged refuses to overwrite text that the agent has not seen.
