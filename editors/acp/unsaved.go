@@ -87,10 +87,13 @@ func (s *session) look(ctx context.Context, paths []string) {
 	group.Wait()
 }
 
+// largest bounds a file that the client is asked for, in bytes: agents are shown none that is larger.
+const largest = 8 << 20
+
 // ask asks the client for the text of a file. Where it has none, the disk's text counts.
 func (s *session) ask(ctx context.Context, path string) {
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return
+	if info, err := os.Stat(path); err == nil && (!info.Mode().IsRegular() || info.Size() > largest) {
+		return // no agent is shown it
 	}
 	data, err := os.ReadFile(path)
 	saved, _, isText := workspace.Decode(data)
