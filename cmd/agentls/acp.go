@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"os"
 	"path/filepath"
+	"reflect"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -64,12 +67,30 @@ func (p *process) openProject(ctx context.Context, s *settings, folder string, s
 	if err != nil {
 		return nil, err
 	}
+	settings := p.settingsTime()
 	return &acp.Project{
 		Engine: opened.engine, View: opened.view, Close: opened.close, Notice: p.untrusted(opened.trust),
+		Stale: func(ctx context.Context) bool {
+			now, err := opened.engine.Decisions().FolderTrust(ctx, folder)
+			return err != nil || now.Standing != opened.trust.Standing ||
+				!reflect.DeepEqual(now.Actors, opened.trust.Actors) || !p.settingsTime().Equal(settings)
+		},
 		Session: func(ctx context.Context, resume event.RunID) (*agentcore.Session, error) {
 			return openSession(ctx, opened.engine, opened.view, opened.trust, "", resume)
 		},
 	}, nil
+}
+
+// settingsTime is when the user's config.toml was changed; zero where there is none.
+func (v *environment) settingsTime() (changed time.Time) {
+	dirs, err := config.FindDirs(v.getenv, v.home)
+	if err != nil {
+		return changed
+	}
+	if info, err := os.Stat(dirs.File); err == nil {
+		changed = info.ModTime()
+	}
+	return changed
 }
 
 // writeAccepted writes edits that the user accepted into the files of a view.

@@ -23,6 +23,9 @@ call edit {"path": "a.txt", "old_string": "a", "new_string": "A"}
 call edit {"path": "b.txt", "old_string": "b", "new_string": "B"}
 turn
 text Done.
+turn
+expect system Speak.
+text I speak.
 turn times=any
 wait never
 text No.
@@ -92,6 +95,18 @@ text No.
 	}
 	if notices != 1 {
 		t.Errorf("the user is told %d times that the folder is not trusted", notices)
+	}
+	trusts := *c.process // another process, in which the user trusts the folder
+	trusts.args, trusts.stdout.Writer = []string{"trust", "--yes"}, io.Discard
+	if code := trusts.run(t.Context()); code != exitOK {
+		t.Fatalf("agentls trust: exit code %d\n%s", code, c.err.String())
+	}
+	send(`{"jsonrpc":"2.0","id":5,"method":"session/new","params":{"cwd":%s,"mcpServers":[]}}`, folder)
+	trusted := until("5")
+	send(prompt, 6, trusted)
+	until("6")
+	if notices != 1 {
+		t.Errorf("a new session has the trust of before")
 	}
 	send(prompt, 4, session)
 	toAgent.Close()

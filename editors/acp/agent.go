@@ -42,6 +42,8 @@ type Project struct {
 	View   *workspace.View
 	// Notice is what the user should know of the folder before a first prompt; "" for nothing.
 	Notice string
+	// Stale reports whether what was read to open the folder has changed: a new session needs the folder opened anew.
+	Stale func(ctx context.Context) bool
 	// Session makes a session on the folder, or one that goes on with a run, "" for none.
 	Session func(ctx context.Context, resume event.RunID) (*agentcore.Session, error)
 	// Close interrupts the runs and closes the engine.
@@ -59,7 +61,8 @@ type Agent struct {
 
 	client  clientCapabilities
 	begun   bool
-	folders map[string]*folder // by their paths and MCP servers
+	folders map[string]*folder // by their paths and MCP servers, as new sessions get them
+	opened  []*folder          // all of them, also those of older sessions
 	behind  []func()           // what is sent behind the answer that is being made
 	working sync.WaitGroup
 
@@ -88,7 +91,7 @@ func Serve(ctx context.Context, in io.ReadCloser, out io.Writer, o Options) erro
 	cancel()
 	a.working.Wait()
 	var faults []error
-	for _, p := range a.folders {
+	for _, p := range a.opened {
 		faults = append(faults, p.Close(ctx))
 	}
 	return errors.Join(faults...)
@@ -248,8 +251,9 @@ const callTime = 10 * time.Second
 
 // update sends what has happened in a session.
 func (s *session) update(update any) {
-	// An error says that the client is gone, which ends everything.
-	_ = s.agent.stream.WriteObject(notification{"2.0", "session/update", sessionUpdate{s.id, update}})
+	if s.agent.stream.WriteObject(notification{"2.0", "session/update", sessionUpdate{s.id, update}}) != nil {
+		s.agent.end() // the client is gone
+	}
 }
 
 // decode decodes params. The error says which member is wrong.

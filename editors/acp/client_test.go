@@ -162,7 +162,7 @@ func (c *client) open(ctx context.Context, folder string, servers map[string]con
 		return nil, err
 	}
 	return &acp.Project{
-		Engine: engine, View: view,
+		Engine: engine, View: view, Stale: func(context.Context) bool { return false },
 		Session: func(ctx context.Context, resume event.RunID) (s *agentcore.Session, err error) {
 			if resume == "" {
 				s, err = engine.OpenSession(ctx, view, "")

@@ -107,7 +107,8 @@ func (a *Agent) resumeSession(ctx context.Context, p *sessionParams) (any, error
 	return s.describe(ctx)
 }
 
-// reopen opens a session that is stored, or was closed. One that is open stays so, unless a prompt is worked on.
+// reopen opens a session that is stored. One that this process has open, or had, stays as it is: its engine holds what
+// it proposes.
 func (a *Agent) reopen(ctx context.Context, p *sessionParams) (*session, error) {
 	switch {
 	case p.Session == "":
@@ -115,7 +116,7 @@ func (a *Agent) reopen(ctx context.Context, p *sessionParams) (*session, error) 
 	case len(p.More) > 0:
 		return nil, errMoreFolders
 	}
-	project, err := a.open(ctx, p.Folder, p.Servers)
+	path, err := folderOf(p.Folder)
 	if err != nil {
 		return nil, err
 	}
@@ -123,16 +124,27 @@ func (a *Agent) reopen(ctx context.Context, p *sessionParams) (*session, error) 
 	s := cmp.Or(a.sessions[p.Session], a.closed[p.Session])
 	a.mu.Unlock()
 	switch {
-	case s == nil || s.project != project:
+	case s == nil:
+		project, err := a.open(ctx, path, p.Servers)
+		if err != nil {
+			return nil, err
+		}
 		if s, err = a.restore(ctx, project, p.Session); err != nil {
 			return nil, err
 		}
+	case !slices.Contains(s.project.View.Folders(), path):
+		return nil, elsewhere(p.Session, s.project.View.Folders())
 	case s.busy():
 		return nil, invalidRequest("the session %s works on a prompt; wait for its end, or cancel it", p.Session)
 	}
 	a.add(s)
 	a.behind = append(a.behind, func() { s.tellCommands(ctx) })
 	return s, nil
+}
+
+// elsewhere refuses to load a session on a folder that is not its own.
+func elsewhere(id string, roots []string) error {
+	return invalidParams("params.cwd: the session %s is on %s; load it there", id, strings.Join(roots, ", "))
 }
 
 func (s *session) busy() bool {
@@ -161,8 +173,7 @@ func (a *Agent) restore(ctx context.Context, project *folder, id string) (*sessi
 	}
 	if !slices.ContainsFunc(info.Roots,
 		func(r string) bool { return slices.Contains(project.View.Folders(), r) }) {
-		return nil, invalidParams("params.cwd: the session %s is on %s; load it there", id,
-			strings.Join(info.Roots, ", "))
+		return nil, elsewhere(id, info.Roots)
 	}
 	line, _, err := reader.Line(ctx, roots[len(roots)-1].ID)
 	if err != nil {

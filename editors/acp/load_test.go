@@ -106,6 +106,8 @@ func TestClose(t *testing.T) {
 		t.Errorf("the turn ended with %v", result)
 	}
 	c.refused(c.ask("session/prompt", says(session, "Go.")), -32002, "no session")
+	c.refused(c.ask("session/load", object{"sessionId": session, "cwd": t.TempDir(), "mcpServers": []any{}}), -32602,
+		"load it there")
 	c.do("session/load", object{"sessionId": session, "cwd": c.dir, "mcpServers": []any{}})
 	c.prompt(session, "Again.", "end_turn")
 }

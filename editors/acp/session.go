@@ -46,7 +46,8 @@ func folderOf(folder string) (string, error) {
 	return filepath.Clean(folder), nil
 }
 
-// open returns the project of a folder with MCP servers, and opens it where it is not open.
+// open returns the project of a folder with MCP servers, and opens it where it is not open, or no longer as it would be
+// opened now. Older sessions keep the project that they have.
 func (a *Agent) open(ctx context.Context, path string, given []mcpServer) (*folder, error) {
 	path, err := folderOf(path)
 	if err != nil {
@@ -63,7 +64,7 @@ func (a *Agent) open(ctx context.Context, path string, given []mcpServer) (*fold
 	if err != nil {
 		return nil, err
 	}
-	if p := a.folders[string(key)]; p != nil {
+	if p := a.folders[string(key)]; p != nil && !p.Stale(ctx) {
 		return p, nil
 	}
 	p, err := a.Open(ctx, path, servers, a.reading)
@@ -71,7 +72,7 @@ func (a *Agent) open(ctx context.Context, path string, given []mcpServer) (*fold
 		return nil, err
 	}
 	opened := &folder{Project: p, unsaved: map[string]bool{}}
-	a.folders[string(key)] = opened
+	a.folders[string(key)], a.opened = opened, append(a.opened, opened)
 	return opened, nil
 }
 
