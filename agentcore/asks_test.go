@@ -155,7 +155,7 @@ func TestCancelWhileItAsks(t *testing.T) {
 func TestNobodyIsAskedForAChild(t *testing.T) {
 	w := newWorld(t, map[string]string{"a.txt": "a\n"},
 		script.Turn{Answer: []script.Step{call("write", writeSettings)}},
-		ends(script.Result("write", "denied: a subagent cannot ask the user")),
+		ends(script.Result("write", "denied: the user is not asked about a subagent's calls")),
 	)
 	request := coder()
 	request.Each = []string{w.path("a.txt")}

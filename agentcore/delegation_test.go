@@ -217,15 +217,15 @@ func TestChildrenOnTheWeb(t *testing.T) {
 		},
 		script.Turn{
 			Match:  "Fetch it.",
-			Expect: []script.Expect{script.Last("denied: a subagent cannot ask the user"), unadvised},
+			Expect: []script.Expect{script.Last("denied: the user is not asked about a subagent's calls"), unadvised},
 			Answer: []script.Step{call("submit_result", `{"summary":"Done."}`)},
 		},
 		script.Turn{
 			Match: "Go.", Answer: []script.Step{script.Text("done")},
 			Expect: []script.Expect{
 				script.Last(
-					"warning: it was not allowed to fetch https://nowhere.invalid/page: nobody is asked " +
-						"for a subagent"),
+					"warning: it was not allowed to fetch https://nowhere.invalid/page: the user is not " +
+						"asked about a subagent's calls"),
 			},
 		},
 	)

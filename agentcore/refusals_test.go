@@ -99,7 +99,7 @@ func TestWhyThereIsNoTask(t *testing.T) {
 // Tools that nobody can be asked for, and such as the user does not give, are a denial of the call, of which the result
 // of the run tells.
 func TestToolsThatAreNotGiven(t *testing.T) {
-	why := `allowed_tools: explore does not get edit: a subagent cannot ask the user (subagent_ask = "deny")`
+	why := `allowed_tools: explore does not get edit: the user is not asked about a subagent's calls (subagent_ask = "deny")`
 	w := newWorld(t, map[string]string{"a.txt": "one\n"})
 	w.with(
 		script.New(

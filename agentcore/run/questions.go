@@ -36,7 +36,7 @@ type questions struct {
 // error is that of the run's context.
 func (q *questions) askUser(c *call, decision permission.Decision, detail string) (authority.Answer, error) {
 	if !q.mayAsk(c.spec) {
-		return authority.Answer{Reason: "a subagent cannot ask the user (subagent_ask = \"deny\")"}, nil
+		return authority.Answer{Reason: "the user is not asked about a subagent's calls (subagent_ask = \"deny\")"}, nil
 	}
 	c.line.leave()
 	title := c.title

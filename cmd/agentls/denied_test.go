@@ -15,7 +15,7 @@ func TestHintOf(t *testing.T) {
 		{[]string{"run rm a: denied, by deny bash(rm *) (agent boss)"}, []string{byDefinition + "boss"}},
 		{[]string{"write a: denied, by deny edit (built-in planner)"}, []string{byDefinition + "mine"}},
 		{[]string{"write a: denied, by deny edit(a) (user file)"}, []string{byConfig}},
-		{[]string{"a subagent cannot ask the user"}, []string{byConfig}},
+		{[]string{"the user is not asked about a subagent's calls"}, []string{byConfig}},
 		{
 			[]string{"by deny edit(a) (agent boss)", "by deny edit(b) (agent boss)", "by deny edit(c) (project file)"},
 			[]string{byDefinition + "boss", byConfig},
