@@ -2,6 +2,7 @@ package run
 
 import (
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,8 +14,11 @@ import (
 // end.
 func TestGathered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
 		var got []string
 		g := &gathered{publish: func(body event.Body) {
+			mu.Lock()
+			defer mu.Unlock()
 			switch b := body.(type) {
 			case event.TextDelta:
 				got = append(got, b.Text)
@@ -25,6 +29,8 @@ func TestGathered(t *testing.T) {
 		published := func(want ...string) {
 			t.Helper()
 			synctest.Wait()
+			mu.Lock()
+			defer mu.Unlock()
 			if !slices.Equal(got, want) {
 				t.Errorf("published are %q, want %q", got, want)
 			}
