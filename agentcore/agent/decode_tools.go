@@ -381,8 +381,8 @@ func readMcpServer(p *reader, server pair) MCPServer {
 	}
 	var args []string
 	p.table(key, n, map[string]func(*node){
-		"command": func(v *node) { s.Command, _ = p.strings(key+".command", "", v.whole()) },
-		"args":    func(v *node) { args, _ = p.strings(key+".args", "", v.whole()) },
+		"command": func(v *node) { s.Command = p.program(key+".command", v.whole()) },
+		"args":    func(v *node) { args, _ = p.arguments(key+".args", v.whole()) },
 		"env":     func(v *node) { s.Env = p.stringTable(key+".env", v) },
 		"url":     func(v *node) { s.URL, _ = p.string(key+".url", v) },
 		"headers": func(v *node) { s.Headers = p.stringTable(key+".headers", v) },
@@ -453,7 +453,7 @@ func readHook(p *reader, key, event, matcher string, n *node) {
 			if v.kind == scalar {
 				h.Command = []string{"sh", "-c", v.value}
 			} else {
-				h.Command, _ = p.strings(key+".command", "", v)
+				h.Command = p.program(key+".command", v)
 			}
 		},
 		"hooks": func(v *node) { below = v.items },

@@ -300,12 +300,33 @@ func (p *reader) strings(key, what string, n *node) ([]string, bool) {
 	}
 	list := []string{}
 	for _, w := range words {
-		if what != "" {
-			p.names(what, key, w.text, w.node)
-		}
+		p.names(what, key, w.text, w.node)
 		if !slices.Contains(list, w.text) {
 			list = append(list, w.text)
 		}
 	}
 	return list, true
+}
+
+// arguments reads a list of a program's arguments: each stays as it is, also where it is empty or comes again.
+func (p *reader) arguments(key string, n *node) ([]string, bool) {
+	if _, ok := p.words(key, n); !ok || n.kind != list {
+		return nil, false
+	}
+	all := []string{}
+	for _, item := range n.items {
+		if item.kind == scalar {
+			all = append(all, item.value)
+		}
+	}
+	return all, true
+}
+
+// program reads a program and its arguments; nil where no program is named.
+func (p *reader) program(key string, n *node) []string {
+	list, ok := p.arguments(key, n)
+	if !ok || len(list) == 0 || strings.TrimSpace(list[0]) == "" {
+		return nil
+	}
+	return list
 }

@@ -51,3 +51,28 @@ func TestServersThatCannotBeCalled(t *testing.T) {
 		}
 	}
 }
+
+// TestArgumentsOfServersStay: an argument of a program stays as it is written, also where it is empty or comes again.
+func TestArgumentsOfServersStay(t *testing.T) {
+	want := []string{"docs-server", "-a", "1", "-b", "1", "", " x, y "}
+	for _, keys := range []string{
+		"mcp_servers: {docs: {command: docs-server, args: [-a, 1, -b, 1, '', ' x, y ']}}\n",
+		"mcp_servers: {docs: {command: [docs-server, -a, 1, -b, 1, '', ' x, y ']}}\n",
+		"hooks: {Stop: [{command: [docs-server, -a, 1, -b, 1, '', ' x, y ']}]}\n",
+	} {
+		f := agent.Parse(".agentls/agents/x.md", "---\nname: x\ndescription: d\ncategory: [primary]\n"+keys+"---\nDo.\n")
+		if len(f.Problems) > 0 || len(f.Usable()) != 1 {
+			t.Errorf("%s: %v", keys, f.Problems)
+			continue
+		}
+		var got []string
+		if d := f.Usable()[0]; len(d.MCPServers) > 0 {
+			got = d.MCPServers[0].Command
+		} else {
+			got = d.Hooks[0].Command
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: the program is %q, want %q", keys, got, want)
+		}
+	}
+}
