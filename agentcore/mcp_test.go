@@ -458,6 +458,7 @@ func TestMCPNeedsTrust(t *testing.T) {
 		}
 		return ready == 2
 	})
+	w.reached("revoked") // the model was offered both
 	w.session.SetTrusted(false)
 	for _, file := range sessionProcesses(t, w.session.ID) {
 		if text, err := os.ReadFile(file); err == nil && strings.Contains(string(text), "AGENTLS_TEST_KIND=project") {
