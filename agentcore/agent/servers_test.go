@@ -60,7 +60,8 @@ func TestArgumentsOfServersStay(t *testing.T) {
 		"mcp_servers: {docs: {command: [docs-server, -a, 1, -b, 1, '', ' x, y ']}}\n",
 		"hooks: {Stop: [{command: [docs-server, -a, 1, -b, 1, '', ' x, y ']}]}\n",
 	} {
-		f := agent.Parse(".agentls/agents/x.md", "---\nname: x\ndescription: d\ncategory: [primary]\n"+keys+"---\nDo.\n")
+		f := agent.Parse(".agentls/agents/x.md",
+			"---\nname: x\ndescription: d\ncategory: [primary]\n"+keys+"---\nDo.\n")
 		if len(f.Problems) > 0 || len(f.Usable()) != 1 {
 			t.Errorf("%s: %v", keys, f.Problems)
 			continue

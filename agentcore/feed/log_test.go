@@ -154,6 +154,35 @@ func TestReaderComesInTheMiddle(t *testing.T) {
 	}
 }
 
+// A reader gets no event of this process before those who wait for its commit have heard of that.
+func TestReaderIsNotAheadOfTheLog(t *testing.T) {
+	f := open(t)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	f.notices(t, 1)
+	heard := false
+	late := f.Subscribe(session, 1, nil)
+	read := make(chan error, 1)
+	if err := f.store.Submit(store.Batch{
+		Events: []store.NewEvent{{Session: session, Body: event.Notice{Message: "committed"}}},
+		Committed: func() {
+			ended, end := context.WithCancel(ctx)
+			end()
+			_, err := late.Next(ended) // the row is in the store by now
+			read <- err
+			heard = true
+		},
+	}).Wait(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-read; !errors.Is(err, context.Canceled) {
+		t.Errorf("the event was read while it was committed: %v", err)
+	}
+	if next, err := late.Next(ctx); err != nil || next.Seq != 2 || !heard {
+		t.Errorf("the event is %+v, %v", next, err)
+	}
+}
+
 // Long sessions are trimmed by the engine, but for what a reader of all sessions has not read.
 func TestLongSessionsAreTrimmed(t *testing.T) {
 	const n = storedEvents + 2*trimEvery

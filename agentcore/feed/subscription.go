@@ -179,6 +179,10 @@ func (s *Subscription) catchUp(ctx context.Context, end uint64) error {
 		if err != nil {
 			return fmt.Errorf("read the events of session %s behind %d: %w", session, seq, err)
 		}
+		full := len(events) == readEvents
+		if s.deserted == nil {
+			events = s.log.published(session, events)
+		}
 		if len(events) > 0 && s.missed(events[0]) {
 			first := events[0]
 			gap := event.EventsTrimmed{Missing: int(first.Seq - seq - 1)}
@@ -186,7 +190,7 @@ func (s *Subscription) catchUp(ctx context.Context, end uint64) error {
 				event.Event{Seq: first.Seq - 1, Session: session, Time: first.Time, Body: gap})
 		}
 		s.backlog = append(s.backlog, events...)
-		more = more || len(events) == readEvents
+		more = more || full && len(events) == readEvents
 	}
 	switch {
 	case more:
@@ -202,6 +206,18 @@ func (s *Subscription) catchUp(ctx context.Context, end uint64) error {
 	}
 	s.behind = false
 	return nil
+}
+
+// published leaves out events that this process has committed, but not published yet: they come with the ring, behind
+// what their commit does elsewhere.
+func (l *Log) published(session event.SessionID, events []event.Event) []event.Event {
+	l.mu.Lock()
+	last, known := l.last[session]
+	l.mu.Unlock()
+	if !known {
+		return events
+	}
+	return slices.DeleteFunc(events, func(e event.Event) bool { return e.Seq > last })
 }
 
 // behind is the position behind the last stored event of a session up to a number, or that of the oldest event that
