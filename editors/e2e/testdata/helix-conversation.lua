@@ -22,14 +22,18 @@ local function normal()
   end
 end
 
+local before = '' -- what is pasted before the coming text
+
 talk.play(terminal, {
   -- It sends its changes one after the other, but those of keys that come at once in any order.
   write = function(text)
-    keys('<Esc>[200~' .. text .. '<Esc>[201~')
+    keys('<Esc>[200~' .. before .. text .. '<Esc>[201~')
+    before = ''
   end,
   prompt = function(first)
     normal()
-    keys(first and 'gei' or 'geo')
+    keys(first and 'gei' or 'geA')
+    before = first and '' or '\n' -- a new line by a key would be a change of its own
     terminal.see(' INS ')
   end,
   send = function()
