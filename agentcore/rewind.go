@@ -6,6 +6,7 @@ import (
 
 	"github.com/agentls/agentls/agentcore/board"
 	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/workspace"
 )
 
@@ -34,9 +35,13 @@ func RewindSession(ctx context.Context, e *Engine, view *workspace.View, runs ..
 }
 
 // SetRewound notes that the user went back to before the prompts of these runs, or that what they did was brought back:
-// a conversation that goes on does so from the last run that stands. Any goroutine may call it.
+// a conversation that goes on does so from the last run that stands. It waits until that is durable; the error says
+// that it is not. Any goroutine may call it.
 func SetRewound(ctx context.Context, e *Engine, rewound bool, runs ...event.RunID) error {
-	return e.store.SetRewound(ctx, rewound, runs...)
+	if err := e.store.SetRewound(ctx, rewound, runs...); err != nil {
+		return fault.Unstored(err)
+	}
+	return nil
 }
 
 // adopting makes a session that takes over what ended ones proposed (see [board.Board.AdoptProposals]), and waits until

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"sync"
 
 	"github.com/sourcegraph/jsonrpc2"
@@ -86,14 +87,14 @@ func serversOf(given []mcpServer) (map[string]config.MCPServer, error) {
 		}
 		switch {
 		case g.Name == "":
-			return nil, missing("mcpServers[" + itoa(i) + "].name")
+			return nil, missing("mcpServers[" + strconv.Itoa(i) + "].name")
 		case g.Type == "sse":
 			return nil, invalidParams("params.mcpServers[%d]: %s speaks MCP over SSE, which agentls does not; use its "+
 				"address for streamable HTTP, or start it by a command", i, g.Name)
 		case g.Type == "http" && g.URL == "":
-			return nil, missing("mcpServers[" + itoa(i) + "].url")
+			return nil, missing("mcpServers[" + strconv.Itoa(i) + "].url")
 		case g.Type != "http" && g.Command == "":
-			return nil, missing("mcpServers[" + itoa(i) + "].command")
+			return nil, missing("mcpServers[" + strconv.Itoa(i) + "].command")
 		}
 		if _, twice := servers[g.Name]; twice {
 			return nil, invalidParams("params.mcpServers[%d]: there are two servers %q; name them apart", i, g.Name)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -20,8 +19,6 @@ import (
 	"github.com/agentls/agentls/agentcore/model"
 	"github.com/agentls/agentls/agentcore/permission"
 )
-
-func itoa(n int) string { return strconv.Itoa(n) }
 
 // The reasons for which a turn ends.
 const (
