@@ -383,6 +383,14 @@ func (e *Engine) Agents() *agent.Registry { return e.agents.Now() }
 // Registry registers and replaces definitions at run time.
 func (e *Engine) Registry() *registry.Agents { return e.agents }
 
+// surroundings are the places in which the engine looks for models.
+func (e *Engine) surroundings() provider.Surroundings {
+	return provider.Surroundings{
+		Getenv: e.process.Getenv, Editor: e.process.Editor, Local: e.local.Find,
+		Client: e.process.Client,
+	}
+}
+
 // Known are the names that a definition may use now, without the skills of single sessions.
 func (e *Engine) Known() agent.Known {
 	known := registry.Known(e.Config(), e.process.ToolOrder, e.surroundings())
@@ -443,6 +451,23 @@ func (e *Engine) ResumeSession(ctx context.Context, view *workspace.View, title 
 		}
 	}
 	return adopting(ctx, e, view, title, 0, runs...)
+}
+
+// adopting makes a session that takes over what ended ones proposed (see [board.Board.AdoptProposals]), and waits until
+// it is durable.
+func adopting(ctx context.Context, e *Engine, view *workspace.View, title string, keep int,
+	runs ...event.RunID,
+) (*Session, error) {
+	return e.openSession(ctx, view, title, func(s *Session) error {
+		s.continued = true
+		if err := s.shared.Board.AdoptProposals(ctx, keep, runs...); err != nil {
+			return err
+		}
+		if err := s.shared.Board.AdoptFindings(ctx); err != nil {
+			return err
+		}
+		return s.Flush(ctx)
+	})
 }
 
 // Left reports whether former sessions left something on these folders for ContinueSession. It reads the disk.

@@ -7,14 +7,6 @@ import (
 	"github.com/agentls/agentls/agentcore/registry"
 )
 
-// surroundings are the places in which the engine looks for models.
-func (e *Engine) surroundings() provider.Surroundings {
-	return provider.Surroundings{
-		Getenv: e.process.Getenv, Editor: e.process.Editor, Local: e.local.Find,
-		Client: e.process.Client,
-	}
-}
-
 // ModelsWith is [Engine.Models] for an engine with these options that cannot be opened: no model needs the store.
 func ModelsWith(ctx context.Context, o Options, agent, override string) ([]provider.Info, provider.Resolved, error) {
 	e, err := prepare(&o)

@@ -43,20 +43,3 @@ func SetRewound(ctx context.Context, e *Engine, rewound bool, runs ...event.RunI
 	}
 	return nil
 }
-
-// adopting makes a session that takes over what ended ones proposed (see [board.Board.AdoptProposals]), and waits until
-// it is durable.
-func adopting(ctx context.Context, e *Engine, view *workspace.View, title string, keep int,
-	runs ...event.RunID,
-) (*Session, error) {
-	return e.openSession(ctx, view, title, func(s *Session) error {
-		s.continued = true
-		if err := s.shared.Board.AdoptProposals(ctx, keep, runs...); err != nil {
-			return err
-		}
-		if err := s.shared.Board.AdoptFindings(ctx); err != nil {
-			return err
-		}
-		return s.Flush(ctx)
-	})
-}

@@ -38,7 +38,7 @@ func (l *loop) carry() error {
 	l.tellInstructions()
 	l.system = l.redactor.Text(system)
 	l.tellUnpriced()
-	l.tellEffort()
+	tellEffort(l.Run)
 	l.offering = l.tools.Offered(l.delegation)
 	l.memory.begin(provider.Window(l.config, l.model), l.system, l.offering)
 	l.takeOver(l.inherited.messages, l.former)

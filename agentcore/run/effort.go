@@ -50,13 +50,13 @@ func (r *spec) chooseEffort() error {
 
 // tellEffort says that the effort which a definition or a preset wants is left out, unless the run's parent said so of
 // the same model.
-func (l *loop) tellEffort() {
-	u := l.unthought
-	if u.effort == "" || l.parent != nil && l.parent.unthought == u && l.parent.model.Name() == l.model.Name() {
+func tellEffort(r *Run) {
+	u := r.unthought
+	if u.effort == "" || r.parent != nil && r.parent.unthought == u && r.parent.model.Name() == r.model.Name() {
 		return
 	}
-	l.notice(event.NoticeInfo,
-		fmt.Sprintf("%s works without the effort %s that %s asks for: %s is not known to take one", l.definition.Slug,
-			u.effort, u.whose, l.model.Name()),
+	r.notice(event.NoticeInfo,
+		fmt.Sprintf("%s works without the effort %s that %s asks for: %s is not known to take one", r.definition.Slug,
+			u.effort, u.whose, r.model.Name()),
 		cmp.Or(u.hint, "set effort in a preset for that model, if it takes one"))
 }

@@ -1,7 +1,9 @@
 package run
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/agentls/agentls/agentcore/event"
@@ -26,6 +28,27 @@ type message struct {
 	child event.RunID // the child whose end the message tells; empty for other messages
 	text  string
 }
+
+// FromUser is from whom something is that the user tells a run.
+const FromUser = "the user"
+
+// wrapped is what somebody has told a run while it worked, as the model reads it: from whom it is, and the text.
+const wrapped = "<message from=%q>\n%s\n</message>"
+
+// Unwrapped is the text of a stored message in the words of the user who has told it to a run while it worked. Any
+// other text stays as it is.
+func Unwrapped(text string) string {
+	begin, end, _ := strings.Cut(fmt.Sprintf(wrapped, FromUser, "\x00"), "\x00")
+	body, begun := strings.CutPrefix(text, begin)
+	body, ended := strings.CutSuffix(body, end)
+	if !begun || !ended {
+		return text
+	}
+	return strings.ReplaceAll(body, end+"\n\n"+begin, "\n\n") // of several that were read at once
+}
+
+// said is what somebody has told a run.
+func said(from, text string) message { return message{text: fmt.Sprintf(wrapped, from, text)} }
 
 func newInbox(o outlet) *inbox { return &inbox{outlet: o, news: make(chan struct{}, 1)} }
 

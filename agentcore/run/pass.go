@@ -192,7 +192,7 @@ func (p *passes) steer(from, text string) bool {
 	if !p.open {
 		return false
 	}
-	p.said = append(p.said, fmt.Sprintf(wrapped, from, text))
+	p.said = append(p.said, said(from, text).text)
 	p.pass()
 	return true
 }

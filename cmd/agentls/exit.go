@@ -53,3 +53,8 @@ func codeOf(s os.Signal) int {
 	}
 	return exitInterrupted
 }
+
+// exitsOfEach are the exit codes of each command that starts runs.
+const exitsOfEach = `  4    a run completed, but a call was denied and no later call of the same tool succeeded. --ignore-denied makes
+       this 0, and --format json lists the denied calls with the reasons
+  130  you interrupted it`

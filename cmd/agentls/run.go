@@ -38,11 +38,6 @@ const runExits = `Exit codes:
        not be written. A subagent that was cancelled on purpose does not count, nor one whose task another then did
 ` + exitsOfEach
 
-// exitsOfEach are the exit codes of each command that starts runs.
-const exitsOfEach = `  4    a run completed, but a call was denied and no later call of the same tool succeeded. --ignore-denied makes
-       this 0, and --format json lists the denied calls with the reasons
-  130  you interrupted it`
-
 func runCommand(p *process, s *settings) *cobra.Command {
 	f := &workFlags{settings: s}
 	var j job
