@@ -3,7 +3,6 @@
 package history
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -72,64 +71,36 @@ func (h *Reader) Sessions(ctx context.Context, filter Filter) (list []Session, m
 	if err := h.flush(ctx); err != nil {
 		return nil, false, err
 	}
-	roots := filter.Roots
-	if len(roots) == 0 {
-		roots = []string{""}
+	limit := filter.Limit
+	if limit > 0 {
+		limit++ // one more tells whether there are more
 	}
-	var rows []store.Session
-	listed := map[event.SessionID]bool{} // on more than one of the folders
-	for _, root := range roots {
-		found, err := h.store.Sessions(ctx, store.SessionFilter{Root: root})
-		if err != nil {
-			return nil, false, fmt.Errorf("list the sessions on %s: %w", root, err)
-		}
-		for _, row := range found {
-			if !listed[row.ID] {
-				listed[row.ID] = true
-				rows = append(rows, row)
-			}
-		}
-	}
-	slices.SortStableFunc(rows, func(a, b store.Session) int {
-		return cmp.Or(b.Updated.Compare(a.Updated), cmp.Compare(b.ID, a.ID))
+	// A window has a session as soon as it shows former findings. Where nobody has done anything in it, it has no runs.
+	rows, err := h.store.Sessions(ctx, store.SessionFilter{
+		Roots: filter.Roots, Ran: RoleHidden, Before: filter.Before, Limit: limit,
 	})
-	if filter.Before != "" {
-		at := slices.IndexFunc(rows, func(r store.Session) bool { return r.ID == filter.Before })
-		rows = rows[at+1:] // all of them if there is no such session any more
+	if err != nil {
+		return nil, false, fmt.Errorf("list the sessions: %w", err)
 	}
-	atOnce := max(len(rows), 1)
-	if filter.Limit > 0 {
-		atOnce = max(filter.Limit, overviewed)
+	if filter.Limit > 0 && len(rows) > filter.Limit {
+		rows, more = rows[:filter.Limit], true
 	}
-	for some := range slices.Chunk(rows, atOnce) {
-		ids := make([]event.SessionID, len(some))
-		for i, row := range some {
-			ids[i] = row.ID
-		}
-		overviews, err := h.store.Overviews(ctx, ids, RoleHidden)
-		if err != nil {
-			return nil, false, err
-		}
-		for _, row := range some {
-			o, ran := overviews[row.ID]
-			switch {
-			case !ran:
-				// A window has a session as soon as it shows former findings; nobody has done anything in it.
-			case filter.Limit > 0 && len(list) == filter.Limit:
-				return list, true, nil
-			default:
-				list = append(list, Session{
-					Session: row, Status: o.Status, Runs: o.Runs, OpenHunks: o.OpenHunks,
-					Usage: o.Usage,
-				})
-			}
-		}
+	ids := make([]event.SessionID, len(rows))
+	for i, row := range rows {
+		ids[i] = row.ID
 	}
-	return list, false, nil
+	overviews, err := h.store.Overviews(ctx, ids, RoleHidden)
+	if err != nil {
+		return nil, false, err
+	}
+	for _, row := range rows {
+		o := overviews[row.ID]
+		list = append(list, Session{
+			Session: row, Status: o.Status, Runs: o.Runs, OpenHunks: o.OpenHunks, Usage: o.Usage,
+		})
+	}
+	return list, more, nil
 }
-
-// overviewed is how many sessions are looked at with one query at least: some of a page have no runs.
-const overviewed = 128
 
 // Tree describes a session of any process, with its runs: each behind its parent, in the order of their creation. A
 // session that is not stored is an Error of the kind not_found. It reads the store.

@@ -302,7 +302,7 @@ func TestEveryVersionIsRead(t *testing.T) {
 func readsEverything(t *testing.T, s *Store) {
 	t.Helper()
 	ctx, want := testContext(t), everything()
-	if got := must(s.Sessions(ctx, SessionFilter{Root: "/w/one"}))(t); len(got) != 2 ||
+	if got := must(s.Sessions(ctx, SessionFilter{Roots: []string{"/w/one"}}))(t); len(got) != 2 ||
 		got[0].Title != want.Sessions[0].Title {
 		t.Errorf("the sessions are %+v", got)
 	}

@@ -14,8 +14,12 @@ import (
 
 // SessionFilter narrows Sessions.
 type SessionFilter struct {
-	// Root is the path of a folder that the session has among its roots; empty for all sessions.
-	Root string
+	// Roots are paths of folders, of which the session has at least one among its roots; none for all sessions.
+	Roots []string
+	// Ran leaves out sessions without a run of another role than this one; empty for all sessions.
+	Ran string
+	// Before leaves out this session and those updated later; empty, or a session that is not stored, for none.
+	Before event.SessionID
 	// Limit is the largest number of sessions, 0 for all.
 	Limit int
 }
@@ -28,8 +32,13 @@ func (r *reader) Session(ctx context.Context, id event.SessionID) (Session, erro
 // Sessions returns the sessions, the one updated last first.
 func (r *reader) Sessions(ctx context.Context, filter SessionFilter) ([]Session, error) {
 	return many[Session](ctx, r, sessionTable, "sessions",
-		`WHERE ?1 = '' OR EXISTS (SELECT 1 FROM json_each(session.roots) WHERE value = ?1)
-		ORDER BY updated DESC, id DESC LIMIT ?2`, filter.Root, orAll(filter.Limit))
+		`WHERE (json_array_length(?1) = 0
+			OR EXISTS (SELECT 1 FROM json_each(session.roots) WHERE value IN (SELECT value FROM json_each(?1))))
+		AND (?2 = '' OR EXISTS (SELECT 1 FROM run WHERE run.session = session.id AND run.role <> ?2))
+		AND ((updated, id) < (SELECT updated, id FROM session WHERE id = ?3)
+			OR NOT EXISTS (SELECT 1 FROM session WHERE id = ?3))
+		ORDER BY updated DESC, id DESC LIMIT ?4`,
+		textArray{&filter.Roots}, filter.Ran, filter.Before, orAll(filter.Limit))
 }
 
 // Run returns one run, or ErrNotFound.

@@ -422,7 +422,7 @@ func TestFilters(t *testing.T) {
 		FindingFilter{State: FindingCleared}))(t)[0]; cleared.Reason != "the line is gone" {
 		t.Errorf("the reason is %q", cleared.Reason)
 	}
-	sessions := must(s.Sessions(ctx, SessionFilter{Root: "/a b"}))(t)
+	sessions := must(s.Sessions(ctx, SessionFilter{Roots: []string{"/a b"}}))(t)
 	if len(sessions) != 2 || sessions[0].ID != "s2" || sessions[1].ID != "s1" {
 		t.Errorf("the sessions of a root are %+v", sessions)
 	}

@@ -112,17 +112,21 @@ func reportOf(i history.Session) sessionReport {
 
 func sessionsListCommand(p *process, s *settings) *cobra.Command {
 	var all, asJSON bool
+	var limit int
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List the sessions on the current folder and its git repository, the latest first",
 		Args:  exactly(0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return p.withEngine(c.Context(), s, p.dir, func(engine *agentcore.Engine) error {
-				var filter history.Filter
+				if limit < 0 {
+					return usage("--limit is a number of sessions, 0 for all")
+				}
+				filter := history.Filter{Limit: limit}
 				if !all {
 					filter.Roots = p.here()
 				}
-				sessions, _, err := engine.History().Sessions(c.Context(), filter)
+				sessions, more, err := engine.History().Sessions(c.Context(), filter)
 				if err != nil {
 					return err
 				}
@@ -133,14 +137,23 @@ func sessionsListCommand(p *process, s *settings) *cobra.Command {
 					}
 					return p.printJSON(reports)
 				}
-				return p.print(sessionTable(sessions, all))
+				table := sessionTable(sessions, all)
+				if more {
+					table += fmt.Sprintf("There are older ones than these %d; --limit 0 lists all.\n", len(sessions))
+				}
+				return p.print(table)
 			})
 		},
 	}
 	c.Flags().BoolVar(&all, "all", false, "list those on all folders")
+	c.Flags().IntVar(&limit, "limit", listedSessions, "list so many sessions at most, 0 for all")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }
+
+// listedSessions is how many sessions are listed where nobody says: more than anybody reads, and a history of years
+// takes no time.
+const listedSessions = 100
 
 // sessionTable is a list of sessions for people.
 func sessionTable(sessions []history.Session, folders bool) string {
@@ -492,7 +505,7 @@ func (v *environment) here() []string {
 
 // lastSession is the session on the current folder that was last used.
 func (v *environment) lastSession(ctx context.Context, engine *agentcore.Engine) (string, error) {
-	sessions, _, err := engine.History().Sessions(ctx, history.Filter{Roots: v.here()})
+	sessions, _, err := engine.History().Sessions(ctx, history.Filter{Roots: v.here(), Limit: 1})
 	if err != nil {
 		return "", err
 	}

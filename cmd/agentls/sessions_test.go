@@ -96,3 +96,24 @@ func TestContinueBehindAnEditor(t *testing.T) {
 		t.Errorf("got %s", out)
 	}
 }
+
+// TestSessionsAreListedUpToALimit: the latest session is listed, and that there are others; 0 lists all.
+func TestSessionsAreListedUpToALimit(t *testing.T) {
+	d := newDesk(t, map[string]string{"a.txt": "one\n"})
+	turns := filepath.Join(d.home, "turns")
+	d.write(turns, "turn\ntext One.\n")
+	d.env = append(d.env, scriptVariable+"="+turns)
+	d.must(exitOK, "run", "--agent", "coder", "Say the first.")
+	d.must(exitOK, "run", "--agent", "coder", "Say the second.")
+	out, _ := d.must(exitOK, "sessions", "list", "--limit", "1")
+	if !strings.Contains(out, "second") || strings.Contains(out, "first") || !strings.Contains(out, "--limit 0 lists") {
+		t.Errorf("got %s", out)
+	}
+	out, _ = d.must(exitOK, "sessions", "list", "--limit", "0")
+	if !strings.Contains(out, "first") || !strings.Contains(out, "second") || strings.Contains(out, "older") {
+		t.Errorf("got %s", out)
+	}
+	if _, said := d.must(exitUsage, "sessions", "list", "--limit", "-1"); !strings.Contains(said, "0 for all") {
+		t.Errorf("got %s", said)
+	}
+}
