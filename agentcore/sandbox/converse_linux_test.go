@@ -4,32 +4,42 @@ package sandbox
 
 import (
 	"bufio"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
 // converse starts a script that the test speaks with.
 func converse(t *testing.T, b *Box, c Command) (p *Process, in *os.File, out *bufio.Reader) {
 	t.Helper()
-	childIn, in, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	mine, childOut, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { in.Close(); mine.Close() })
-	c.Input, c.Output = childIn, childOut
-	p, err = b.Start(t.Context(), c)
-	childIn.Close()
-	childOut.Close()
+	in, mine, err := piped(t, c, func(c Command) (err error) { p, err = b.Start(t.Context(), c); return err })
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p, in, bufio.NewReader(mine)
+}
+
+// piped starts a command with pipes, and returns the test's ends of them.
+func piped(t testing.TB, c Command, start func(Command) error) (in, out *os.File, err error) {
+	t.Helper()
+	childIn, in, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, childOut, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { in.Close(); out.Close() })
+	c.Input, c.Output = childIn, childOut
+	err = start(c)
+	childIn.Close()
+	childOut.Close()
+	return in, out, err
 }
 
 // TestConverse speaks with a command over pipes, at the level that this machine has and without walls: it sees its own
@@ -91,6 +101,30 @@ func TestConverse(t *testing.T) {
 			if text, _ := p.Output(0); string(text) != "complaint\n" {
 				t.Errorf("on standard error it said %q", text)
 			}
+		})
+	}
+}
+
+// TestHangUp: a command closes its input and its output and lives on. Who reads sees the end at once, and who writes is
+// told so.
+func TestHangUp(t *testing.T) {
+	for name, change := range map[string]func(*Options){"best": func(*Options) {}, "copy": atLevel(Copy)} {
+		t.Run(name, func(t *testing.T) {
+			b, _ := open(t, nil, change)
+			p, in, out := converse(t, b, Command{Script: `echo hello; exec <&-; exec >&-; exec sleep 1000`, Live: true})
+			if text, err := io.ReadAll(out); err != nil || string(text) != "hello\n" {
+				t.Errorf("it said %q, %v", text, err)
+			}
+			if _, err := in.WriteString("too late\n"); !errors.Is(err, syscall.EPIPE) {
+				t.Errorf("writing to it ends with %v", err)
+			}
+			select {
+			case <-p.Done():
+				t.Error("it has ended")
+			default:
+			}
+			p.Kill()
+			<-p.Done()
 		})
 	}
 }

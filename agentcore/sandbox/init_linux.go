@@ -181,6 +181,7 @@ func (in *inner) run() int {
 		in.tell(status{Step: stepCommand, Error: err.Error()})
 		return 1
 	}
+	leaveStreams()
 	if !in.spec.Bare && !in.spec.Counted {
 		go in.guard()
 	}
@@ -207,6 +208,22 @@ func (in *inner) run() int {
 		}
 		in.tell(s)
 		return 0
+	}
+}
+
+// leaveStreams leaves the input and the output to the command, so that who speaks with it sees at once that it has
+// closed them, although this process lives on. Standard error stays, for this process may have to complain.
+func leaveStreams() {
+	nothing, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		// The numbers stay taken by something harmless in any case: what is opened next must not get them.
+		nothing = int(os.Stderr.Fd())
+	}
+	for fd := range 2 {
+		_ = unix.Dup3(nothing, fd, 0) // both are open descriptors
+	}
+	if err == nil {
+		unix.Close(nothing)
 	}
 }
 
