@@ -42,9 +42,10 @@ type Box struct {
 	cancel  context.CancelFunc
 	machine machine
 
-	mu     sync.Mutex
-	closed bool
-	users  sync.WaitGroup // running calls and background processes; Add only under mu
+	mu       sync.Mutex
+	closed   bool
+	followed []*Followed
+	users    sync.WaitGroup // running calls and background processes; Add only under mu
 }
 
 // folder is one workspace folder of a box.
@@ -187,6 +188,9 @@ func (b *Box) Close() error {
 		return nil
 	}
 	var errs []error
+	for _, f := range b.followed { // nobody adds to them any more
+		errs = append(errs, f.closeViews())
+	}
 	for _, f := range b.roots {
 		errs = append(errs, f.view.close())
 	}
@@ -262,7 +266,7 @@ func (b *Box) useCopies() error {
 }
 
 func (b *Box) run(ctx context.Context, c Command, timeout time.Duration) (Result, error) {
-	for i, texts := range b.split(c.Overlay) {
+	for i, texts := range split(b.roots, c.Overlay) {
 		if err := b.roots[i].view.seed(texts); err != nil {
 			return Result{}, err
 		}
@@ -360,26 +364,31 @@ func (b *Box) newSpool() *spool {
 
 // split sorts the agent's texts by workspace folder and makes their paths relative. A text outside of all folders is
 // dropped, since no command could see it.
-func (b *Box) split(overlay map[string]Text) []map[string]Text {
-	byRoot := make([]map[string]Text, len(b.roots))
+func split(roots []folder, overlay map[string]Text) []map[string]Text {
+	byRoot := make([]map[string]Text, len(roots))
 	for i := range byRoot {
 		byRoot[i] = map[string]Text{}
 	}
 	for path, text := range overlay {
-		best, bestRel := -1, ""
-		for i, f := range b.roots {
-			for _, root := range []string{f.given, f.real} {
-				rel, err := filepath.Rel(root, path)
-				if err == nil && filepath.IsLocal(rel) && rel != "." && (best < 0 || len(rel) < len(bestRel)) {
-					best, bestRel = i, rel
-				}
-			}
-		}
-		if best >= 0 {
-			byRoot[best][bestRel] = text
+		if root, rel := locate(roots, path); root >= 0 {
+			byRoot[root][rel] = text
 		}
 	}
 	return byRoot
+}
+
+// locate returns the workspace folder that a path lies in, and the path relative to it; -1 where it lies in none.
+func locate(roots []folder, path string) (root int, rel string) {
+	root = -1
+	for i, f := range roots {
+		for _, name := range []string{f.given, f.real} {
+			in, err := filepath.Rel(name, path)
+			if err == nil && filepath.IsLocal(in) && in != "." && (root < 0 || len(in) < len(rel)) {
+				root, rel = i, in
+			}
+		}
+	}
+	return root, rel
 }
 
 // argv is the command with its shell, if it has one.

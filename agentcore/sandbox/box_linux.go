@@ -91,22 +91,31 @@ func (b *Box) startBackground(ctx context.Context, c Command, dir string, roots 
 	if b.report.Level != Full {
 		return b.start(ctx, c, roots, output)
 	}
-	s, err := b.spec(ctx, c, roots)
+	s, err := backgroundSpec(ctx, b, c, dir, roots)
 	if err != nil {
 		return nil, err
 	}
-	for i := range s.Layers {
+	return b.launch(s, nil, c, output)
+}
+
+// backgroundSpec is the sandbox for a command in the background, whose own folder is dir.
+func backgroundSpec(ctx context.Context, b *Box, c Command, dir string, roots []folder) (spec, error) {
+	s, err := b.spec(ctx, c, roots)
+	if err != nil {
+		return spec{}, err
+	}
+	for i := range min(len(b.caches), len(s.Layers)) { // the caches come first
 		l := &s.Layers[i]
 		l.Lower = append([]string{l.Upper}, l.Lower...)
 		l.Upper, l.Work = filepath.Join(dir, fmt.Sprintf("cache%d", i), "upper"), filepath.Join(dir,
 			fmt.Sprintf("cache%d", i), "work")
 		for _, d := range []string{l.Upper, l.Work} {
 			if err := os.MkdirAll(d, 0o755); err != nil {
-				return nil, err
+				return spec{}, err
 			}
 		}
 	}
-	return b.launch(s, nil, c, output)
+	return s, nil
 }
 
 // start starts a command on views that are ready.
@@ -159,7 +168,7 @@ func (b *Box) spec(ctx context.Context, c Command, roots []folder) (spec, error)
 	for _, tool := range o.Tools {
 		// Only a tool that is hidden has to be mounted.
 		if real, err := filepath.EvalSymlinks(tool); err == nil && s.hides(tool) {
-			s.Binds = append(s.Binds, bind{real, tool, false})
+			s.Binds = append(s.Binds, bind{Source: real, Target: tool})
 		}
 	}
 	for i := range b.caches {
@@ -205,12 +214,14 @@ func (s *spec) furnish(machineHome, dir string) (envHome string, err error) {
 		}
 	}
 	tmp := filepath.Join(dir, "tmp")
-	s.Binds = append(s.Binds, bind{tmp, "/tmp", true}, bind{tmp, "/var/tmp", true})
+	for _, place := range []string{"/tmp", "/var/tmp"} {
+		s.Binds = append(s.Binds, bind{Source: tmp, Target: place, Write: true})
+	}
 	s.Writable = append(s.Writable, "/tmp", "/var/tmp", "/dev", "/proc")
 	if home == "" {
 		return "/tmp", nil
 	}
-	s.Binds = append(s.Binds, bind{filepath.Join(dir, "home"), home, true})
+	s.Binds = append(s.Binds, bind{Source: filepath.Join(dir, "home"), Target: home, Write: true})
 	s.Writable = append(s.Writable, home)
 	if home != machineHome {
 		s.Links[machineHome] = home
@@ -230,7 +241,7 @@ func (b *Box) addRoot(ctx context.Context, s *spec, c Command, f folder) error {
 		if err := v.adopt(foreign, b.options.Limits.Copy); err != nil {
 			return err
 		}
-		if c.renames() {
+		if c.renames() && !c.followed {
 			if err := v.copyUp(b.options.Limits.Copy); errors.Is(err, errTooLarge) {
 				b.notes = append(b.notes, err.Error())
 			} else if err != nil {
@@ -244,13 +255,13 @@ func (b *Box) addRoot(ctx context.Context, s *spec, c Command, f folder) error {
 		}
 		s.Layers = append(s.Layers, l)
 	case *copyView:
-		s.Binds = append(s.Binds, bind{v.dir, f.real, true})
+		s.Binds = append(s.Binds, bind{Source: v.dir, Target: f.real, Write: true})
 	case *liveView:
 		secrets, _, err := b.trees.known.scan(ctx, v.root, v.disk, b.options.Secret)
 		if err != nil {
 			return err
 		}
-		s.Masks, s.Binds = append(s.Masks, secrets...), append(s.Binds, bind{f.real, f.real, false})
+		s.Masks, s.Binds = append(s.Masks, secrets...), append(s.Binds, bind{Source: f.real, Target: f.real})
 	}
 	if f.given != f.real {
 		s.Links[f.given] = f.real
@@ -260,6 +271,9 @@ func (b *Box) addRoot(ctx context.Context, s *spec, c Command, f folder) error {
 	}
 	s.Writable = append(s.Writable, f.real)
 	for _, p := range b.options.Protected {
+		if c.followed && below(filepath.Clean(p), gitName) {
+			continue // what the command makes of it is the command's own
+		}
 		s.ReadOnly = append(s.ReadOnly, filepath.Join(f.real, p))
 	}
 	return nil
@@ -285,9 +299,9 @@ func (b *Box) cacheLayer(c *cacheLayer) (layer, error) {
 // and others start empty.
 func bindCache(c cacheLayer, l layer) bind {
 	if c.Content {
-		return bind{c.Path, c.Path, false}
+		return bind{Source: c.Path, Target: c.Path}
 	}
-	return bind{l.Upper, c.Path, true}
+	return bind{Source: l.Upper, Target: c.Path, Write: true}
 }
 
 // Ahead prepares for a command that is about to come: it starts the command's attendant, and reads workspace folders

@@ -31,6 +31,20 @@
 // Each command gets fresh mounts. Between two commands an upper layer holds only what stays: ignored outputs, and what
 // is no text.
 //
+// # Followed programs
+//
+// A program that works for long by itself, such as another agent, has a mount of its own ([Box.Follow]). Its upper
+// layer is only read while the program runs, and what is found there is compared with the text that is known of each
+// path: the one of the start, or the last one that was told or brought. So each change is told once, and with the text
+// that it was made on, which whoever merges it takes as the base.
+//
+// Texts reach its view through descriptors of the workspace folders that the sandbox opens in the mount and sends out
+// before it gives up its rights (SCM_RIGHTS). They go through the overlay: writing to the upper layer below a mount, or
+// to the disk below it, is not defined, and is noticed by no watcher. No right to look into the first process is
+// needed, no path of the program's is taken for one of the machine's, and what is mounted in its view (protected and
+// hidden files) is not crossed. A text gets its name by an exchange of two names (renameat2(2)), so that what had the
+// name can be looked at once more, and put back.
+//
 // # Hosts
 //
 // A sandbox's way out is ours. Where `network.allow` names hosts, the sandbox makes sockets that listen on its own

@@ -130,15 +130,20 @@ func pid() string { return strconv.Itoa(os.Getpid()) }
 // playInside runs the test binary as one of plays in a box.
 func playInside(t *testing.T, b *Box, play string) Result {
 	t.Helper()
+	putPlay(t, b)
+	return sh(t, b, playVariable+"="+play+" "+socketVariable+"="+abstractSocket()+" /tmp/play")
+}
+
+// putPlay puts the test binary into a box, as /tmp/play.
+func putPlay(t *testing.T, b *Box) {
+	t.Helper()
 	exe, err := os.ReadFile("/proc/self/exe")
 	if err != nil {
 		t.Fatal(err)
 	}
-	name := filepath.Join(b.dir, "tmp", "play")
-	if err := os.WriteFile(name, exe, 0o700); err != nil {
+	if err := os.WriteFile(filepath.Join(b.dir, "tmp", "play"), exe, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	return sh(t, b, playVariable+"="+play+" "+socketVariable+"="+abstractSocket()+" /tmp/play")
 }
 
 func init() {

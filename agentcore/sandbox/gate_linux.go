@@ -62,11 +62,12 @@ func listenAt(address string) (int, error) {
 	return fd, nil
 }
 
-// newOffer is a pair of sockets: a sandbox sends the sockets of a gate through theirs, and they arrive at ours.
-func newOffer() (ours, theirs *os.File, err error) {
+// newOffer is a pair of sockets: a sandbox sends descriptors through theirs, such as the sockets of a gate, and they
+// arrive at ours.
+func newOffer(name string) (ours, theirs *os.File, err error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, nil, fmt.Errorf("make a pair of sockets: %w", err)
 	}
-	return os.NewFile(uintptr(pair[0]), "gate"), os.NewFile(uintptr(pair[1]), "gate"), nil
+	return os.NewFile(uintptr(pair[0]), name), os.NewFile(uintptr(pair[1]), name), nil
 }

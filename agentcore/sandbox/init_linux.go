@@ -102,6 +102,11 @@ func (in *inner) setUp() error {
 			return err
 		}
 	}
+	if len(in.spec.Shown) > 0 {
+		if err := failed("view", sendShown(shownFD, in.spec.Shown)); err != nil {
+			return err
+		}
+	}
 	if in.spec.Mount && !in.spec.NetworkOpen {
 		if err := failed("network", raiseLoopback()); err != nil {
 			return err

@@ -98,6 +98,8 @@ type confined struct {
 	// offer is the socket through which the sandbox sends the sockets of a gate, nil where there is no gate or its
 	// sockets have arrived.
 	offer *os.File
+	// shown is the socket through which the sandbox sends the opened folders of a followed command, nil elsewhere.
+	shown *os.File
 	// stopGate closes the way to single hosts, and returns notes about it.
 	stopGate func() []string
 	control  *os.File // when it is closed, the sandbox ends
@@ -150,7 +152,7 @@ type streams struct {
 // whether it has the network or a gate, and the run in its environment. The other arguments are as for launch.
 func (l *launcher) begin(s *spec, wrap []string, in *counted, flow streams) (c *confined, err error) {
 	var ends pipes
-	var offer *os.File
+	var offer, shown *os.File
 	defer func() {
 		if err == nil {
 			return
@@ -158,6 +160,7 @@ func (l *launcher) begin(s *spec, wrap []string, in *counted, flow streams) (c *
 		ends.control.Close()
 		ends.status.Close()
 		offer.Close()
+		shown.Close()
 		err = errors.Join(err, in.remove())
 	}()
 	if ends, err = newPipes(); err != nil {
@@ -177,24 +180,40 @@ func (l *launcher) begin(s *spec, wrap []string, in *counted, flow streams) (c *
 	}
 	if s.Gate != nil {
 		var theirs *os.File
-		if offer, theirs, err = newOffer(); err != nil {
+		if offer, theirs, err = offerTo(cmd, offerFD, "gate"); err != nil {
 			return nil, fmt.Errorf("open the way to single hosts: %w", err)
 		}
 		defer theirs.Close()
-		closed := make([]*os.File, max(0, offerFD-3-len(cmd.ExtraFiles)))
-		cmd.ExtraFiles = append(append(cmd.ExtraFiles, closed...), theirs)
+	}
+	if len(s.Shown) > 0 {
+		var theirs *os.File
+		if shown, theirs, err = offerTo(cmd, shownFD, "view"); err != nil {
+			return nil, fmt.Errorf("open the way into the view: %w", err)
+		}
+		defer theirs.Close()
 	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = flow.in, flow.out, flow.err
 	if err := l.start(cmd, in, s.starting(wrap)); err != nil {
 		return nil, err
 	}
 	c = &confined{
-		in: in, cmd: cmd, offer: offer, stopGate: func() []string { return nil }, control: ends.control,
+		in: in, cmd: cmd, offer: offer, shown: shown, stopGate: func() []string { return nil }, control: ends.control,
 		heard: make(chan struct{}), started: make(chan struct{}), ended: make(chan struct{}),
 		patient: len(wrap) > 0 || s.Bare, variable: s.tag(),
 	}
 	go c.read(ends.status)
 	return c, nil
+}
+
+// offerTo lets a process have one end of a pair of sockets as the descriptor with a number, above those that the
+// process has already. The caller closes theirs once the process has started.
+func offerTo(cmd *exec.Cmd, number int, name string) (ours, theirs *os.File, err error) {
+	if ours, theirs, err = newOffer(name); err != nil {
+		return nil, nil, err
+	}
+	closed := make([]*os.File, max(0, number-3-len(cmd.ExtraFiles)))
+	cmd.ExtraFiles = append(append(cmd.ExtraFiles, closed...), theirs)
+	return ours, theirs, nil
 }
 
 // errDead is the error of a sandbox that died before it was told what to do.
@@ -389,6 +408,7 @@ func (c *confined) wait() (status, error) {
 	<-c.ended
 	c.closeControl.Do(func() { c.control.Close() })
 	c.offer.Close()
+	c.shown.Close()
 	c.last.Notes = c.stopGate()
 	if c.in != nil {
 		switch ended, held := c.in.reached(); {

@@ -113,7 +113,7 @@ func (s *spec) make() (ready []mounted, err error) {
 		if err != nil {
 			return nil, failed("bind", err)
 		}
-		fd, err := clone(b.Source, b.Write)
+		fd, err := b.clone()
 		if err := add("bind", b.Target, info.IsDir(), fd, err); err != nil {
 			return nil, err
 		}
@@ -211,9 +211,28 @@ func overlay(l layer) (int, error) {
 		"lowerdir="+strings.Join(lowers, ":"), "upperdir="+upper, "workdir="+work, "userxattr", "volatile")
 }
 
+// clone is the mount of a bind, not attached yet.
+func (b bind) clone() (int, error) {
+	if !b.Plain {
+		return clone(b.Source, b.Write)
+	}
+	fd, err := unix.Openat2(unix.AT_FDCWD, b.Source, &unix.OpenHow{
+		Flags: unix.O_PATH | unix.O_NOFOLLOW | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS,
+	})
+	if err != nil {
+		return -1, fmt.Errorf("open it without following links: %w", err)
+	}
+	defer unix.Close(fd)
+	return cloneAt(fd, "", b.Write)
+}
+
 // clone is a bind mount of a path with everything below it, not attached yet.
-func clone(path string, write bool) (int, error) {
-	fd, err := unix.OpenTree(unix.AT_FDCWD, path, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE)
+func clone(path string, write bool) (int, error) { return cloneAt(unix.AT_FDCWD, path, write) }
+
+// cloneAt is clone of a path below an open folder, or of what is open where the path is empty.
+func cloneAt(dir int, path string, write bool) (int, error) {
+	fd, err := unix.OpenTree(dir, path,
+		unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE|unix.AT_EMPTY_PATH)
 	if err != nil {
 		return -1, fmt.Errorf("clone: %w", err)
 	}

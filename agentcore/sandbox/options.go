@@ -29,7 +29,8 @@ type Options struct {
 	// Limits bound each command.
 	Limits Limits
 	// Ignored reports whether version control ignores a file or folder. What commands make there stays in the box for
-	// the next command. It gets absolute paths and is called by the goroutine that runs a command. Nil ignores nothing.
+	// the next command. It gets absolute paths and is called by the goroutines that run a command or collect the
+	// changes of one that is followed. Nil ignores nothing.
 	Ignored func(path string, dir bool) bool
 	// Secret reports whether a file of the workspace may hold secrets and must not be read. It gets absolute paths. Nil
 	// hides nothing.

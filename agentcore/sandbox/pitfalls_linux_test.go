@@ -27,7 +27,7 @@ func TestOrdinaryUser(t *testing.T) {
 		return
 	}
 	out, err := asNobody(t, nobodyDir(t), nil,
-		"-test.run=TestRun|TestBubblewrapRun|TestEscapes|TestNothingIsLeft|TestServerKilled|TestLeftovers|TestKept|TestRenames|TestStale|TestSpare",
+		"-test.run=TestRun|TestBubblewrapRun|TestEscapes|TestNothingIsLeft|TestServerKilled|TestLeftovers|TestKept|TestRenames|TestStale|TestSpare|TestFollow|TestBring|TestHangUp",
 		fmt.Sprintf("-test.short=%v", testing.Short()),
 	).CombinedOutput()
 	if err != nil {

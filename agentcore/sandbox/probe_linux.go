@@ -162,8 +162,9 @@ func tryBwrap(ctx context.Context, stateDir string, tried *attempts) ([]Check, e
 	return try(ctx, stateDir, tried, func(dir string) (spec, []string, *counted, error) {
 		tmp := filepath.Join(dir, "tmp")
 		s := spec{
-			Blank: []string{"/tmp"}, Binds: []bind{{tmp, "/tmp/probe", true}}, ReadOnly: []string{"/tmp/probe"},
-			Masks: []string{"/etc/passwd"},
+			Blank: []string{"/tmp"}, Binds: []bind{{Source: tmp, Target: "/tmp/probe", Write: true}},
+			ReadOnly: []string{"/tmp/probe"},
+			Masks:    []string{"/etc/passwd"},
 		}
 		if err := os.Mkdir(tmp, 0o700); err != nil {
 			return s, nil, nil, err

@@ -69,14 +69,18 @@ func (b *Box) background(ctx context.Context, c Command) (p *Process, err error)
 		return nil, err
 	}
 	p = &Process{child: ch, output: output, done: make(chan struct{})}
-	b.attend(p, c, started, clean)
+	var notes []string
+	if !c.Live {
+		notes = append(notes, "it ran on a copy of the workspace, which is gone with it")
+	}
+	b.attend(p, c.Timeout, started, notes, clean)
 	return p, nil
 }
 
 // backgroundRoots makes the workspace folders for a command in the background. On an error, it still returns those that
 // were made.
 func (b *Box) backgroundRoots(c Command, dir string) (roots []folder, err error) {
-	for i, texts := range b.split(c.Overlay) {
+	for i, texts := range split(b.roots, c.Overlay) {
 		f := b.roots[i]
 		if c.Live && (b.report.Level == Full || b.report.Level == Bubblewrap) {
 			base, err := b.newBaseView(f.real)
@@ -106,12 +110,13 @@ func (b *Box) backgroundRoots(c Command, dir string) (roots []folder, err error)
 	return roots, nil
 }
 
-// attend waits for the end of a started process, which ends with the box or at the time limit at the latest.
-func (b *Box) attend(p *Process, c Command, started time.Time, clean func() error) {
+// attend waits for the end of a started process, which ends with the box or at the time limit, if any, at the latest.
+// Then the notes are added to the result, and clean is called.
+func (b *Box) attend(p *Process, limit time.Duration, started time.Time, notes []string, clean func() error) {
 	stop := context.AfterFunc(b.ctx, p.child.kill)
 	var timer *time.Timer
-	if c.Timeout > 0 {
-		timer = time.AfterFunc(c.Timeout, p.child.kill)
+	if limit > 0 {
+		timer = time.AfterFunc(limit, p.child.kill)
 	}
 	go func() {
 		defer b.users.Done()
@@ -127,9 +132,7 @@ func (b *Box) attend(p *Process, c Command, started time.Time, clean func() erro
 			// The process was ended by Kill, the end of the box or the time limit.
 			p.result.Exit, p.result.Signal, err = 128+9, "SIGKILL", nil
 		}
-		if !c.Live {
-			p.result.Notes = append(p.result.Notes, "it ran on a copy of the workspace, which is gone with it")
-		}
+		p.result.Notes = append(p.result.Notes, notes...)
 		p.err = errors.Join(p.err, err, clean())
 	}()
 }

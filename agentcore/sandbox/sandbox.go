@@ -110,8 +110,8 @@ type Command struct {
 	// Stdin is the standard input; nil is an empty one.
 	Stdin []byte
 	// Input and Output are the ends of pipes for the standard input and output of a command with which the caller
-	// exchanges messages; only for Start. The caller closes them once Start has returned. [Process.Output] then returns
-	// standard error.
+	// exchanges messages; only for Start and Follow. The caller closes them once the call has returned.
+	// [Process.Output] then returns standard error.
 	Input, Output *os.File
 	// Env are further variables of this command, as KEY=value.
 	Env []string
@@ -125,6 +125,30 @@ type Command struct {
 	SplitErrors bool
 	// Overlay is what the agent sees where the disk has something else: absolute path → text.
 	Overlay map[string]Text
+	// State is what the command sees of the user's home folder; only for Follow.
+	State []StateDir
+
+	// followed is set by Follow.
+	followed bool
+}
+
+// StateDir is a file or a folder below the user's home folder that belongs to a followed command, such as its login.
+// Everything else of the home folder stays hidden from it.
+//
+// The path is as the command names it. No part of it is a symbolic link, but for the first one below the home folder
+// (as those make who keep their settings in one place), which must stay below the home folder. The path leads to a
+// regular file or a folder, and neither contains nor lies in a workspace folder, in Options.StateDir, or in what
+// Options.Hidden names. A path that does not exist is left out.
+//
+// What is named is shown with all that is in it. A socket in it, at which a program of the machine listens, is a way
+// out of the sandbox.
+type StateDir struct {
+	Path string
+	// Write has what the command writes go through to the disk; otherwise it cannot write there. A program that
+	// replaces a file needs the folder that the file lies in, since a file that is shown by itself cannot be replaced.
+	Write bool
+	// Make makes a folder, which only the user may open, where nothing exists.
+	Make bool
 }
 
 // Hash is the SHA-256 of a file's content.
@@ -143,6 +167,9 @@ type Change struct {
 	// Existed tells whether the command found the file, and Before is the hash of what it found.
 	Existed bool
 	Before  Hash
+	// Replaced says, of a followed command, that it wrote to a file that had just been replaced by a text that was
+	// brought ([Followed.Bring]): its view has that text, and not the change.
+	Replaced bool
 }
 
 // Kept is a file that a command left in the workspace and that is not reported as a Change. It stays in the box, where

@@ -33,6 +33,8 @@ type spec struct {
 	Mask mask
 	// ReadOnly are paths inside layers that cannot be changed.
 	ReadOnly []string
+	// Shown are the targets of layers that the sandbox opens and sends out, as [sendShown] says.
+	Shown []string
 	// Links are symbolic links to make in blank folders: name → target.
 	Links map[string]string
 	// Writable are the folders for Landlock.
@@ -57,6 +59,8 @@ type layer struct {
 type bind struct {
 	Source, Target string
 	Write          bool
+	// Plain refuses a source with a symbolic link in any part of its path.
+	Plain bool
 }
 
 // The descriptors of that process.
@@ -67,6 +71,8 @@ const (
 	programFD = 5
 	// offerFD is the socket through which the sockets of a gate are sent.
 	offerFD = 6
+	// shownFD is the socket through which the opened folders of a followed command are sent.
+	shownFD = 7
 )
 
 // Steps that the starting side tells apart.

@@ -79,7 +79,7 @@ func (v *view) compare(rel string, in *os.Root) (*Change, *Kept, error) {
 	content, info, err := readRegular(in, rel, v.maxText)
 	switch {
 	case errors.Is(err, errTooLong):
-		return nil, &Kept{Path: abs, Reason: fmt.Sprintf("it has more than %d bytes", v.maxText)}, nil
+		return nil, &Kept{Path: abs, Reason: tooLong(v.maxText)}, nil
 	case err != nil:
 		return nil, nil, err
 	}
@@ -91,7 +91,7 @@ func (v *view) compare(rel string, in *os.Root) (*Change, *Kept, error) {
 		return nil, nil, nil
 	}
 	if !v.isText(content) {
-		return nil, &Kept{Path: abs, Reason: "it is not a text file"}, nil
+		return nil, &Kept{Path: abs, Reason: notText}, nil
 	}
 	c := Change{Path: abs, Content: content, Mode: info.Mode().Perm(), Existed: existed}
 	if existed {
@@ -99,6 +99,11 @@ func (v *view) compare(rel string, in *os.Root) (*Change, *Kept, error) {
 	}
 	return &c, nil, nil
 }
+
+// notText and tooLong are why a file is kept.
+const notText = "it is not a text file"
+
+func tooLong(most int64) string { return fmt.Sprintf("it has more than %d bytes", most) }
 
 // special is what is told of a pipe, a socket or a device, which a view deletes.
 func special(path string) Kept {
