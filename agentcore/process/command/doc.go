@@ -4,7 +4,8 @@
 //
 // Whether a program gets a box is decided in one place, [Sandbox.Direct]. Commands of one run share a box, so that what
 // one leaves the next one finds. A program that is spoken with while it runs ([Live]) has a box of its own, since it
-// outlives the run that has started it.
+// outlives the run that has started it. So has one that is followed ([Follow]): what it writes is collected while it
+// runs, and what others write is brought into its view.
 //
 // A command's changes are bound by the rules on edits ([New] gets them as a func), file by file, when the command has
 // ended: its words do not tell what it writes. What an edit would have to ask for is left out, and the model is told to

@@ -71,6 +71,15 @@ func (s Sandbox) Environ(more ...string) []string {
 // Folders maps the path of a workspace folder without symbolic links to the folder as it was opened.
 type Folders map[string]string
 
+// add adds a folder as it was opened. It reports false where the folder does not exist.
+func (f Folders) add(folder string) bool {
+	real, err := filepath.EvalSymlinks(folder)
+	if err == nil {
+		f[real] = folder
+	}
+	return err == nil
+}
+
 // Shown is a path of the sandbox in terms of the view: below the folder as it was opened.
 func (f Folders) Shown(path string) string {
 	best := ""
@@ -116,9 +125,8 @@ func (s Sandbox) Options(ignored func() *workspace.Ignored) (sandbox.Options, Fo
 		o.Network.Gate = gate
 	}
 	for _, root := range s.View.Roots() {
-		if real, err := filepath.EvalSymlinks(root.Path); err == nil {
+		if folders.add(root.Path) {
 			o.Roots = append(o.Roots, root.Path)
-			folders[real] = root.Path
 		}
 	}
 	if len(o.Roots) == 0 {
@@ -135,30 +143,50 @@ func (s Sandbox) Options(ignored func() *workspace.Ignored) (sandbox.Options, Fo
 func Live(ctx context.Context, o sandbox.Options, c sandbox.Command,
 	ending func(exit process.Exit, words []byte, err error) string,
 ) (*process.Live, error) {
-	box, err := sandbox.Open(ctx, o)
+	c.Live = true
+	var started *sandbox.Process
+	box, p, err := speak(ctx, o, c, func(box *sandbox.Box, c sandbox.Command) (err error) {
+		started, err = box.Start(ctx, c)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	p, err := process.NewPipes()
-	if err != nil {
-		return nil, errors.Join(err, box.Close())
-	}
-	c.Input, c.Output, c.Live = p.ChildIn, p.ChildOut, true
-	started, err := box.Start(ctx, c)
-	if err := p.Given(err); err != nil {
-		return nil, errors.Join(err, box.Close())
-	}
 	wait := func() string {
-		<-started.Done() // the program was killed, or has ended
-		result, err := started.Wait(context.Background())
-		words, _ := started.Output(0)
-		how := ending(process.Exit{Code: result.Exit, Signal: result.Signal}, words, err)
+		how := ended(started, ending)
 		if err := box.Close(); err != nil {
 			how += "; " + err.Error()
 		}
 		return how
 	}
 	return &process.Live{In: p.In, Out: p.Out, Kill: started.Kill, Wait: wait}, nil
+}
+
+// speak opens a box and has start start a program in it that is spoken with over pipes.
+func speak(ctx context.Context, o sandbox.Options, c sandbox.Command,
+	start func(*sandbox.Box, sandbox.Command) error,
+) (*sandbox.Box, process.Pipes, error) {
+	box, err := sandbox.Open(ctx, o)
+	if err != nil {
+		return nil, process.Pipes{}, err
+	}
+	p, err := process.NewPipes()
+	if err != nil {
+		return nil, p, errors.Join(err, box.Close())
+	}
+	c.Input, c.Output = p.ChildIn, p.ChildOut
+	if err := p.Given(start(box, c)); err != nil {
+		return nil, p, errors.Join(err, box.Close())
+	}
+	return box, p, nil
+}
+
+// ended waits for the end of a program, and says how it was.
+func ended(started *sandbox.Process, ending func(exit process.Exit, words []byte, err error) string) string {
+	<-started.Done() // the program was killed, or has ended
+	result, err := started.Wait(context.Background())
+	words, _ := started.Output(0)
+	return ending(process.Exit{Code: result.Exit, Signal: result.Signal}, words, err)
 }
 
 // maxWords is how much of the standard error of a live program without a sandbox is kept, in bytes.

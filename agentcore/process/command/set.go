@@ -167,15 +167,20 @@ func (s *Set) Expect(changes []sandbox.Change) {
 
 // Take makes edits of the run from the changes of a command.
 func (s *Set) Take(snapshot workspace.Snapshot, changes []sandbox.Change, author workspace.Author) []workspace.Taken {
+	return snapshot.TakeAll(s.folders.written(changes), author)
+}
+
+// written are changes of a box in terms of the view.
+func (f Folders) written(changes []sandbox.Change) []workspace.Written {
 	written := make([]workspace.Written, 0, len(changes))
 	for _, change := range changes {
 		written = append(written, workspace.Written{
-			Path: s.Shown(change.Path), Content: change.Content, Deleted: change.Deleted,
+			Path: f.Shown(change.Path), Content: change.Content, Deleted: change.Deleted,
 			Executable: change.Mode&0o111 != 0,
 			Existed:    change.Existed, Before: change.Before,
 		})
 	}
-	return snapshot.TakeAll(written, author)
+	return written
 }
 
 // result is what a model is told of a command's result, without the changes.
