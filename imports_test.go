@@ -606,6 +606,15 @@ var imports = map[string]because{
 		"github.com/google/go-cmp": "differences to the body that was expected",
 		"go.uber.org/goleak":       "no goroutine is left",
 	},
+	"agentcore/acp": {
+		"agentcore/clip":                  "what an agent wrote is quoted",
+		"agentcore/permission":            "what nobody sees in that",
+		"agentcore/process":               "an agent is one",
+		"github.com/sourcegraph/jsonrpc2": "the client's side of a connection",
+	},
+	"agentcore/acp/acptest": {
+		"agentcore/process": "starts processes that outlive the agent",
+	},
 	"agentcore/langserver": {
 		"agentcore/process":               "a server is one",
 		"github.com/sourcegraph/jsonrpc2": "the client's side of a connection",
@@ -785,6 +794,7 @@ var imports = map[string]because{
 
 // testImports is what test files may import besides what their package may.
 var testImports = because{
+	"agentcore/acp/acptest":           "an agent that is scripted, and misbehaves",
 	"agentcore/mcp/mcptest":           "MCP servers, good and hostile",
 	"agentcore/model/script":          "a model that says what the test wants",
 	"agentcore/model/wiretest":        "a vendor's server on the loopback",
@@ -801,6 +811,9 @@ var testImports = because{
 
 // packageTestImports is what the test files of one package may import besides that.
 var packageTestImports = map[string]because{
+	"agentcore/acp": {
+		"agentcore/process/command": "starts the agents as the engine does",
+	},
 	"agentcore": {
 		"agentcore/mcp": "states of servers",
 	},
@@ -971,7 +984,8 @@ func TestDirection(t *testing.T) {
 		{"agentcore", "go.lsp.dev/uri", false},
 		{"agentcore", "github.com/sourcegraph/jsonrpc2", false},
 		{"agentcore/langserver", "github.com/sourcegraph/jsonrpc2", true},
-		{"agentcore", "github.com/sourcegraph/jsonrpc2", false},
+		{"agentcore/acp", "github.com/sourcegraph/jsonrpc2", true},
+		{"agentcore/acp/acptest", "github.com/sourcegraph/jsonrpc2", false},
 		{"agentcore", "agentcore/model/offline", true},
 		{"agentcore/tool", "agentcore", false},
 		{"agentcore/tool", "go.lsp.dev/protocol", false},
@@ -1022,10 +1036,11 @@ func floor(folder string) (height int, known bool) {
 // against tells what is wrong with an import, of another package of this module by its folder or of another
 // module; empty where its direction is right.
 func against(folder, name string) string {
-	// The client towards the project's own language servers is at home in a package of its own.
+	// The clients of language servers and of others' agents are at home in packages of their own.
+	speaks := folder == "agentcore/langserver" || folder == "agentcore/acp"
 	if strings.HasPrefix(folder+"/", "agentcore/") &&
 		(strings.HasPrefix(name+"/", "go.lsp.dev/") ||
-			folder != "agentcore/langserver" && strings.HasPrefix(name+"/", "github.com/sourcegraph/jsonrpc2/")) {
+			!speaks && strings.HasPrefix(name+"/", "github.com/sourcegraph/jsonrpc2/")) {
 		return "nothing in agentcore knows LSP"
 	}
 	from, _ := floor(folder)
