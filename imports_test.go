@@ -764,6 +764,7 @@ var imports = map[string]because{
 
 	"editors/acp": {
 		"agentcore":                       "drives the engine",
+		"agentcore/acp":                   "types that both sides of the protocol see alike",
 		"agentcore/agent":                 "which agents users talk with, and in which mode",
 		"agentcore/authority":             "questions and their answers",
 		"agentcore/config":                "MCP servers that the editor gives",
@@ -836,6 +837,9 @@ var packageTestImports = map[string]because{
 		"agentcore/model/anthropic": "the client of the server under test",
 		"agentcore/model/gemini":    "the client of the server under test",
 		"agentcore/model/openai":    "the client of the server under test",
+	},
+	"editors/acp": {
+		"agentcore/process": "what the client of agentcore drives is a program",
 	},
 	"lsp": {
 		"schema": "the documented run is played",

@@ -157,26 +157,17 @@ type (
 		Modes   json.RawMessage `json:"modes"`
 		Options json.RawMessage `json:"configOptions"`
 	}
-	modes struct {
-		Current   string `json:"currentModeId"`
-		Available []Mode `json:"availableModes"`
-	}
 	// onSession are the params of what is about one session.
 	onSession struct {
 		Session string `json:"sessionId"`
 	}
-	modeParams struct {
+	// settingParams set a mode, or an option.
+	settingParams struct {
 		onSession
-		Mode string `json:"modeId"`
-	}
-	configParams struct {
-		onSession
-		Option string `json:"configId"`
+		Mode   string `json:"modeId,omitempty"`
+		Option string `json:"configId,omitempty"`
 		Type   string `json:"type,omitempty"`
-		Value  any    `json:"value"`
-	}
-	configResult struct {
-		Options []ConfigOption `json:"configOptions"`
+		Value  any    `json:"value,omitempty"`
 	}
 )
 
@@ -235,7 +226,7 @@ func (c *Client) paramsOf(session string, place Place) sessionParams {
 
 // session is a session as its answer tells it.
 func (r sessionResult) session(id string) Session {
-	modes := part[modes](r.Modes)
+	modes := part[Modes](r.Modes)
 	return Session{ID: id, Mode: modes.Current, Modes: modes.Available, Options: part[[]ConfigOption](r.Options)}
 }
 
@@ -303,21 +294,26 @@ func (c *Client) forget(session string) {
 
 // SetMode has a session work in another mode.
 func (c *Client) SetMode(ctx context.Context, session, mode string) error {
-	return c.call(ctx, c.options.CallTime, "session/set_mode", modeParams{onSession{session}, mode}, new(any), nil)
+	params := settingParams{onSession: onSession{session}, Mode: mode}
+	return c.call(ctx, c.options.CallTime, "session/set_mode", params, new(any), nil)
 }
 
 // SetConfigOption sets an option of the type "select", and returns all options as they are then.
 func (c *Client) SetConfigOption(ctx context.Context, session, option, value string) ([]ConfigOption, error) {
-	return c.configure(ctx, configParams{onSession: onSession{session}, Option: option, Value: value})
+	return c.configure(ctx, settingParams{onSession: onSession{session}, Option: option, Value: value})
 }
 
 // SetConfigSwitch sets an option of the type "boolean", and returns all options as they are then.
 func (c *Client) SetConfigSwitch(ctx context.Context, session, option string, on bool) ([]ConfigOption, error) {
-	return c.configure(ctx, configParams{onSession{session}, option, "boolean", on})
+	return c.configure(ctx, settingParams{
+		onSession: onSession{session}, Option: option, Type: "boolean", Value: on,
+	})
 }
 
-func (c *Client) configure(ctx context.Context, params configParams) ([]ConfigOption, error) {
-	var result configResult
+func (c *Client) configure(ctx context.Context, params settingParams) ([]ConfigOption, error) {
+	var result struct {
+		Options []ConfigOption `json:"configOptions"`
+	}
 	err := c.call(ctx, c.options.CallTime, "session/set_config_option", params, &result, nil)
 	return result.Options, err
 }

@@ -135,20 +135,29 @@ func (s *stream) unheard(err error) {
 	s.ebbs()
 }
 
-// WriteObject implements jsonrpc2.ObjectStream. It does not wait until the message is written.
-func (s *stream) WriteObject(object any) error {
+// Line is a message of the protocol as it is sent, with the end of its line.
+func Line(message any) ([]byte, error) {
 	var line bytes.Buffer
 	encoder := json.NewEncoder(&line) // which ends it with a line feed
 	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(object); err != nil {
-		return fmt.Errorf("encode a message: %w", err)
+	if err := encoder.Encode(message); err != nil {
+		return nil, fmt.Errorf("encode a message: %w", err)
+	}
+	return line.Bytes(), nil
+}
+
+// WriteObject implements jsonrpc2.ObjectStream. It does not wait until the message is written.
+func (s *stream) WriteObject(object any) error {
+	line, err := Line(object)
+	if err != nil {
+		return err
 	}
 	select {
 	case <-s.closed:
 		return io.ErrClosedPipe
 	case <-s.deaf:
 		return io.ErrClosedPipe
-	case s.queue <- line.Bytes():
+	case s.queue <- line:
 		return nil
 	}
 }

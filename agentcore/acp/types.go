@@ -59,6 +59,12 @@ type Mode struct {
 	Description string `json:"description,omitempty"`
 }
 
+// Modes are the modes of a session, and the id of the one that it is in.
+type Modes struct {
+	Current   string `json:"currentModeId"`
+	Available []Mode `json:"availableModes"`
+}
+
 // ConfigOption is a setting of a session, such as the model.
 type ConfigOption struct {
 	ID, Name, Description, Category string

@@ -113,6 +113,13 @@ type PlanEntry struct {
 type Command struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
+	// Input is nil for a command that nothing follows.
+	Input *CommandInput `json:"input,omitempty"`
+}
+
+// CommandInput is what follows a command.
+type CommandInput struct {
+	Hint string `json:"hint"`
 }
 
 // Window is how full the context of a session is, in tokens.

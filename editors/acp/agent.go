@@ -14,6 +14,7 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 
 	"github.com/agentls/agentls/agentcore"
+	protocol "github.com/agentls/agentls/agentcore/acp"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/workspace"
@@ -216,7 +217,7 @@ func (a *Agent) initialize(_ context.Context, p *initializeParams) (any, error) 
 	a.begun, a.client = true, p.Capabilities
 	result := initializeResult{
 		Version: protocolVersion, AuthMethods: []struct{}{},
-		Agent: implementation{Name: "agentls", Title: "agentls", Version: a.Version},
+		Agent: protocol.Implementation{Name: "agentls", Title: "agentls", Version: a.Version},
 	}
 	result.Capabilities.LoadSession, result.Capabilities.MCP.HTTP = true, true
 	result.Capabilities.Prompt.Image, result.Capabilities.Prompt.Embedded = true, true

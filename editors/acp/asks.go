@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	protocol "github.com/agentls/agentls/agentcore/acp"
 	"github.com/agentls/agentls/agentcore/authority"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/permission"
@@ -17,14 +18,14 @@ import (
 )
 
 // permission asks the client's user to choose. It returns the id of the option, "" where the user chose none.
-func (s *session) permission(ctx context.Context, c toolCall, options []permissionOption) (string, error) {
+func (s *session) permission(ctx context.Context, c toolCall, options []protocol.PermissionOption) (string, error) {
 	var answer permissionResult
 	err := s.agent.call(ctx, "session/request_permission", permissionParams{s.id, c, options}, &answer)
 	if err != nil || answer.Outcome.Outcome != "selected" {
 		return "", err
 	}
 	id := answer.Outcome.Option
-	if !slices.ContainsFunc(options, func(o permissionOption) bool { return o.ID == id }) {
+	if !slices.ContainsFunc(options, func(o protocol.PermissionOption) bool { return o.ID == id }) {
 		return "", fmt.Errorf("the editor answered with the option %q, which there is not", id)
 	}
 	return id, nil
@@ -115,7 +116,7 @@ func (t *turn) answer(ctx context.Context, ask authority.Ask, c toolCall) (autho
 		}, nil
 	}
 	choices := ask.Choices()
-	var options []permissionOption
+	var options []protocol.PermissionOption
 	answers := map[string]authority.Answer{}
 	for _, choice := range choices {
 		o := optionOf(ask, choice)
@@ -133,17 +134,17 @@ func (t *turn) answer(ctx context.Context, ask authority.Ask, c toolCall) (autho
 }
 
 // optionOf is a choice as the client shows it, under an id that says what it does.
-func optionOf(ask authority.Ask, choice authority.AskChoice) permissionOption {
-	o := permissionOption{Name: choice.Title, Kind: "allow_once"}
+func optionOf(ask authority.Ask, choice authority.AskChoice) protocol.PermissionOption {
+	o := protocol.PermissionOption{Name: choice.Title, Kind: protocol.AllowOnce}
 	switch a := choice.Answer; {
 	case len(a.Chosen) > 0:
 		o.ID = "answer:" + strings.Join(a.Chosen, "; ")
 	case !a.Allow:
-		o.ID, o.Kind = "deny", "reject_once"
+		o.ID, o.Kind = "deny", protocol.RejectOnce
 	case a.Scope == permission.Once || a.Scope == "":
 		o.ID = "allow_once"
 	default:
-		o.ID, o.Kind = "allow_"+string(a.Scope), "allow_always"
+		o.ID, o.Kind = "allow_"+string(a.Scope), protocol.AllowAlways
 		if ask.Longer != "" {
 			o.Name += ": " + ask.Longer
 		}

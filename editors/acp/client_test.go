@@ -18,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/acp/acptest"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/mcp/mcptest"
@@ -32,6 +33,7 @@ import (
 func TestMain(m *testing.M) {
 	sandbox.Dispatch()
 	mcptest.Dispatch()
+	acptest.Dispatch()
 	goleak.VerifyTestMain(m)
 }
 
@@ -76,16 +78,23 @@ type client struct {
 // connect starts an agent on a folder with files.
 func connect(t *testing.T, files map[string]string, turns string) *client {
 	t.Helper()
+	c := prepare(t, files)
+	c.begin(turns)
+	return c
+}
+
+// prepare makes a client for a folder with files, without an agent.
+func prepare(t *testing.T, files map[string]string) *client {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), watchdog)
 	t.Cleanup(cancel)
 	c := &client{
 		t: t, ctx: ctx, dir: t.TempDir(), state: t.TempDir(), written: map[string]string{},
-		answers: map[string]func(object) (any, any){},
+		answers: map[string]func(object) (any, any){}, news: make(chan struct{}), asked: map[string]string{},
 	}
 	for name, text := range files {
 		c.save(name, text)
 	}
-	c.begin(turns)
 	return c
 }
 

@@ -1,17 +1,17 @@
 package acp
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	protocol "github.com/agentls/agentls/agentcore/acp"
+)
 
 // protocolVersion is the version of the protocol that we speak.
 const protocolVersion = 1
 
-// The types of the protocol, as far as we read and send it. The schema says what their members mean.
+// The types of the protocol, as far as we read and send it. The schema says what their members mean. Those that both
+// sides of a connection see alike are the client's.
 type (
-	implementation struct {
-		Name    string `json:"name"`
-		Title   string `json:"title,omitempty"`
-		Version string `json:"version"`
-	}
 	supported struct{}
 
 	clientCapabilities struct {
@@ -27,15 +27,15 @@ type (
 		} `json:"elicitation"`
 	}
 	initializeParams struct {
-		Version      *int               `json:"protocolVersion"`
-		Capabilities clientCapabilities `json:"clientCapabilities"`
-		Client       *implementation    `json:"clientInfo"`
+		Version      *int                     `json:"protocolVersion"`
+		Capabilities clientCapabilities       `json:"clientCapabilities"`
+		Client       *protocol.Implementation `json:"clientInfo"`
 	}
 	initializeResult struct {
-		Version      int               `json:"protocolVersion"`
-		Capabilities agentCapabilities `json:"agentCapabilities"`
-		AuthMethods  []struct{}        `json:"authMethods"`
-		Agent        implementation    `json:"agentInfo"`
+		Version      int                     `json:"protocolVersion"`
+		Capabilities agentCapabilities       `json:"agentCapabilities"`
+		AuthMethods  []struct{}              `json:"authMethods"`
+		Agent        protocol.Implementation `json:"agentInfo"`
 	}
 	agentCapabilities struct {
 		LoadSession bool `json:"loadSession"`
@@ -77,31 +77,17 @@ type (
 	}
 	sessionResult struct {
 		Session string         `json:"sessionId,omitempty"`
-		Modes   modes          `json:"modes"`
+		Modes   protocol.Modes `json:"modes"`
 		Options []configOption `json:"configOptions"`
 	}
-	mode struct {
-		ID          string `json:"id"`
-		Name        string `json:"name"`
-		Description string `json:"description,omitempty"`
-	}
-	modes struct {
-		Current   string `json:"currentModeId"`
-		Available []mode `json:"availableModes"`
-	}
 	configOption struct {
-		ID          string        `json:"id"`
-		Name        string        `json:"name"`
-		Description string        `json:"description,omitempty"`
-		Category    string        `json:"category,omitempty"`
-		Type        string        `json:"type"`
-		Current     string        `json:"currentValue"`
-		Options     []configValue `json:"options"`
-	}
-	configValue struct {
-		Value       string `json:"value"`
-		Name        string `json:"name"`
-		Description string `json:"description,omitempty"`
+		ID          string                 `json:"id"`
+		Name        string                 `json:"name"`
+		Description string                 `json:"description,omitempty"`
+		Category    string                 `json:"category,omitempty"`
+		Type        string                 `json:"type"`
+		Current     string                 `json:"currentValue"`
+		Options     []protocol.ConfigValue `json:"options"`
 	}
 	configResult struct {
 		Options []configOption `json:"configOptions"`
@@ -201,26 +187,13 @@ type (
 		Locations []location      `json:"locations,omitempty"`
 		Input     json.RawMessage `json:"rawInput,omitempty"`
 	}
-	planEntry struct {
-		Content  string `json:"content"`
-		Priority string `json:"priority"`
-		Status   string `json:"status"`
-	}
 	planUpdate struct {
-		Update  string      `json:"sessionUpdate"`
-		Entries []planEntry `json:"entries"`
-	}
-	hint struct {
-		Hint string `json:"hint"`
-	}
-	command struct {
-		Name        string `json:"name"`
-		Description string `json:"description"`
-		Input       *hint  `json:"input,omitempty"`
+		Update  string               `json:"sessionUpdate"`
+		Entries []protocol.PlanEntry `json:"entries"`
 	}
 	commandsUpdate struct {
-		Update   string    `json:"sessionUpdate"`
-		Commands []command `json:"availableCommands"`
+		Update   string             `json:"sessionUpdate"`
+		Commands []protocol.Command `json:"availableCommands"`
 	}
 	modeUpdate struct {
 		Update string `json:"sessionUpdate"`
@@ -234,15 +207,11 @@ type (
 		Update string `json:"sessionUpdate"`
 		Title  string `json:"title"`
 	}
-	cost struct {
-		Amount   float64 `json:"amount"`
-		Currency string  `json:"currency"`
-	}
 	usageUpdate struct {
-		Update string `json:"sessionUpdate"`
-		Used   int64  `json:"used"`
-		Size   int64  `json:"size"`
-		Cost   *cost  `json:"cost,omitempty"`
+		Update string         `json:"sessionUpdate"`
+		Used   int64          `json:"used"`
+		Size   int64          `json:"size"`
+		Cost   *protocol.Cost `json:"cost,omitempty"`
 	}
 	notice struct {
 		Update      string `json:"sessionUpdate"`
@@ -251,15 +220,10 @@ type (
 		Description string `json:"description,omitempty"`
 	}
 
-	permissionOption struct {
-		ID   string `json:"optionId"`
-		Name string `json:"name"`
-		Kind string `json:"kind"`
-	}
 	permissionParams struct {
-		Session string             `json:"sessionId"`
-		Call    toolCall           `json:"toolCall"`
-		Options []permissionOption `json:"options"`
+		Session string                      `json:"sessionId"`
+		Call    toolCall                    `json:"toolCall"`
+		Options []protocol.PermissionOption `json:"options"`
 	}
 	permissionResult struct {
 		Outcome struct {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	protocol "github.com/agentls/agentls/agentcore/acp"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/store"
@@ -76,14 +77,17 @@ func (t *turn) about(what string, p proposal) string {
 
 // verdict asks the user about one file; left is how many files there are, this one included.
 func (t *turn) verdict(p proposal, left int) string {
-	options := []permissionOption{{writeOne, "Write it", "allow_once"}}
-	if left > 1 {
-		options = append(options, permissionOption{writeAll, fmt.Sprintf("Write all %d files", left), "allow_once"})
+	var options []protocol.PermissionOption
+	offer := func(id, name, kind string) {
+		options = append(options, protocol.PermissionOption{ID: id, Name: name, Kind: kind})
 	}
-	options = append(options,
-		permissionOption{writeAlways, "Write it, and accept edits from now on", "allow_always"},
-		permissionOption{dropOne, "Drop it", "reject_once"},
-		permissionOption{leaveOne, "Leave it proposed", "reject_once"})
+	offer(writeOne, "Write it", protocol.AllowOnce)
+	if left > 1 {
+		offer(writeAll, fmt.Sprintf("Write all %d files", left), protocol.AllowOnce)
+	}
+	offer(writeAlways, "Write it, and accept edits from now on", protocol.AllowAlways)
+	offer(dropOne, "Drop it", protocol.RejectOnce)
+	offer(leaveOne, "Leave it proposed", protocol.RejectOnce)
 	kind := kindEdit
 	if p.edit.MoveTo != "" {
 		kind = kindMove
@@ -241,13 +245,13 @@ func (t *turn) tellUsage() {
 }
 
 // cost is what the session has cost, nil where that is not known.
-func (t *turn) cost(ctx context.Context) *cost {
+func (t *turn) cost(ctx context.Context) *protocol.Cost {
 	filter := store.UsageFilter{By: store.UsageBySession, Session: t.engine.ID}
 	sums, err := t.project.Engine.History().Usage(ctx, filter)
 	if err != nil || sums.Total.Usage.Cost == nil {
 		return nil
 	}
-	return &cost{*sums.Total.Usage.Cost, "USD"}
+	return &protocol.Cost{Amount: *sums.Total.Usage.Cost, Currency: "USD"}
 }
 
 // count is a number of things.

@@ -13,6 +13,7 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 
 	"github.com/agentls/agentls/agentcore"
+	protocol "github.com/agentls/agentls/agentcore/acp"
 	"github.com/agentls/agentls/agentcore/config"
 	"github.com/agentls/agentls/agentcore/event"
 )
@@ -169,11 +170,11 @@ func (s *session) tellCommands(ctx context.Context) {
 	if err != nil {
 		return // the connection has ended
 	}
-	commands := []command{}
+	commands := []protocol.Command{}
 	for _, p := range set.List() {
-		c := command{Name: p.Name, Description: cmp.Or(p.Description, p.Name)}
+		c := protocol.Command{Name: p.Name, Description: cmp.Or(p.Description, p.Name)}
 		if p.Hint != "" {
-			c.Input = &hint{p.Hint}
+			c.Input = &protocol.CommandInput{Hint: p.Hint}
 		}
 		commands = append(commands, c)
 	}

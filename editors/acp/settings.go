@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	protocol "github.com/agentls/agentls/agentcore/acp"
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/authority"
 	"github.com/agentls/agentls/agentcore/model"
@@ -24,22 +25,23 @@ const (
 const byDefault = "default"
 
 // allModes are the modes of a session: the permission modes of agentls.
-func allModes() []mode {
-	return []mode{
-		{string(permission.Default), "Default", "Asks where a rule says so, and before edits are written"},
-		{string(permission.Plan), "Plan", "Changes nothing, and asks for each command that no rule allows"},
-		{
-			string(permission.AcceptEdits), "Accept edits",
-			"Writes edits without asking, but for files that are protected or that instruct agents",
-		},
-		{string(permission.Bypass), "Bypass", "Asks for nothing but edits of protected files"},
+func allModes() []protocol.Mode {
+	of := func(m permission.Mode, name, description string) protocol.Mode {
+		return protocol.Mode{ID: string(m), Name: name, Description: description}
+	}
+	return []protocol.Mode{
+		of(permission.Default, "Default", "Asks where a rule says so, and before edits are written"),
+		of(permission.Plan, "Plan", "Changes nothing, and asks for each command that no rule allows"),
+		of(permission.AcceptEdits, "Accept edits",
+			"Writes edits without asking, but for files that are protected or that instruct agents"),
+		of(permission.Bypass, "Bypass", "Asks for nothing but edits of protected files"),
 	}
 }
 
 // described is a session as it is told to the client. The caller must not hold the session's lock.
 func (s *session) describe(ctx context.Context) (sessionResult, error) {
 	options, err := s.options(ctx)
-	return sessionResult{Modes: modes{s.mode(), allModes()}, Options: options}, err
+	return sessionResult{Modes: protocol.Modes{Current: s.mode(), Available: allModes()}, Options: options}, err
 }
 
 // mode is the mode of the coming turn.
@@ -71,7 +73,7 @@ func (s *session) options(ctx context.Context) ([]configOption, error) {
 		Description: "How much it asks",
 	}
 	for _, m := range allModes() {
-		modeOption.Options = append(modeOption.Options, configValue{m.ID, m.Name, m.Description})
+		modeOption.add(m.ID, m.Name, m.Description)
 	}
 	who := cmp.Or(chosen.agent, engine.Config().DefaultAgent)
 	agents := configOption{
@@ -80,7 +82,7 @@ func (s *session) options(ctx context.Context) ([]configOption, error) {
 	}
 	for _, d := range engine.Agents().List(agent.Primary) {
 		if !begun || d.Slug == who {
-			agents.Options = append(agents.Options, configValue{d.Slug, d.Slug, d.Description})
+			agents.add(d.Slug, d.Slug, d.Description)
 		}
 	}
 	agents.ensure(who)
@@ -94,30 +96,34 @@ func (s *session) options(ctx context.Context) ([]configOption, error) {
 	}
 	for _, m := range models {
 		if m.Available {
-			which.Options = append(which.Options, configValue{m.Name, cmp.Or(m.Title, m.Name), ""})
+			which.add(m.Name, cmp.Or(m.Title, m.Name), "")
 		}
 	}
 	which.ensure(resolved.Name)
 	effort := configOption{
 		ID: optionEffort, Name: "Effort", Category: "thought_level", Type: "select",
 		Current: cmp.Or(chosen.effort, byDefault), Description: "How much the model thinks",
-		Options: []configValue{{byDefault, "Default", "The agent's or the model's own"}},
 	}
+	effort.add(byDefault, "Default", "The agent's or the model's own")
 	for _, e := range model.Efforts {
-		effort.Options = append(effort.Options, configValue{Value: e, Name: e})
+		effort.add(e, e, "")
 	}
 	return []configOption{modeOption, agents, which, effort}, nil
+}
+
+func (o *configOption) add(value, name, description string) {
+	o.Options = append(o.Options, protocol.ConfigValue{Value: value, Name: name, Description: description})
 }
 
 // ensure adds a value that is not among those of the option.
 func (o *configOption) ensure(value string) {
 	if !o.has(value) {
-		o.Options = append(o.Options, configValue{Value: value, Name: value})
+		o.add(value, value, "")
 	}
 }
 
 func (o *configOption) has(value string) bool {
-	return slices.ContainsFunc(o.Options, func(v configValue) bool { return v.Value == value })
+	return slices.ContainsFunc(o.Options, func(v protocol.ConfigValue) bool { return v.Value == value })
 }
 
 // setMode answers session/set_mode.

@@ -10,6 +10,8 @@ import (
 	"sync"
 
 	"github.com/sourcegraph/jsonrpc2"
+
+	protocol "github.com/agentls/agentls/agentcore/acp"
 )
 
 // maxLine bounds a message of the client, in bytes.
@@ -42,15 +44,13 @@ func (s *stream) Close() error { return s.close() }
 
 // WriteObject implements jsonrpc2.ObjectStream. A message is written as a whole.
 func (s *stream) WriteObject(obj any) error {
-	var line bytes.Buffer
-	encoder := json.NewEncoder(&line) // which ends it with a line feed
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(obj); err != nil {
-		return fmt.Errorf("encode a message: %w", err)
+	line, err := protocol.Line(obj)
+	if err != nil {
+		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, err := s.out.Write(line.Bytes())
+	_, err = s.out.Write(line)
 	return err
 }
 

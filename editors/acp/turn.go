@@ -12,6 +12,7 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 
 	"github.com/agentls/agentls/agentcore"
+	protocol "github.com/agentls/agentls/agentcore/acp"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
 	"github.com/agentls/agentls/agentcore/feed"
@@ -346,13 +347,13 @@ func (w *writing) committed(text string) string {
 
 // planOf is a list of what is to be done.
 func planOf(items []event.Todo) planUpdate {
-	entries := []planEntry{}
+	entries := []protocol.PlanEntry{}
 	for _, item := range items {
 		status := map[string]string{
 			"pending": "pending", "in_progress": "in_progress", "done": "completed",
 		}[item.State]
 		if status != "" { // what was given up is no part of the plan
-			entries = append(entries, planEntry{item.Text, "medium", status})
+			entries = append(entries, protocol.PlanEntry{Content: item.Text, Priority: "medium", Status: status})
 		}
 	}
 	return planUpdate{"plan", entries}
