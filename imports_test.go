@@ -320,6 +320,7 @@ var imports = map[string]because{
 		"agentcore/workspace":         "forks and merges layers",
 	},
 	"agentcore/run": {
+		"agentcore/acp":             "talks with agents that are programs of others",
 		"agentcore/git":             "which changes a request is about",
 		"agentcore/instruction":     "what a run is instructed to do",
 		"agentcore/lazyregexp":      "how tests are counted",

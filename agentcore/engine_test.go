@@ -15,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/acp/acptest"
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/fault"
@@ -30,6 +31,7 @@ import (
 func TestMain(m *testing.M) {
 	sandbox.Dispatch()
 	mcptest.Dispatch()
+	acptest.Dispatch()
 	goleak.VerifyTestMain(m)
 }
 

@@ -62,7 +62,8 @@ func newReloader(w *window, lender *lending.Lender) *reloader {
 	keys := &secret.Keys{Getenv: w.options.Getenv, File: w.options.Dirs.Keys()}
 	return &reloader{
 		window: w, news: make(chan struct{}, 1), asks: make(chan chan<- error), faulty: map[string]bool{},
-		told: map[string]bool{}, lender: lender, surroundings: provider.Surroundings{Getenv: keys.Get, Editor: lender},
+		told: map[string]bool{}, loader: agent.Loader{Path: w.options.Getenv("PATH")}, lender: lender,
+		surroundings: provider.Surroundings{Getenv: keys.Get, Editor: lender},
 	}
 }
 

@@ -108,6 +108,10 @@ type Definition struct {
 	Description string
 	Categories  []Category
 	Mode        Mode
+	// Engine is EngineACP for an agent that is a program of its own, and empty for one of agentls. Program is that
+	// program.
+	Engine  string
+	Program Program
 	// Model is "provider/model", a preset, "inherit", or empty for the configuration's choice.
 	Model string
 	// Temperature is nil for the model's own.

@@ -477,7 +477,7 @@ func (p *decoder) finish() {
 		}
 		p.report(f)
 	}
-	if d.Prompt == "" && d.PromptFile == "" {
+	if d.Prompt == "" && d.PromptFile == "" && !d.IsProgram() {
 		p.report(fault{
 			start: p.at.start, end: p.at.end, severity: failure, key: "prompt",
 			message: "the prompt is empty", hint: p.promptHint(),
@@ -489,6 +489,7 @@ func (p *decoder) finish() {
 			message: "description is missing", hint: "say when to use the agent: delegating agents choose by it",
 		})
 	}
+	p.checkEngine()
 	d.Title = cmp.Or(d.Title, d.Slug)
 }
 

@@ -406,6 +406,13 @@ func (d *Definition) MarshalJSON() ([]byte, error) {
 		looksJSON:  looksJSON{Icon: d.Icon, Color: d.Color, Order: d.Order},
 		promptJSON: promptJSON{Prompt: d.Prompt, PromptFile: d.PromptFile, Variables: d.Variables},
 	}
+	w.programJSON = programJSON{
+		Engine: d.Engine, Command: d.Program.Command, Env: d.Program.Env, Mode: d.Program.Mode,
+		Network: d.Program.Network,
+	}
+	if len(d.Program.Reads)+len(d.Program.Writes) > 0 {
+		w.Home = &homeJSON{d.Program.Reads, d.Program.Writes}
+	}
 	no := false
 	if d.Unlisted {
 		w.Visible = &no

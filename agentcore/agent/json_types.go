@@ -8,7 +8,8 @@ import (
 // definitionJSON is a Definition with the keys of the native format.
 type definitionJSON struct {
 	identityJSON
-	Mode        Mode     `json:"mode,omitempty"`
+	Mode Mode `json:"mode,omitempty"`
+	programJSON
 	Model       string   `json:"model,omitempty"`
 	Temperature *float64 `json:"temperature,omitempty"`
 	MaxTokens   int      `json:"max_tokens,omitempty"`
@@ -39,6 +40,20 @@ type identityJSON struct {
 	Title       string     `json:"title,omitempty"`
 	Description string     `json:"description,omitempty"`
 	Category    []Category `json:"category"`
+}
+
+type programJSON struct {
+	Engine  string    `json:"engine,omitempty"`
+	Command []string  `json:"command,omitempty"`
+	Env     []string  `json:"env,omitempty"`
+	Mode    string    `json:"program_mode,omitempty"`
+	Home    *homeJSON `json:"home,omitempty"`
+	Network []string  `json:"network,omitempty"`
+}
+
+type homeJSON struct {
+	Read  []string `json:"read,omitempty"`
+	Write []string `json:"write,omitempty"`
 }
 
 type looksJSON struct {

@@ -49,6 +49,27 @@ var nativeKeys = []KeyInfo{
 			"without tools, `planning` the tool loop with read-only tools and a plan at its end.",
 	},
 	{
+		Name: "engine", Type: "string", Values: []string{EngineACP},
+		Doc: "`acp` has another program do the work, which speaks the Agent Client Protocol: somebody else's agent, in " +
+			"a sandbox of its own, whose writes become proposed edits. Only in your own definitions.",
+	},
+	{Name: "command", Type: "strings", Doc: "The program of `engine = \"acp\"`, and its arguments."},
+	{
+		Name: "env", Type: "strings",
+		Doc: "Variables that the program gets: `NAME` from the environment, or `NAME=value`.",
+	},
+	{
+		Name: "program_mode", Type: "string",
+		Doc: "The mode of its own in which the program starts, where it has modes.",
+	},
+	{Name: "home", Type: "table", Doc: "What the program sees of your home folder."},
+	{Name: "home.read", Type: "strings", Doc: "Files and folders that it may read, relative to the home folder."},
+	{
+		Name: "home.write", Type: "strings",
+		Doc: "Files and folders that it may change: its own login and state.",
+	},
+	{Name: "network", Type: "strings", Doc: "The hosts that the program reaches, as in `network.allow`."},
+	{
 		Name: "model", Type: "string", Names: "model",
 		Doc: "`provider/model`, a preset, `inherit` for the parent's, or a table of inline settings. " +
 			"Absent means the configuration's choice.",
@@ -195,6 +216,12 @@ var setters = map[string]func(*reader, *node){
 	"description":      text1(func(d *Definition) *string { return &d.Description }),
 	"category":         readCategory,
 	"mode":             readMode,
+	"engine":           choice("engine", func(d *Definition) *string { return &d.Engine }),
+	"command":          readCommand,
+	"env":              readEnv,
+	"program_mode":     text1(func(d *Definition) *string { return &d.Program.Mode }),
+	"home":             readHome,
+	"network":          readNetwork,
 	"model":            readModel,
 	"temperature":      readTemperature,
 	"max_tokens":       readMaxTokens,

@@ -21,7 +21,10 @@ import (
 // Loader reads the folders of definitions, and each time only files that have changed. The zero value is ready. Its
 // methods may be called from any goroutine; calls wait for each other.
 type Loader struct {
-	mu       sync.Mutex
+	mu sync.Mutex
+	// Path is the PATH on which well-known programs of others are looked for, to be agents, too (see [Programs]).
+	Path string
+
 	files    map[string]*loaded
 	known    Known
 	registry *Registry
@@ -103,6 +106,13 @@ func (l *Loader) Load(ctx context.Context, folders []Folders, known Known) (regi
 	if err != nil {
 		return nil, err
 	}
+	if l.Path != "" {
+		programs, err := Programs(l.Path)
+		if err != nil {
+			return nil, err
+		}
+		builtin = slices.Concat(builtin, programs)
+	}
 	list := make([]*File, len(now))
 	for i, f := range now {
 		list[i] = f.file
@@ -172,6 +182,7 @@ func readDefinitions(f found, known Known) *loaded {
 		l.prompts = append(l.prompts, loadedPrompt{name, info})
 	}
 	l.file.Validate(known)
+	refusePrograms(l.file, f.layer)
 	if f.layer == LayerProject {
 		for _, d := range l.file.Definitions {
 			d.readable() // a model gets only what the user could read before he trusted it

@@ -106,7 +106,9 @@ type validator struct {
 func (v *validator) check(n named) {
 	switch n.what {
 	case "tool", "disallowed", "option", "rule":
-		v.tool(n)
+		if n.what != "rule" || n.name != ProgramRule {
+			v.tool(n)
+		}
 	case "argument":
 		v.argument(n)
 	case "server":

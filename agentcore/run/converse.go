@@ -42,7 +42,7 @@ func (l *loop) carry() error {
 	l.offering = l.tools.Offered(l.delegation)
 	l.memory.begin(provider.Window(l.config, l.model), l.system, l.offering)
 	l.takeOver(l.inherited.messages, l.former)
-	l.notePrompt()
+	notePrompt(l.Run)
 	text := facts.First() + joined(l.hooks.context)
 	if l.schema != nil {
 		text += l.schema.Told()
@@ -72,17 +72,18 @@ func (l *loop) carry() error {
 	}
 }
 
-// notePrompt stores what the model is told at first: the system prompt, and about how many tokens the run takes over.
-func (l *loop) notePrompt() {
-	prompt := store.PromptOf(l.system)
-	taken := l.messages
-	if l.inherited.text != "" {
-		taken = append(slices.Clone(taken), model.UserText(l.inherited.text))
+// notePrompt stores what the run's model or program is told at first: the system prompt, and about how many tokens the
+// run takes over.
+func notePrompt(r *Run) {
+	prompt := store.PromptOf(r.system)
+	taken := r.messages
+	if r.inherited.text != "" {
+		taken = append(slices.Clone(taken), model.UserText(r.inherited.text))
 	}
-	l.mu.Lock()
-	l.prompt, l.takenOver = prompt.ID, guessedTokens(taken...)
-	l.mu.Unlock()
-	l.record(store.Batch{Prompts: []store.Prompt{prompt}})
+	r.mu.Lock()
+	r.prompt, r.takenOver = prompt.ID, guessedTokens(taken...)
+	r.mu.Unlock()
+	r.record(store.Batch{Prompts: []store.Prompt{prompt}})
 }
 
 // takeTurn asks the model once and does what it answers. It reports true when that was its last word.

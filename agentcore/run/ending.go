@@ -97,6 +97,12 @@ func (r *Run) unstored(err error) {
 	})
 }
 
+// collision says which edit was left out.
+func collision(name string, c workspace.Conflict) string {
+	return fmt.Sprintf("%s: an edit of lines %d to %d collides with another change and was left out", name,
+		c.StartLine+1, c.EndLine)
+}
+
 // lastMerge is mergeLayer at the run's end. Where a run was stopped while the editor applies hunks, what cannot be
 // merged is dropped; where the engine ends, it stays in the store for the next process.
 func (r *Run) lastMerge() error {
@@ -142,9 +148,8 @@ func (r *Run) mergeLayer() bool {
 	}
 	for _, c := range report.Conflicts {
 		r.collides(r.definition.Slug, r.session.View.Shown(c.Path), c)
-		r.notice(event.NoticeWarning,
-			fmt.Sprintf("%s: an edit of lines %d to %d collides with another change and was left out",
-				r.session.View.Shown(c.Path), c.StartLine+1, c.EndLine), "run the agent again on the text as it is now")
+		r.notice(event.NoticeWarning, collision(r.session.View.Shown(c.Path), c),
+			"run the agent again on the text as it is now")
 	}
 	if len(report.Hunks) > 0 {
 		r.session.Board.LinkHunks()

@@ -36,6 +36,9 @@ func New(p *Process, s *Session, parent *Run, request Request) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := fitsProgram(definition, &request, parent); err != nil {
+		return nil, err
+	}
 	r := bare(p, s, parent, request.Only.of(definition), request)
 	r.config, r.skills = cfg, skills
 	r.child = func(below Request) (*Run, error) { return New(p, s, r, below) }
@@ -176,6 +179,10 @@ func equip(r *Run) {
 // chooseModel opens the model of the run: the one that is asked for, or that of its agent, of the former run that it
 // goes on with, or of its parent.
 func (r *spec) chooseModel() (err error) {
+	if r.definition.IsProgram() {
+		r.model = program{r.definition.Slug}
+		return nil
+	}
 	choice := provider.Choice{Override: r.request.Model, Definition: r.definition.Model}
 	if r.parent != nil {
 		choice.Parent = r.parent.model.Name()

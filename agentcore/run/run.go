@@ -69,6 +69,8 @@ func (r *Run) work() error {
 		carries = iteration{r}
 	case r.request.Remember != "":
 		carries = memo{r}
+	case r.definition.IsProgram():
+		carries = newForeign(r)
 	default:
 		if err := r.startServers(); err != nil {
 			return err

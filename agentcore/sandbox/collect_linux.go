@@ -110,7 +110,7 @@ func (l *look) entries(rel string) (folders []string, err error) {
 	}
 	defer folder.Close()
 	if opaque(folder.Descriptor()) {
-		if err := l.hide(rel); err != nil {
+		if err := l.hide(rel, true); err != nil {
 			return nil, err
 		}
 	}
@@ -163,7 +163,7 @@ func (l *look) entry(folder *beneath.Folder, name, rel string, s *unix.Stat_t) e
 		l.link(rel, s)
 	case unix.S_IFCHR:
 		if s.Rdev == 0 {
-			return l.hide(rel) // a whiteout
+			return l.hide(rel, false) // a whiteout
 		}
 		l.keep(rel, s, special(rel).Reason)
 	default:
@@ -203,7 +203,8 @@ func (l *look) keep(rel string, s *unix.Stat_t, reason string) {
 func (l *look) settled(id fileID) bool { return id.changed.Nano()+slack < l.now.Nano() }
 
 // hide makes records of what the disk has at a path, and that the command sees no more unless the upper layer has it.
-func (l *look) hide(rel string) error {
+// covered says that a folder is in its place.
+func (l *look) hide(rel string, covered bool) error {
 	if l.hidden[rel] || l.hides[rel] {
 		return nil
 	}
@@ -223,7 +224,7 @@ func (l *look) hide(rel string) error {
 	}
 	for _, name := range files {
 		if _, known := l.record(name); !known && !inGit(name) && (name != rel || !l.isIgnored(rel, false)) {
-			l.learned[name] = record{exists: true, onDisk: true}
+			l.learned[name] = record{exists: true, onDisk: true, covered: covered}
 		}
 	}
 	l.hides[rel] = true
@@ -293,7 +294,7 @@ func (l *look) file(folder *beneath.Folder, name, rel string, s *unix.Stat_t) er
 // hideFolder makes records of the files of a folder in whose place the command has put a file.
 func (l *look) hideFolder(rel string) error {
 	if info, err := lstat(l.disk, rel); err == nil && info.IsDir() {
-		return l.hide(rel)
+		return l.hide(rel, false)
 	}
 	return nil
 }
@@ -365,9 +366,11 @@ func (v *followedView) shows(rel string) (s unix.Stat_t, err error) {
 // away tells that a file is gone.
 func (l *look) away(rel string, r record) (err error) {
 	if r.onDisk {
+		covered := r.covered
 		if r, err = l.disked(rel); err != nil {
 			return err
 		}
+		r.exists = r.exists && !(covered && r.unsure)
 	}
 	if l.lost[rel] {
 		return nil

@@ -54,8 +54,9 @@ type record struct {
 	mode   fs.FileMode
 	// id is the file of the upper layer that was seen to have the text. It is zero where that has to be looked at.
 	id fileID
-	// onDisk says that the text is that of the disk, at which nobody has looked yet.
-	onDisk bool
+	// onDisk says that the text is that of the disk, at which nobody has looked yet. covered says that the command made
+	// a folder in the place of the file's one, which may have been before the file was there.
+	onDisk, covered bool
 	// unsure says that the hash is not known.
 	unsure bool
 }

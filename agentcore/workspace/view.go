@@ -318,6 +318,10 @@ func (v *View) SaveDocument(path string) {
 	}
 }
 
+// Generation counts the changes of what there may be: of open documents and of proposals. Where it is the same, a layer
+// shows the same, as far as nobody has changed the disk.
+func Generation(v *View) uint64 { return v.expected.generation.Load() }
+
 // Documents lists the open documents of a view in a folder, an absolute path, and below it, sorted.
 func Documents(v *View, dir string) []string {
 	v.mu.Lock()

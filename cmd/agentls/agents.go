@@ -211,6 +211,12 @@ func agentPage(agents *agent.Registry, d *agent.Definition) string {
 	row("category", categories(d))
 	row("aliases", strings.Join(d.Aliases, ", "))
 	row("mode", string(d.Mode))
+	row("engine", d.Engine)
+	row("program", strings.Join(d.Program.Command, " "))
+	row("  variables", strings.Join(d.Program.Names(), ", "))
+	row("  changes at home", strings.Join(d.Program.Writes, ", "))
+	row("  reads at home", strings.Join(d.Program.Reads, ", "))
+	row("  hosts", strings.Join(d.Program.Network, ", "))
 	row("model", d.Model)
 	if d.Temperature != nil {
 		row("temperature", fmt.Sprint(*d.Temperature))

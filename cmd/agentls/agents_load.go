@@ -28,7 +28,7 @@ func (v *environment) definitions(ctx context.Context, cfg *config.Config, dirs 
 		return nil, known, fmt.Errorf("load the skills: %w", err)
 	}
 	known.Skills = append([]string{}, skills.Names()...)
-	var loader agent.Loader
+	loader := agent.Loader{Path: v.getenv("PATH")}
 	registry, err := loader.Load(ctx, agent.StandardFolders(dirs.Config, v.home, projects...), known)
 	if err != nil {
 		return nil, known, fmt.Errorf("load the agents: %w", err)

@@ -192,6 +192,18 @@ func (v *environment) checkAgents(ctx context.Context, dirs config.Dirs, cfg *co
 		result.Detail += "; " + of.what + ": " + strings.Join(slices.Sorted(maps.Keys(of.files)), ", ")
 		result.Hint = "`agentls agents check FILE` says what is wrong"
 	}
+	for _, d := range registry.List("") {
+		if !d.IsProgram() {
+			continue
+		}
+		if path, err := exec.LookPath(d.Program.Command[0]); err == nil {
+			result.Detail += fmt.Sprintf("; %s is the program %s", d.Slug, path)
+		} else {
+			result.Outcome = checkWarning
+			result.Detail += fmt.Sprintf("; %s is the program %s, which is not there", d.Slug, d.Program.Command[0])
+			result.Hint = cmp.Or(result.Hint, "install it, or write its path into the definition")
+		}
+	}
 	if _, err := registry.Find(cfg.DefaultAgent); err != nil && !registeredAgent(ctx, dirs, cfg.DefaultAgent) {
 		result.Outcome, result.Detail = checkFailed, "default_agent: "+err.Error()
 		result.Hint = "set default_agent in config.toml to one of `agentls agents list`"

@@ -135,23 +135,33 @@ func (s *Set) Run(ctx context.Context, layer *workspace.Layer, command tool.Comm
 		return tool.CommandResult{}, err
 	}
 	result := s.result(done)
-	free, barred := s.barred(done.Changes)
-	result.Files = append(s.Take(snapshot, free, author), barred...)
+	result.Files = s.Propose(snapshot, s.folders.written(done.Changes), author)
 	return result, nil
+}
+
+// Propose makes edits of those written files that the run may change itself, and says of the others why they are left
+// out.
+func (s *Set) Propose(snapshot workspace.Snapshot, written []workspace.Written, author workspace.Author,
+) []workspace.Taken {
+	free, barred := s.barred(written)
+	return append(snapshot.TakeAll(free, author), barred...)
 }
 
 // barred separates the changes of a command that the run may make itself from those that it may not: a command must not
 // be a way around the rules on edits, and its words do not tell what it changes.
-func (s *Set) barred(changes []sandbox.Change) (free []sandbox.Change, barred []workspace.Taken) {
-	s.Expect(changes)
+func (s *Set) barred(written []workspace.Written) (free []workspace.Written, barred []workspace.Taken) {
+	for _, w := range written { // so that each is judged as if the others existed
+		if !w.Deleted {
+			s.View.Expect(w.Path)
+		}
+	}
 	judge := s.View.Judge(nil)
-	for _, change := range changes {
-		path := s.Shown(change.Path)
-		if err := s.editable(judge, path); err != nil {
-			barred = append(barred, workspace.Taken{Path: path, Problem: err})
+	for _, w := range written {
+		if err := s.editable(judge, w.Path); err != nil {
+			barred = append(barred, workspace.Taken{Path: w.Path, Problem: err})
 			continue
 		}
-		free = append(free, change)
+		free = append(free, w)
 	}
 	return free, barred
 }

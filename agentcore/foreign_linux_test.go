@@ -1,0 +1,357 @@
+package agentcore_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/agentls/agentls/agentcore"
+	"github.com/agentls/agentls/agentcore/acp/acptest"
+	"github.com/agentls/agentls/agentcore/agent"
+	"github.com/agentls/agentls/agentcore/authority"
+	"github.com/agentls/agentls/agentcore/event"
+	"github.com/agentls/agentls/agentcore/model/script"
+	"github.com/agentls/agentls/agentcore/permission"
+)
+
+// foreigner is a workspace with an agent that is another program, which does what a play says.
+type foreigner struct {
+	*world
+	home string
+	argv []string // how the program is started
+}
+
+// newForeigner makes one whose definition is changed by change. The user trusts the folder and has allowed the program.
+func newForeigner(t *testing.T, files map[string]string, play acptest.Play, change func(*agent.Definition)) *foreigner {
+	f := &foreigner{home: t.TempDir()}
+	t.Setenv("HOME", f.home)
+	state := filepath.Join(f.home, ".friend")
+	if err := os.Mkdir(state, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	f.argv = acptest.Install(t, state, play)
+	d := &agent.Definition{
+		Slug: "friend", Title: "Friend", Description: "d", Mode: agent.Agentic, Engine: agent.EngineACP,
+		Categories: []agent.Category{agent.Primary, agent.Subagent},
+		Program:    agent.Program{Command: f.argv, Writes: []string{".friend"}},
+		Rules:      []permission.Rule{{Tool: "program", Action: permission.Allow}},
+		Source:     agent.Source{Layer: agent.LayerUser},
+	}
+	if change != nil {
+		change(d)
+	}
+	f.world = newWorld(t, files)
+	f.with(script.New("test"), nil, d)
+	f.session.SetTrusted(true)
+	return f
+}
+
+func (f *foreigner) run(prompt string) event.RunID {
+	f.t.Helper()
+	return f.start(agentcore.RunRequest{Agent: "friend", Prompt: prompt})
+}
+
+// log is what the program did and got, for a failed test.
+func (f *foreigner) log() string {
+	text, _ := os.ReadFile(f.argv[1] + ".log")
+	return string(text)
+}
+
+// untouched checks that the disk is as it was.
+func (f *foreigner) untouched(files map[string]string) {
+	f.t.Helper()
+	for name, want := range files {
+		if got, err := os.ReadFile(f.path(name)); err != nil || string(got) != want {
+			f.t.Errorf("%s on disk: %q, %v", name, got, err)
+		}
+	}
+}
+
+// TestForeignAgent: another program reads unsaved text, edits two files by its own tools while it works, and says what
+// it did; the disk stays as it is.
+func TestForeignAgent(t *testing.T) {
+	files := map[string]string{"a.txt": "one\ntwo\nthree\n", "b.txt": "b\n"}
+	f := newForeigner(t, files, acptest.Play{Prompts: [][]acptest.Step{{
+		acptest.Say("I look at it. "), acptest.Read("a.txt"),
+		acptest.Update(acptest.Object{
+			"sessionUpdate": "tool_call", "toolCallId": "c1", "title": "Edit a.txt", "kind": "edit",
+			"status": "pending",
+		}),
+		acptest.Write("a.txt", "unsaved\ntwo\nTHREE\n"),
+		acptest.Update(acptest.Object{"sessionUpdate": "tool_call_update", "toolCallId": "c1", "status": "completed"}),
+		acptest.Await(".go-on", "x"),
+		acptest.Write("b.txt", "B\n"),
+		acptest.Update(acptest.Object{"sessionUpdate": "plan", "entries": []any{
+			acptest.Object{"content": "edit", "priority": "high", "status": "completed"},
+		}}),
+		acptest.Say("Both are changed."),
+	}}}, nil)
+	f.view.SetDocument(f.path("a.txt"), "unsaved\ntwo\nthree\n", 1)
+	id := f.run("Change both.")
+	f.until(func(e event.Event) bool { _, ok := e.Body.(event.ToolCallFinished); return ok })
+	if got := f.proposed(); got != "a.txt -three\n+THREE\n" {
+		t.Errorf("while it works, the hunks are %q\n%s", got, f.log())
+	}
+	f.view.SetDocument(f.path(".go-on"), "x", 1) // the program sees what the user types
+	result := f.wait(id)
+	if result.Status != event.StatusCompleted || result.Output != "Both are changed." || len(result.ToolCalls) != 1 {
+		t.Errorf("got %+v\n%s", result, f.log())
+	}
+	if got := f.proposed(); got != "a.txt -three\n+THREE\n|b.txt -b\n+B\n" {
+		t.Errorf("the hunks are %q", got)
+	}
+	f.untouched(files)
+	prompts := acptest.Received(t, f.argv, "session/prompt")
+	if len(prompts) != 1 || !strings.Contains(f.log(), "Change both.") {
+		t.Errorf("prompted with %v", prompts)
+	}
+	if left := processes(t, id); len(left) > 0 {
+		t.Errorf("processes are left: %v", left)
+	}
+	list, _, err := f.engine.History().Transcript(f.ctx, id, "", 0)
+	if err != nil || len(list) < 4 || !strings.Contains(list[1].Text, "unsaved\ntwo") {
+		t.Errorf("the transcript is %+v, %v", list, err)
+	}
+}
+
+// TestForeignAgentAndTyping: what the user types while the program works is seen by it, and both are in the end.
+func TestForeignAgentAndTyping(t *testing.T) {
+	f := newForeigner(t, map[string]string{"a.txt": "1\n2\n3\n4\n5\n6\n7\n8\n9\n"},
+		acptest.Play{Prompts: [][]acptest.Step{{
+			acptest.Say("I am at work.\n"),
+			acptest.Await("a.txt", "one\n2\n3\n4\n5\n6\n7\n8\n9\n"),
+			acptest.Write("a.txt", "one\n2\n3\n4\n5\n6\n7\n8\nNINE\n"),
+			acptest.Say(" done"),
+		}}}, nil)
+	f.view.SetDocument(f.path("a.txt"), "1\n2\n3\n4\n5\n6\n7\n8\n9\n", 1)
+	id := f.run("Change it.")
+	f.until(func(e event.Event) bool { _, ok := e.Body.(event.TextDelta); return ok })
+	f.view.SetDocument(f.path("a.txt"), "one\n2\n3\n4\n5\n6\n7\n8\n9\n", 2)
+	if result := f.wait(id); result.Status != event.StatusCompleted {
+		t.Errorf("got %+v\n%s", result, f.log())
+	}
+	if got := f.proposed(); got != "a.txt -9\n+NINE\n" {
+		t.Errorf("the hunks are %q", got)
+	}
+}
+
+// TestForeignAgentAsks: the program's question is the user's, by the names of its options, whatever their order.
+func TestForeignAgentAsks(t *testing.T) {
+	options := []acptest.Option{{ID: "n", Name: "No", Kind: "reject_once"}, {ID: "y", Name: "Yes", Kind: "allow_once"}}
+	ask := acptest.Ask(acptest.Object{"toolCallId": "c1", "title": "rm -r build", "kind": "execute"},
+		map[string][]acptest.Step{
+			"y": {acptest.Write("a.txt", "allowed\n")}, "n": {acptest.Write("a.txt", "refused\n")},
+			"cancelled": {acptest.Write("a.txt", "cancelled\n")},
+		}, options...)
+	for chosen, want := range map[string]string{"Yes": "allowed", "No": "refused"} {
+		f := newForeigner(t, map[string]string{"a.txt": "a\n"},
+			acptest.Play{Prompts: [][]acptest.Step{{ask}}}, nil)
+		id := f.run("Clean up.")
+		open := f.asked()
+		if open.Question == nil || !strings.Contains(open.Title, "rm -r build") || len(open.Question.Options) != 2 {
+			t.Errorf("asked %+v", open)
+		}
+		f.answer(open, authority.Answer{Allow: true, Chosen: []string{chosen}})
+		f.wait(id)
+		if got := f.proposed(); got != "a.txt -a\n+"+want+"\n" {
+			t.Errorf("%s: the hunks are %q\n%s", chosen, got, f.log())
+		}
+	}
+}
+
+// TestForeignAgentIsAllowedFirst: the first start is asked for with all that the program sees and reaches. What was
+// allowed for the project counts the next time, and not for another program.
+func TestForeignAgentIsAllowedFirst(t *testing.T) {
+	f := newForeigner(t, nil, acptest.Play{Prompts: [][]acptest.Step{{acptest.Say("hello")}}},
+		func(d *agent.Definition) {
+			d.Rules, d.Program.Env = nil, []string{"FRIEND_TOKEN", "QUIET=1"}
+		})
+	denied := f.run("Hello.")
+	open := f.asked()
+	for _, want := range []string{acptest.Program, ".friend", "FRIEND_TOKEN, QUIET"} {
+		if !strings.Contains(open.Detail, want) {
+			t.Errorf("the question does not say %q:\n%s", want, open.Detail)
+		}
+	}
+	f.answer(open, authority.Answer{})
+	if result := f.wait(denied); result.Status != event.StatusFailed || result.Error == nil ||
+		!strings.Contains(result.Error.Detail, "the user said no") {
+		t.Errorf("got %+v", result)
+	}
+	first := f.run("Hello.")
+	f.answer(f.asked(), authority.Answer{Allow: true, Scope: permission.Project})
+	if result := f.wait(first); result.Output != "hello" {
+		t.Errorf("got %+v", result)
+	}
+	if result := f.wait(f.run("Hello.")); result.Status != event.StatusCompleted {
+		t.Errorf("the second time: %+v", result)
+	}
+}
+
+// TestForeignAgentIsCancelled: the program is told, and nothing of it is left, also where it does not listen and has
+// started a daemon.
+func TestForeignAgentIsCancelled(t *testing.T) {
+	atWork := acptest.Say("I am at work.\n")
+	for name, play := range map[string]acptest.Play{
+		"listens":      {Prompts: [][]acptest.Step{{acptest.Write("a.txt", "half\n"), atWork, acptest.Hold()}}},
+		"does not":     {Prompts: [][]acptest.Step{{atWork, acptest.Never()}}, IgnoreCancel: true, Stays: true},
+		"has a daemon": {Prompts: [][]acptest.Step{{acptest.Daemon("pid"), atWork, acptest.Never()}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newForeigner(t, map[string]string{"a.txt": "a\n"}, play, nil)
+			id := f.run("Work.")
+			f.until(func(e event.Event) bool { _, ok := e.Body.(event.TextDelta); return ok })
+			if err := f.engine.Cancel(id); err != nil {
+				t.Fatal(err)
+			}
+			if result := f.wait(id); result.Status != event.StatusCancelled {
+				t.Errorf("got %+v\n%s", result, f.log())
+			}
+			if left := processes(t, id); len(left) > 0 {
+				t.Errorf("processes are left: %v", left)
+			}
+			if got := f.proposed(); name == "listens" && got != "a.txt -a\n+half\n" {
+				t.Errorf("of what it had written there is %q", got)
+			}
+		})
+	}
+}
+
+// TestForeignAgentTakesItsQuestionBack: the question is gone then, and the agent goes on.
+func TestForeignAgentTakesItsQuestionBack(t *testing.T) {
+	f := newForeigner(t, nil, acptest.Play{Prompts: [][]acptest.Step{{
+		acptest.AskAndWithdraw("go", "x", acptest.Allow, acptest.Reject), acptest.Say("never mind"),
+	}}}, nil)
+	id := f.run("Work.")
+	f.asked()
+	f.view.SetDocument(f.path("go"), "x", 1)
+	f.resolved()
+	if result := f.wait(id); result.Output != "never mind" || len(f.session.Asks()) > 0 {
+		t.Errorf("got %+v, %v\n%s", result, f.session.Asks(), f.log())
+	}
+}
+
+// TestForeignAgentsThatFail: each failure is the run's, with what happened and what to do; edits made before it stay.
+func TestForeignAgentsThatFail(t *testing.T) {
+	edit := acptest.Write("a.txt", "A\n")
+	for name, test := range map[string]struct {
+		play acptest.Play
+		want string
+		kept bool
+	}{
+		"dies":       {acptest.Play{Prompts: [][]acptest.Step{{edit, acptest.Exit(3)}}}, "exit code 3", true},
+		"is killed":  {acptest.Play{Prompts: [][]acptest.Step{{edit, acptest.Kill()}}}, "SIGKILL", true},
+		"hangs up":   {acptest.Play{Prompts: [][]acptest.Step{{edit, acptest.HangUp(), acptest.Never()}}}, "", true},
+		"talks junk": {acptest.Play{Prompts: [][]acptest.Step{{edit, acptest.Line("hello?")}}}, "hello?", true},
+		"refuses":    {acptest.Play{Prompts: [][]acptest.Step{{edit, acptest.Answer("refusal")}}}, "declined", true},
+		"an error": {acptest.Play{Prompts: [][]acptest.Step{{
+			edit, acptest.Refuse(acptest.Failure{Code: -32603, Message: "out of luck"}),
+		}}}, "out of luck", true},
+		"a login": {acptest.Play{
+			Fail:   map[string]acptest.Failure{"session/new": {Code: -32000, Message: "Authentication required"}},
+			Logins: []acptest.Object{{"id": "key", "name": "A key of theirs"}},
+		}, "Authentication required", false},
+		"version 2": {acptest.Play{Version: 2}, "version", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newForeigner(t, map[string]string{"a.txt": "a\n"}, test.play, nil)
+			id := f.run("Work.")
+			result := f.wait(id)
+			if result.Status != event.StatusFailed || result.Error == nil ||
+				!strings.Contains(result.Error.Detail, test.want) || result.Error.Hint == "" {
+				t.Errorf("got %+v %+v\n%s", result, result.Error, f.log())
+			}
+			if got := f.proposed(); test.kept != (got == "a.txt -a\n+A\n") {
+				t.Errorf("the hunks are %q", got)
+			}
+			if left := processes(t, id); len(left) > 0 {
+				t.Errorf("processes are left: %v", left)
+			}
+		})
+	}
+}
+
+// TestForeignAgentMayNot: what the run may not change is no edit, whatever the program writes; what lies outside, and
+// what a link leads to, is not reached.
+func TestForeignAgentMayNot(t *testing.T) {
+	files := map[string]string{"a.txt": "a\n", ".env": "TOKEN=hidden-value\n", "out/b.txt": "b\n"}
+	f := newForeigner(t, files, acptest.Play{Prompts: [][]acptest.Step{{
+		acptest.Read(".env"), acptest.Write(".vscode/settings.json", "{}\n"), acptest.Write("out/b.txt", "B\n"),
+		acptest.Symlink("/etc/passwd", "link.txt"), acptest.Append("link.txt", "planted\n"),
+		acptest.Write("/etc/planted", "x\n"), acptest.Write("a.txt", "A\n"), acptest.Say("done"),
+	}}}, func(d *agent.Definition) {
+		d.Rules = append(d.Rules, permission.Rule{Tool: "edit", Pattern: "out/**", Action: permission.Deny})
+	})
+	id := f.run("Try.")
+	result := f.wait(id)
+	if got := f.proposed(); got != "a.txt -a\n+A\n" {
+		t.Errorf("the hunks are %q, %+v\n%s", got, result, f.log())
+	}
+	f.untouched(files)
+	if strings.Contains(f.log(), "hidden-value") {
+		t.Error("the program has read a secret")
+	}
+	if _, err := os.Stat("/etc/planted"); err == nil {
+		t.Error("a file was planted outside")
+	}
+}
+
+// TestForeignAgentHasLimits: the turns that a definition allows end the program's work, which then hands over.
+func TestForeignAgentHasLimits(t *testing.T) {
+	begun := func(id string) acptest.Step {
+		return acptest.Update(acptest.Object{
+			"sessionUpdate": "tool_call", "toolCallId": id, "title": id, "status": "completed",
+		})
+	}
+	f := newForeigner(t, nil, acptest.Play{Prompts: [][]acptest.Step{
+		{begun("1"), begun("2"), begun("3"), acptest.Hold()}, {acptest.Say("so far so good")},
+	}}, func(d *agent.Definition) { d.Limits.MaxTurns = 2 })
+	result := f.wait(f.run("Work."))
+	if result.Status != event.StatusCompleted || result.Reason != "max_turns" || result.Output != "so far so good" {
+		t.Errorf("got %+v\n%s", result, f.log())
+	}
+}
+
+// TestForeignAgentIsTold: what the user says while the program works is its next prompt.
+func TestForeignAgentIsTold(t *testing.T) {
+	f := newForeigner(t, map[string]string{"a.txt": "a\n"}, acptest.Play{Prompts: [][]acptest.Step{
+		{acptest.Say("I am at work.\n"), acptest.Await("go", "x")}, {acptest.Say("second")},
+	}}, nil)
+	id := f.run("Work.")
+	f.until(func(e event.Event) bool { _, ok := e.Body.(event.TextDelta); return ok })
+	if err := f.engine.Steer(id, "Use tabs."); err != nil {
+		t.Fatal(err)
+	}
+	f.view.SetDocument(f.path("go"), "x", 1)
+	if result := f.wait(id); result.Output != "second" {
+		t.Errorf("got %+v", result)
+	}
+	if !strings.Contains(f.log(), "Use tabs.") {
+		t.Errorf("it was not told:\n%s", f.log())
+	}
+}
+
+// TestForeignChild: an agent of agentls delegates to the program that the user has allowed for the project, and gets
+// what the program says in the form asked for.
+func TestForeignChild(t *testing.T) {
+	f := newForeigner(t, map[string]string{"a.txt": "a\n"}, acptest.Play{Prompts: [][]acptest.Step{{
+		acptest.Write("a.txt", "A\n"),
+		acptest.Say(`Done. {"status": "completed", "summary": "made it large", "details": "one file"}`),
+	}}}, func(d *agent.Definition) { d.Rules = nil })
+	delegate := script.Turn{Answer: []script.Step{
+		call("task", `{"agent":"friend","prompt":"Make it large.","description":"large"}`),
+	}}
+	*f.model = *script.New("test", delegate, ends(script.Result("task", "friend is not started")), delegate,
+		ends(script.Result("task", "made it large")))
+	f.wait(f.start(coder()))
+	own := f.run("Make it large.")
+	f.answer(f.asked(), authority.Answer{Allow: true, Scope: permission.Project})
+	f.wait(own)
+	f.session.Board().Proposal().Reject([]event.HunkID{f.session.Board().Proposal().Hunks()[0].ID})
+	result := f.wait(f.start(coder()))
+	if !slices.Equal(result.Files, []string{"a.txt"}) || !strings.HasSuffix(f.proposed(), "a.txt -a\n+A\n") {
+		t.Errorf("got %+v, %q\n%s", result, f.proposed(), f.log())
+	}
+}
