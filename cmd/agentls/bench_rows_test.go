@@ -136,7 +136,8 @@ func document(dir string, list []row) error {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Speed\n\nWritten by `make bench`: medians, on %d cores of %s/%s. A ratio is the measured figure "+
-		"over what stands\nbeside it, which the same run measured. A budget with × bounds the ratio.\n\n",
+		"over what stands\nbeside it, which the same run measured. A budget with × bounds the ratio. [floors.md](floors.md) says where\nthe "+
+		"rest of what is missed goes.\n\n",
 		runtime.NumCPU(), runtime.GOOS, runtime.GOARCH)
 	table := append([][]string{heads, slices.Repeat([]string{"---"}, len(heads))}, nil...)
 	for _, r := range list {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -250,12 +251,12 @@ var raised = []string{"--set", "max_children_per_session=4096", "--set", "max_ch
 
 func benchChildren(b *testing.B, delegated bool, children int) {
 	l := &loopback{turns: 5, pause: 50 * time.Millisecond}
-	floor := time.Duration(l.turns) * l.pause
+	before := time.Duration(0) // what the model takes for the run that starts the children
 	d := newBench(b, children, l)
 	args := append([]string{"review", "-q", "--fail-on", "never"}, raised...)
 	if delegated {
 		l.tasks = children
-		floor += 2 * l.pause
+		before = 2 * l.pause
 		args = append([]string{"run", "-q", "--agent", "coder"}, append(raised, delegates)...)
 	} else {
 		for i := range children {
@@ -275,11 +276,9 @@ func benchChildren(b *testing.B, delegated bool, children int) {
 			b.Errorf("only %d of %d requests were under way at once", l.peak, children)
 		}
 		cpu = append(cpu, cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
-		bare = append(bare, l.bare(b, children))
+		bare = append(bare, l.bare(b, children)+before)
 	}
-	ms := float64(floor.Milliseconds())
 	b.ReportMetric(work.median(), "ms/work")
-	b.ReportMetric(bare.median(), "ms/bare")
 	b.ReportMetric(float64(most), "requests/at-once")
 	how := "children of a review"
 	if delegated {
@@ -287,7 +286,8 @@ func benchChildren(b *testing.B, delegated bool, children int) {
 	}
 	r := row{size: children, things: "children"}
 	r.work, r.figure, r.unit = how, whole.median(), "ms"
-	r.beside, r.floor, r.ratio, r.budget = "the model", ms, true, map[int]float64{128: 1.4, 512: 3}[children]
+	r.beside, r.floor = "bare client", bare.median()
+	r.ratio, r.budget = true, map[int]float64{128: 1.4, 512: 3}[children]
 	record(b, r)
 	r.work, r.figure, r.unit = how+", CPU per turn", cpu.median()/float64(children*l.turns), "ms"
 	r.beside, r.ratio, r.budget = "", false, map[int]float64{128: 0.6}[children]
@@ -335,7 +335,7 @@ func (d *desk) typing(l *loopback, children int, pause time.Duration) (whole tim
 	if pause > 0 {
 		changes, between = 4000, 10
 	}
-	p := d.peer("serve", "--set", "max_children_per_session=4096", "--set", "default_max_turns=100000")
+	p := d.peer(slices.Concat([]string{"serve", "--set", "default_max_turns=100000"}, raised)...)
 	defer p.end()
 	text := "package a\n\n" + strings.Repeat("// A line of a file that somebody types in.\n", 1000)
 	uri := event.FileURI(filepath.Join(d.dir, "typed.go"))
@@ -343,7 +343,7 @@ func (d *desk) typing(l *loopback, children int, pause time.Duration) (whole tim
 		fmt.Sprintf(`{"textDocument":{"uri":%q,"languageId":"go","version":1,"text":%q}}`, uri, text))
 	if children > 0 {
 		p.call("agent/run", d.each(children, `"limits":{"maxTurns":100000,"timeoutMs":600000}`))
-		l.atOnce(children * 3 / 4)
+		l.atOnce(d.ctx, children*3/4)
 	} else {
 		p.call("agent/list", `{}`)
 	}
@@ -393,7 +393,7 @@ func BenchmarkCancel(b *testing.B) {
 		started := decode[struct{ Session, Run string }](b,
 			p.call("agent/run", fmt.Sprintf(`{"agent":"coder","prompt":%q}`, delegates)))
 		p.call("agent/subscribe", fmt.Sprintf(`{"session":%q,"since":0}`, started.Session))
-		l.atOnce(children)
+		l.atOnce(d.ctx, children)
 		// All of them have shown their progress when the newest has.
 		p.until(func() bool { return len(p.begun) == children+1 })
 		for run := range p.begun {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -112,16 +113,19 @@ func (l *loopback) count(change int) {
 	l.mu.Unlock()
 }
 
-// atOnce waits until n requests are there.
-func (l *loopback) atOnce(n int) {
+// atOnce waits until n requests are there, or ctx ends.
+func (l *loopback) atOnce(ctx context.Context, n int) {
 	for {
 		l.mu.Lock()
 		now, news := l.now, l.news
 		l.mu.Unlock()
-		if now >= n {
+		if now >= n || ctx.Err() != nil {
 			return
 		}
-		<-news
+		select {
+		case <-news:
+		case <-ctx.Done():
+		}
 	}
 }
 

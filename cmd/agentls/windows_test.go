@@ -294,7 +294,7 @@ func TestKilledAndResumed(t *testing.T) {
 	d := newBench(t, 0, l)
 	killed, beside := d.serve("rich"), d.serve("neovim")
 	own := requested[started](beside, "agent/run", fmt.Sprintf(`{"agent":"coder","prompt":%q}`, "Read a.go."))
-	l.atOnce(1)
+	l.atOnce(d.ctx, 1)
 	run := requested[started](killed, "agent/run", fmt.Sprintf(`{"agent":"coder","prompt":%q}`, delegates))
 	d.waitFor("the children run", func() bool { return beside.sees(run.Session, children) })
 	requested[any](beside, "agent/subscribe", fmt.Sprintf(`{"session":%q,"since":0}`, run.Session))
