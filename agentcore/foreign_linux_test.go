@@ -2,10 +2,12 @@ package agentcore_test
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/agentls/agentls/agentcore"
 	"github.com/agentls/agentls/agentcore/acp/acptest"
@@ -13,6 +15,7 @@ import (
 	"github.com/agentls/agentls/agentcore/authority"
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/agentcore/model/script"
+	"github.com/agentls/agentls/agentcore/needs"
 	"github.com/agentls/agentls/agentcore/permission"
 )
 
@@ -298,6 +301,75 @@ func TestForeignAgentMayNot(t *testing.T) {
 	}
 }
 
+// TestForeignAgentsThatMisbehave: whatever the program does, its run ends, the disk is as it was, nothing of the
+// program is left, and what it wrote into a.txt is proposed where that can be.
+func TestForeignAgentsThatMisbehave(t *testing.T) {
+	files := map[string]string{"a.txt": "a\n", "b/c.txt": "c\n"}
+	edit := acptest.Write("a.txt", "A\n")
+	shell := func(script string) acptest.Step { return acptest.Run("sh", "-c", script) }
+	call := func(id, status string) acptest.Step {
+		return acptest.Update(acptest.Object{
+			"sessionUpdate": "tool_call", "toolCallId": id, "title": id, "status": status,
+		})
+	}
+	const rest = "a.txt -a\n+A\n"
+	for name, test := range map[string]struct {
+		steps []acptest.Step
+		want  string // how the hunks begin
+	}{
+		"floods":             {[]acptest.Step{acptest.Flood(20000), edit}, rest},
+		"10,000 files":       {[]acptest.Step{edit, acptest.Files("b/many", 10000)}, rest},
+		"through /proc":      {[]acptest.Step{shell("echo A >/proc/self/root$PWD/a.txt"), acptest.Say("x")}, rest},
+		"kills its parent":   {[]acptest.Step{edit, shell("kill -9 1 $PPID; kill -9 -1")}, rest},
+		"a fork bomb":        {[]acptest.Step{edit, shell("f() { f | f & }; f; wait")}, ""},
+		"moves the folder":   {[]acptest.Step{edit, shell(`cd / && mv "$OLDPWD" /tmp/x; rm -rf "$OLDPWD"/b`)}, rest},
+		"deletes everything": {[]acptest.Step{shell("rm -rf -- * .[a-z]*"), edit}, rest},
+		"a daemon":           {[]acptest.Step{edit, acptest.Clinging("pid")}, rest},
+		"asks for nothing": {[]acptest.Step{
+			edit, acptest.Ask(nil, nil), acptest.Say("on"),
+		}, rest},
+		"calls without end": {[]acptest.Step{edit, call("1", "pending"), call("2", "in_progress")}, rest},
+		"calls twice":       {[]acptest.Step{call("1", "completed"), edit, call("1", "failed"), call("1", "x")}, rest},
+		"unknown updates": {[]acptest.Step{
+			edit, acptest.Update(acptest.Object{"sessionUpdate": "of_another_time", "x": 1}),
+			acptest.Update(acptest.Object{"sessionUpdate": "tool_call", "toolCallId": 7}),
+			acptest.Update(acptest.Object{"sessionUpdate": "plan", "entries": "none"}),
+			acptest.Update(acptest.Object{}),
+		}, rest},
+		"another session": {[]acptest.Step{edit, acptest.Notify("session/update", acptest.Object{
+			"sessionId": "nobody's", "update": acptest.Say("x").Message,
+		})}, rest},
+		"writes files for us": {[]acptest.Step{edit, acptest.Request("fs/write_text_file",
+			acptest.Object{"path": "/etc/planted", "content": "x"})}, rest},
+		"a terminal of ours": {[]acptest.Step{edit, acptest.Request("terminal/create",
+			acptest.Object{"command": "touch", "args": []string{"/etc/planted"}})}, rest},
+		"a reason of its own": {[]acptest.Step{edit, acptest.Answer("bored")}, rest},
+		"an empty answer":     {[]acptest.Step{edit, acptest.AnswerWith(acptest.Object{})}, rest},
+		"speaks afterwards":   {[]acptest.Step{edit, acptest.Answer("end_turn"), acptest.Say("and more")}, rest},
+		"binary and large":    {[]acptest.Step{edit, shell("head -c 6000000 /dev/zero >z; seq 1 900000 >n")}, rest},
+		"a pipe and a socket": {[]acptest.Step{edit, shell("mkfifo p; mkdir d; ln -s / d/root; ln -s a.txt l")}, rest},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newForeigner(t, files, acptest.Play{Prompts: [][]acptest.Step{test.steps}}, func(d *agent.Definition) {
+				d.Limits.Timeout = 20 * time.Second
+				d.PermissionMode = string(permission.Bypass)
+			})
+			id := f.run("Work.")
+			result := f.wait(id)
+			if got := f.proposed(); !strings.HasPrefix(got, test.want) {
+				t.Errorf("the hunks are %.200q, and the run is %+v", got, result)
+			}
+			f.untouched(files)
+			if left := processes(t, id); len(left) > 0 {
+				t.Errorf("processes are left: %v", left)
+			}
+			if _, err := os.Stat("/etc/planted"); err == nil {
+				t.Error("a file was planted outside")
+			}
+		})
+	}
+}
+
 // TestForeignAgentHasLimits: the turns that a definition allows end the program's work, which then hands over.
 func TestForeignAgentHasLimits(t *testing.T) {
 	begun := func(id string) acptest.Step {
@@ -353,5 +425,59 @@ func TestForeignChild(t *testing.T) {
 	result := f.wait(f.start(coder()))
 	if !slices.Equal(result.Files, []string{"a.txt"}) || !strings.HasSuffix(f.proposed(), "a.txt -a\n+A\n") {
 		t.Errorf("got %+v, %q\n%s", result, f.proposed(), f.log())
+	}
+}
+
+// TestForeignAgentIsCancelledWhileItAsks: the question goes with the run.
+func TestForeignAgentIsCancelledWhileItAsks(t *testing.T) {
+	f := newForeigner(t, nil, acptest.Play{Prompts: [][]acptest.Step{{
+		acptest.Ask(nil, nil, acptest.Allow, acptest.Reject),
+	}}}, nil)
+	id := f.run("Work.")
+	f.asked()
+	if err := f.engine.Cancel(id); err != nil {
+		t.Fatal(err)
+	}
+	if result := f.wait(id); result.Status != event.StatusCancelled || len(f.session.Asks()) > 0 {
+		t.Errorf("got %+v, %v\n%s", result, f.session.Asks(), f.log())
+	}
+}
+
+// TestForeignAgentAndGit: the program commits in its sandbox, which the user is told; the repository stays as it is,
+// and the text that was committed is an edit.
+func TestForeignAgentAndGit(t *testing.T) {
+	needs.Program(t, "git", "git")
+	f := newForeigner(t, map[string]string{"a.txt": "a\n"}, acptest.Play{Prompts: [][]acptest.Step{{
+		acptest.Write("a.txt", "A\n"),
+		acptest.Run("git", "-c", "user.name=n", "-c", "user.email=e@example.org", "commit", "-qam", "two"),
+		acptest.Run("git", "log", "--format=%s"),
+	}}}, nil)
+	git := func(arguments ...string) string {
+		t.Helper()
+		who := []string{"-c", "user.name=n", "-c", "user.email=e@example.org"}
+		cmd := exec.Command("git", append(who, arguments...)...)
+		cmd.Dir = f.dir
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("git %v: %v\n%s", arguments, err, out)
+		}
+		return string(out)
+	}
+	git("init", "-q")
+	git("add", "a.txt")
+	git("commit", "-qm", "one")
+	id := f.run("Commit it.")
+	told := slices.ContainsFunc(f.until(ended(id)), func(e event.Event) bool {
+		n, ok := e.Body.(event.Notice)
+		return ok && strings.Contains(n.Message, "did to git's commits")
+	})
+	if result := f.wait(id); result.Output != "two\none" || !told {
+		t.Errorf("got %+v, told %v\n%s", result, told, f.log())
+	}
+	if got := f.proposed(); got != "a.txt -a\n+A\n" {
+		t.Errorf("the hunks are %q", got)
+	}
+	if got := git("log", "--format=%s") + git("status", "--porcelain"); got != "one\n" {
+		t.Errorf("the repository has %q", got)
 	}
 }

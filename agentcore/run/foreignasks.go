@@ -150,6 +150,8 @@ func (f *foreign) askPermission(ctx context.Context, r acp.PermissionRequest) (o
 // the user wants no questions. What an agent does in its sandbox changes nothing outside.
 func (f *foreign) decided(options []acp.PermissionOption) (option string, decided bool) {
 	switch {
+	case len(options) == 0:
+		return "", true // there is nothing to choose
 	case f.plan.readsOnly() || f.mode == permission.Plan:
 		option = ofKind(options, acp.RejectOnce)
 		return option, true

@@ -75,6 +75,10 @@ func (f *foreign) close() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(f.ctx), leaveTime)
 	defer cancel()
 	f.visits.take(ctx, f)
+	if changed, err := f.program.GitChanged(ctx); changed && err == nil {
+		f.notice(event.NoticeInfo, fmt.Sprintf("what %s did to git's commits and branches stayed in its sandbox",
+			f.definition.Slug), "commit what you accept yourself")
+	}
 	if err := f.program.Close(); err != nil {
 		f.notice(event.NoticeWarning, fmt.Sprintf("what %s has left in its sandbox could not be cleared away: %v",
 			f.definition.Slug, err), "look into "+SandboxDir(f.process.StateDir))

@@ -209,9 +209,8 @@ func (f *Followed) Bring(ctx context.Context, texts map[string]Text) (Brought, e
 	return brought, nil
 }
 
-// GitChanged reports whether the command has left in a .git of a workspace folder another HEAD, another index or other
-// refs than there are on the disk, where its commits are not. An index counts as another one also where only what it
-// says of files' times differs.
+// GitChanged reports whether the command has left in a .git of a workspace folder another HEAD or other refs than there
+// are on the disk: commits, branches, stashes, which are gone with the box.
 func (f *Followed) GitChanged(ctx context.Context) (bool, error) {
 	if err := f.begin(ctx); err != nil {
 		return false, err

@@ -319,7 +319,7 @@ func (v *followedView) gitChanged() (bool, error) {
 	if !info.IsDir() {
 		return true, nil
 	}
-	for _, name := range []string{"HEAD", "index", "packed-refs", "refs"} {
+	for _, name := range []string{"HEAD", "packed-refs", "refs"} {
 		if differs, err := v.differs(filepath.Join(gitName, name)); differs || err != nil {
 			return differs, err
 		}

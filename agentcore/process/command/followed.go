@@ -79,7 +79,7 @@ func (f *Followed) Bring(ctx context.Context, texts map[string]sandbox.Text) (sa
 	return f.followed.Bring(ctx, texts)
 }
 
-// GitChanged reports whether the program has left another HEAD, index or refs in a .git of its own.
+// GitChanged reports whether the program has left another HEAD or other refs in a .git of its own.
 func (f *Followed) GitChanged(ctx context.Context) (bool, error) { return f.followed.GitChanged(ctx) }
 
 // Close ends the program if it runs, waits for its end, and deletes what it left. The pipes stay open.
