@@ -108,24 +108,40 @@ func TestPermissions(t *testing.T) {
 			ctx, cancel := context.WithCancel(context.Background())
 			defer cancel()
 			released := make(chan struct{})
-			w := ready(t, once(ask(acptest.Allow)), acp.Options{
-				Permission: func(context.Context, acp.PermissionRequest) (string, error) {
-					cancel()
-					<-released // whoever is asked does not look at the context
-					return "allow", nil
-				},
-			})
+			play := once(ask(acptest.Allow)) // whose end waits for the answer
+			play.IgnoreCancel = true
+			w := ready(t, play, acp.Options{Permission: func(context.Context, acp.PermissionRequest) (string, error) {
+				cancel()
+				<-released // whoever is asked does not look at the context
+				return "allow", nil
+			}})
 			reason, _, err := w.client.Prompt(ctx, first, nil)
-			if reason != acp.Cancelled || err != nil {
+			close(released)
+			if reason != acp.EndTurn || err != nil {
 				t.Errorf("the turn ended with %q, %v", reason, err)
 			}
-			close(released)
-			w.client.Close()
+			w.says("cancelled ")
 			log := acptest.Log(t, w.argv)
 			told, answered := place(log, "session/cancel"), place(log, `"cancelled"}}`)
 			if told < 0 || answered < told {
 				t.Errorf("the cancel is line %d of the log, the answer to the question line %d", told, answered)
 			}
+		},
+		"an answer behind the cancel": func(t *testing.T) {
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			play := once(ask(acptest.Allow))
+			play.IgnoreCancel = true
+			late := func(ctx context.Context, _ acp.PermissionRequest) (string, error) {
+				cancel()
+				<-ctx.Done()
+				return "allow", nil
+			}
+			w := ready(t, play, acp.Options{Permission: late})
+			if _, _, err := w.client.Prompt(ctx, first, nil); err != nil {
+				t.Error(err)
+			}
+			w.says("cancelled ")
 		},
 		"a question that is taken back": func(t *testing.T) {
 			var w *world

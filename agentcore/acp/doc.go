@@ -8,4 +8,7 @@
 // used is left out and told ([Options].Odd). A line that is no message ends the connection, since nobody knows what the
 // lines behind it belong to. Each request has a time in which it must be answered, but a prompt, which ends with its
 // context. Updates are handed over by the goroutine that reads them, so an agent that sends more than is taken waits.
+//
+// What can be shown to a person as it is are errors and what is odd. All other texts are handed over as the agent wrote
+// them, with what nobody sees in them.
 package acp

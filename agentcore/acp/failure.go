@@ -65,7 +65,7 @@ func (c *Client) refusal(method string, answer *jsonrpc2.Error) *Error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, login := range c.agent.Logins {
-		e.Logins = append(e.Logins, login.Name)
+		e.Logins = append(e.Logins, harmless(login.Name, maxQuote))
 	}
 	return e
 }

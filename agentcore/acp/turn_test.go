@@ -21,8 +21,7 @@ const soon = 300 * time.Millisecond
 
 // TestTurns has agents work on prompts.
 func TestTurns(t *testing.T) {
-	say, object := acptest.Say, acptest.Update
-	none := acp.Usage{}
+	say, none := acptest.Say, acp.Usage{}
 	plays(t, map[string]func(*testing.T){
 		"updates come in order and before the answer": func(t *testing.T) {
 			w := ready(t, acptest.Play{Prompts: [][]acptest.Step{
@@ -137,6 +136,13 @@ func TestTurns(t *testing.T) {
 				t.Error(diff)
 			}
 		},
+	})
+}
+
+// TestAgainstTheProtocol has agents do in a turn what they must not do.
+func TestAgainstTheProtocol(t *testing.T) {
+	say, object := acptest.Say, acptest.Update
+	plays(t, map[string]func(*testing.T){
 		"methods that were not announced": func(t *testing.T) {
 			w := ready(t, once(
 				acptest.Request("fs/write_text_file", acptest.Object{"path": "/a", "content": "x"}),
@@ -167,6 +173,7 @@ func TestTurns(t *testing.T) {
 				object(acptest.Object{"sessionUpdate": "tool_call", "toolCallId": 7, "title": "x"}),
 				object(acptest.Object{"sessionUpdate": "tool_call_update", "toolCallId": "c", "content": "x"}),
 				object(acptest.Object{"sessionUpdate": "usage_update", "used": -1, "size": 2}),
+				object(acptest.Object{"sessionUpdate": "usage_update", "size": 2}),
 				object(acptest.Object{"sessionUpdate": "plan", "entries": "none"}),
 				object(acptest.Object{"sessionUpdate": 3}), object(acptest.Object{}),
 				acptest.Notify("session/update", acptest.Object{"sessionId": 3, "update": "x"}),
@@ -178,7 +185,7 @@ func TestTurns(t *testing.T) {
 			), acp.Options{})
 			w.prompt(acp.EndTurn)
 			w.says("ab")
-			if len(w.odd) != 14 {
+			if len(w.odd) != 15 {
 				t.Errorf("%d things were odd: %q", len(w.odd), w.odd)
 			}
 			w.strange("content is missing")
@@ -197,6 +204,13 @@ func TestTurns(t *testing.T) {
 				t.Errorf("%d things were told", len(w.odd))
 			}
 		},
+	})
+}
+
+// TestCancels cancels turns.
+func TestCancels(t *testing.T) {
+	say := acptest.Say
+	plays(t, map[string]func(*testing.T){
 		"a cancelled context stops the turn": func(t *testing.T) {
 			play := once(say("begun"), acptest.Hold())
 			play.OnCancel = []acptest.Step{say(" and stopped")}

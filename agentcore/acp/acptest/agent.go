@@ -85,17 +85,14 @@ func (a *agent) begin(args []string) error {
 	if len(args) != 1 {
 		return fmt.Errorf("it has %d arguments instead of the file with its play", len(args))
 	}
-	text, err := os.ReadFile(args[0])
-	if err != nil {
-		return err
-	}
-	if err := json.Unmarshal(text, &a.play); err != nil {
+	var err error
+	if a.play, err = open(args[0]); err != nil {
 		return err
 	}
 	if a.dir, err = os.Getwd(); err != nil {
 		return err
 	}
-	a.log, err = os.OpenFile(logOf(args[0]), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	a.log, err = os.OpenFile(a.play.Log, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	return err
 }
 

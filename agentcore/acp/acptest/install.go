@@ -26,7 +26,7 @@ func Dispatch() {
 }
 
 // Install puts this test binary under the name [Program] and a play into a folder, which a sandbox may show. It returns
-// how the agent is started. The agent writes its log into the folder, so it must be able to; see [Log].
+// how the agent is started. The agent writes its log into the folder, if the play names no other place: see [Log].
 func Install(t testing.TB, dir string, p Play) (argv []string) {
 	t.Helper()
 	own, err := os.Executable()
@@ -63,13 +63,26 @@ func Install(t testing.TB, dir string, p Play) (argv []string) {
 	return []string{program, file.Name()}
 }
 
-// logOf is the log of an agent whose play is in a file.
-func logOf(play string) string { return play + ".log" }
+// open reads a play from a file.
+func open(file string) (p Play, err error) {
+	text, err := os.ReadFile(file)
+	if err == nil {
+		err = json.Unmarshal(text, &p)
+	}
+	if p.Log == "" {
+		p.Log = file + ".log"
+	}
+	return p, err
+}
 
 // Log is what an agent has done so far, which was started as [Install] says.
 func Log(t testing.TB, argv []string) (list []Entry) {
 	t.Helper()
-	text, err := os.ReadFile(logOf(argv[1]))
+	p, err := open(argv[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(p.Log)
 	if err != nil {
 		t.Fatal(err)
 	}

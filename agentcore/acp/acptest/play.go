@@ -36,6 +36,8 @@ type Play struct {
 	OnCancel []Step `json:",omitempty"`
 	// IgnoreCancel has the agent go on when the client cancels.
 	IgnoreCancel bool `json:",omitempty"`
+	// Log is where the log is written; "" is next to the play.
+	Log string `json:",omitempty"`
 	// Stays has the agent go on when its input ends.
 	Stays bool `json:",omitempty"`
 }
