@@ -5,6 +5,7 @@
 #   make demo      review a small sample project, with no key and no network
 #   make check     the quick inner loop: format, vet, builds for macOS and Windows, staticcheck, short tests
 #   make test      everything: format, analysis, real editors, the probe, all tests with the race detector
+#   make peers     other people's agents, fetched from npm, as agents of agentls
 #   make bench     benchmarks
 #   make soak      the long runs: kills, merges and random seeds, then each fuzz target for FUZZTIME
 #   make generate  write generated files anew
@@ -49,7 +50,7 @@ FUZZTIME ?= 10m
 # One level of the sandbox is bubblewrap's, on Linux.
 BWRAP := $(if $(filter Linux,$(shell uname -s)),bwrap=bubblewrap)
 
-.PHONY: build demo check lint short race vscode e2e probe test bench soak generate picture clean
+.PHONY: build demo check lint short race vscode e2e peers probe test bench soak generate picture clean
 
 # Without the tables of debuggers, which are a third of it. What a panic prints does not need them.
 build:
@@ -99,6 +100,11 @@ e2e: vscode
 	AGENTLS_PROBE="$(abspath $(PROBE))" PYTHONDONTWRITEBYTECODE=1 \
 	AGENTLS_ACP="$$acp" \
 	go test -tags e2e -vet=off -count=1 -timeout 15m ./editors/acp ./editors/e2e
+
+# Other people's agents, as they are in the wild, against a model on the loopback.
+peers:
+	@peers=$$(.ci/peers "$(PREFIX)") && \
+	AGENTLS_PEERS="$$peers" go test -tags e2e -vet=off -count=1 -timeout 10m -run TestPeer ./cmd/agentls
 
 probe: build
 ifeq ($(PROBE),)
