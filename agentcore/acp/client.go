@@ -37,6 +37,9 @@ type Options struct {
 	StartTime, CallTime, CancelTime, WriteTime, EndTime time.Duration
 }
 
+// killTime is how long the processes of a program may take to be gone once they are killed, on a machine that is busy.
+const killTime = 10 * time.Second
+
 // MaxOdd is how often [Options].Odd is called for one agent.
 const MaxOdd = 100
 
@@ -140,7 +143,7 @@ func (c *Client) Ended() <-chan struct{} { return c.ended }
 
 // ending says how the connection ended. It waits for the end of the program where that says why.
 func (c *Client) ending() string {
-	patience := time.NewTimer(3 * c.options.EndTime) // the program ends, or is ended, before
+	patience := time.NewTimer(3*c.options.EndTime + killTime) // the program ends, or is ended, before
 	defer patience.Stop()
 	select {
 	case <-c.ended:

@@ -74,11 +74,10 @@ func play(args []string) int {
 	}
 }
 
-// forever does not return. A process whose goroutines all wait for each other would be ended.
+// forever does not return. It ends the process after some minutes, since it may be that nobody else does.
 func forever() {
-	for {
-		time.Sleep(time.Hour)
-	}
+	time.Sleep(longTime)
+	os.Exit(3)
 }
 
 func (a *agent) begin(args []string) error {

@@ -264,8 +264,8 @@ func awaitText(ctx context.Context, path, text string) {
 const (
 	// daemonArg is the first argument of a process that is a daemon.
 	daemonArg = "-daemon"
-	// daemonTime is how long a daemon lives where nobody ends it.
-	daemonTime = 3 * time.Minute
+	// longTime is how long an agent or a daemon lives where nobody ends it.
+	longTime = 3 * time.Minute
 )
 
 // daemon starts a daemon, and returns once it has written its id. The process between them leads a session of its own
@@ -314,7 +314,7 @@ func daemon(path string, first bool) int {
 	if os.WriteFile(temporary, []byte(strconv.Itoa(os.Getpid())), 0o600) != nil || os.Rename(temporary, path) != nil {
 		return 3
 	}
-	for end := time.Now().Add(daemonTime); time.Now().Before(end); time.Sleep(pollTime) {
+	for end := time.Now().Add(longTime); time.Now().Before(end); time.Sleep(pollTime) {
 		if _, err := os.Stat(path); err != nil {
 			break
 		}
