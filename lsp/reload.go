@@ -62,7 +62,7 @@ func newReloader(w *window, lender *lending.Lender) *reloader {
 	keys := &secret.Keys{Getenv: w.options.Getenv, File: w.options.Dirs.Keys()}
 	return &reloader{
 		window: w, news: make(chan struct{}, 1), asks: make(chan chan<- error), faulty: map[string]bool{},
-		told: map[string]bool{}, loader: agent.Loader{Path: w.options.Getenv("PATH")}, lender: lender,
+		told: map[string]bool{}, lender: lender,
 		surroundings: provider.Surroundings{Getenv: keys.Get, Editor: lender},
 	}
 }
@@ -331,6 +331,7 @@ func (r *reloader) load(ctx context.Context) (*authoring.Vocabulary, error) {
 		return nil, fmt.Errorf("load the skills: %w", err)
 	}
 	next.Skills = skills
+	r.loader.Path = r.options.Getenv("PATH")
 	registry, err := r.loader.Load(ctx, agent.StandardFolders(dirs.Config, r.home(), r.roots()...), next.Known())
 	if err != nil {
 		return nil, fmt.Errorf("load the definitions: %w", err)
