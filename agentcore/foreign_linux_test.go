@@ -215,6 +215,9 @@ func TestForeignAgentIsCancelled(t *testing.T) {
 			if left := processes(t, id); len(left) > 0 {
 				t.Errorf("processes are left: %v", left)
 			}
+			if told := acptest.Received(t, f.argv, "session/cancel"); name == "listens" && len(told) != 1 {
+				t.Errorf("it was told %v", told)
+			}
 			if got := f.proposed(); name == "listens" && got != "a.txt -a\n+half\n" {
 				t.Errorf("of what it had written there is %q", got)
 			}

@@ -41,7 +41,9 @@ func (f *foreign) start() error {
 	if err != nil {
 		return f.unstarted(err)
 	}
-	f.client = acp.Connect(f.ctx, f.program.Live, acp.Options{
+	// Where the run is cancelled, the program is told, and has a moment to save its own state.
+	f.client = acp.Connect(context.WithoutCancel(f.ctx), f.program.Live, acp.Options{
+		CancelTime: cancelTime, EndTime: cancelTime,
 		Update:     func(_ string, u acp.Update) { f.do(func() { f.take(u) }) },
 		Permission: f.permission,
 		Odd:        func(what string) { f.process.Logger.Info("a foreign agent", "run", f.id, "odd", what) },
@@ -64,6 +66,9 @@ func (f *foreign) start() error {
 	}
 	return nil
 }
+
+// cancelTime is how long a program may take to answer that it was cancelled, and then to end by itself.
+const cancelTime = time.Second
 
 // leaveTime bounds how long it takes to collect what a program has left.
 const leaveTime = 30 * time.Second
