@@ -1,6 +1,7 @@
 package agentcore_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -160,6 +161,52 @@ func TestForeignAgentAsks(t *testing.T) {
 		f.wait(id)
 		if got := f.proposed(); got != "a.txt -a\n+"+want+"\n" {
 			t.Errorf("%s: the hunks are %q\n%s", chosen, got, f.log())
+		}
+	}
+}
+
+// TestForeignAgentHasAFormFilledIn: each member of its form is a question; who declines one declines the form.
+func TestForeignAgentHasAFormFilledIn(t *testing.T) {
+	form := acptest.Elicit("How shall it be done?", acptest.Object{
+		"type": "object", "properties": acptest.Object{
+			"a_how": acptest.Object{"type": "string", "oneOf": []any{
+				acptest.Object{"const": "q", "title": "Quickly"}, acptest.Object{"const": "w", "title": "Well"},
+			}},
+			"b_often": acptest.Object{"type": "integer"}, "c_now": acptest.Object{"type": "boolean"},
+		},
+	}, map[string][]acptest.Step{
+		"accept": {acptest.Write("a.txt", "accepted\n")}, "decline": {acptest.Write("a.txt", "declined\n")},
+	})
+	for name, test := range map[string]struct {
+		answers [3]string
+		want    string
+	}{
+		"filled in":    {[3]string{"Well", "3", "Yes"}, "accepted"},
+		"not a number": {[3]string{"Well", "often", "Yes"}, "declined"},
+		"declined":     {[3]string{"Well", "3", ""}, "declined"},
+	} {
+		f := newForeigner(t, map[string]string{"a.txt": "a\n"}, acptest.Play{Prompts: [][]acptest.Step{{form}}}, nil)
+		id := f.run("Work.")
+		for range test.answers {
+			f.until(func(e event.Event) bool { _, ok := e.Body.(event.AskOpened); return ok })
+		}
+		for _, open := range f.session.Asks() {
+			at := slices.IndexFunc([]string{"a_how", "b_often", "c_now"}, func(name string) bool {
+				return strings.Contains(open.Title, "("+name+")")
+			})
+			answer := authority.Answer{}
+			if chosen := test.answers[at]; chosen != "" {
+				answer = authority.Answer{Allow: true, Chosen: []string{chosen}}
+			}
+			f.answer(open, answer)
+		}
+		f.wait(id)
+		if got := f.proposed(); got != "a.txt -a\n+"+test.want+"\n" {
+			t.Errorf("%s: the hunks are %q\n%s", name, got, f.log())
+		}
+		if sent := fmt.Sprint(acptest.Answers(t, f.argv, "elicitation/create")); test.want == "accepted" &&
+			!strings.Contains(sent, "map[a_how:w b_often:3 c_now:true]") {
+			t.Errorf("%s: it got %s", name, sent)
 		}
 	}
 }
@@ -389,22 +436,64 @@ func TestForeignAgentHasLimits(t *testing.T) {
 	}
 }
 
-// TestForeignAgentIsTold: what the user says while the program works is its next prompt.
+// TestForeignAgentIsTold: what the user says while the program works interrupts it, and is its next prompt.
 func TestForeignAgentIsTold(t *testing.T) {
 	f := newForeigner(t, map[string]string{"a.txt": "a\n"}, acptest.Play{Prompts: [][]acptest.Step{
-		{acptest.Say("I am at work.\n"), acptest.Await("go", "x")}, {acptest.Say("second")},
+		{acptest.Write("a.txt", "A\n"), acptest.Say("I am at work.\n"), acptest.Hold()}, {acptest.Say("second")},
 	}}, nil)
 	id := f.run("Work.")
 	f.until(func(e event.Event) bool { _, ok := e.Body.(event.TextDelta); return ok })
 	if err := f.engine.Steer(id, "Use tabs."); err != nil {
 		t.Fatal(err)
 	}
-	f.view.SetDocument(f.path("go"), "x", 1)
-	if result := f.wait(id); result.Output != "second" {
+	if result := f.wait(id); result.Output != "second" || result.Status != event.StatusCompleted {
 		t.Errorf("got %+v", result)
 	}
-	if !strings.Contains(f.log(), "Use tabs.") {
-		t.Errorf("it was not told:\n%s", f.log())
+	prompts := acptest.Received(t, f.argv, "session/prompt")
+	if len(prompts) != 2 || !strings.Contains(fmt.Sprint(prompts[1]), "Use tabs.") || f.proposed() != "a.txt -a\n+A\n" {
+		t.Errorf("it was prompted with %v, and wrote %q", prompts, f.proposed())
+	}
+}
+
+// TestForeignAgentsSideBySide: three programs work on the same file at once. Each sees what the others have written, as
+// far as it is taken; edits of other lines are merged, and one of two on the same line is left out and told.
+func TestForeignAgentsSideBySide(t *testing.T) {
+	const text = "1\n2\n3\n4\n5\n6\n7\n8\n9\n"
+	play := func(from, to string) acptest.Play {
+		return acptest.Play{Prompts: [][]acptest.Step{{
+			acptest.Say("I am at work.\n"), acptest.Await("go", "x"),
+			acptest.Run("sed", "-i", "s/^"+from+"$/"+to+"/", "a.txt"), acptest.Say("done"),
+		}}}
+	}
+	f := newForeigner(t, map[string]string{"a.txt": text}, play("1", "one"), nil)
+	var more []*agent.Definition
+	for name, p := range map[string]acptest.Play{"second": play("5", "five"), "third": play("9", "nine")} {
+		d, err := f.engine.Agents().Find("friend")
+		if err != nil {
+			t.Fatal(err)
+		}
+		own := *d
+		own.Slug, own.Program.Command = name, acptest.Install(t, filepath.Join(f.home, ".friend"), p)
+		more = append(more, &own)
+	}
+	first, err := f.engine.Agents().Find("friend")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.with(script.New("test"), nil, append(more, first)...)
+	f.session.SetTrusted(true)
+	var ids []event.RunID
+	for _, name := range []string{"friend", "second", "third"} {
+		ids = append(ids, f.start(agentcore.RunRequest{Agent: name, Prompt: "Work."}))
+	}
+	f.view.SetDocument(f.path("go"), "x", 1)
+	for _, id := range ids {
+		if result := f.wait(id); result.Status != event.StatusCompleted {
+			t.Errorf("got %+v", result)
+		}
+	}
+	if got := f.proposed(); got != "a.txt -1\n+one\n|a.txt -5\n+five\n|a.txt -9\n+nine\n" {
+		t.Errorf("the hunks are %q", got)
 	}
 }
 

@@ -30,6 +30,8 @@ type foreign struct {
 	work   chan func()
 	visits visits
 	speech speech
+	// interrupted says that the program was told to stop, so that it hears what the user said.
+	interrupted bool
 }
 
 func newForeign(r *Run) *foreign { return &foreign{Run: r, work: make(chan func())} }
@@ -131,6 +133,7 @@ func (f *foreign) heard() []acp.Content {
 // give gives the program one prompt and follows it until its turn is over. It reports true where the run is over,
 // too.
 func (f *foreign) give(content []acp.Content) (ended bool, err error) {
+	f.interrupted = false
 	f.speech.begin(f)
 	stop, used, err := f.ask(f.workContext(), content)
 	f.speech.end()
@@ -139,7 +142,7 @@ func (f *foreign) give(content []acp.Content) (ended bool, err error) {
 	switch {
 	case f.late() && !f.lastTurn:
 		return f.handOver()
-	case err != nil && f.ctx.Err() != nil:
+	case f.ctx.Err() != nil: // the program may have answered that it was cancelled
 		return true, f.ctx.Err()
 	case err != nil:
 		return true, f.explained(err)
@@ -160,6 +163,9 @@ func (f *foreign) give(content []acp.Content) (ended bool, err error) {
 			Hint: "word the task differently, or choose another agent",
 		}
 	case acp.Cancelled:
+		if f.interrupted {
+			break
+		}
 		return true, &fault.Error{
 			Kind: fault.Internal, Detail: f.definition.Slug + " ended its turn as cancelled, which nobody asked for",
 			Hint: "start it again; its own login or limits may say more",
@@ -227,9 +233,20 @@ func (f *foreign) during(wait func() error) error {
 			do()
 		case <-tick.C:
 			f.visits.refresh(f)
+		case <-f.tasks.inbox.news:
+			f.interrupt()
 		case err := <-over:
 			return err
 		}
+	}
+}
+
+// interrupt has the program stop where somebody has told the run something, which is its next prompt. The protocol has
+// no way to tell it while it works. Before the first prompt, and in the last one, it does nothing.
+func (f *foreign) interrupt() {
+	if !f.tasks.inbox.idle() && f.speech.run != nil && !f.lastTurn {
+		f.interrupted = true
+		f.client.Cancel(f.talk.ID)
 	}
 }
 

@@ -45,8 +45,8 @@ func (f *foreign) start() error {
 	f.client = acp.Connect(context.WithoutCancel(f.ctx), f.program.Live, acp.Options{
 		CancelTime: cancelTime, EndTime: cancelTime,
 		Update:     func(_ string, u acp.Update) { f.do(func() { f.take(u) }) },
-		Permission: f.permission,
-		Odd:        func(what string) { f.process.Logger.Info("a foreign agent", "run", f.id, "odd", what) },
+		Permission: f.permission, Elicit: f.fill,
+		Odd: func(what string) { f.process.Logger.Info("a foreign agent", "run", f.id, "odd", what) },
 	})
 	err = f.during(func() (err error) {
 		f.agent, err = f.client.Initialize(f.workContext(), acp.Implementation{
