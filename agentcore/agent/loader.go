@@ -102,16 +102,9 @@ func (l *Loader) Load(ctx context.Context, folders []Folders, known Known) (regi
 	if same {
 		return l.registry, nil
 	}
-	builtin, err := Builtin()
+	builtin, err := l.builtin()
 	if err != nil {
 		return nil, err
-	}
-	if l.Path != "" {
-		programs, err := Programs(l.Path)
-		if err != nil {
-			return nil, err
-		}
-		builtin = slices.Concat(builtin, programs)
 	}
 	list := make([]*File, len(now))
 	for i, f := range now {
@@ -154,6 +147,16 @@ func (l *loaded) promptsChanged(f found) bool {
 		info, err := fs.Stat(f.fsys, p.name)
 		return err != nil || !unchanged(p.info, info) || time.Since(info.ModTime()) < clockStep
 	})
+}
+
+// builtin are the definitions that come with agentls, those of installed programs of others included.
+func (l *Loader) builtin() ([]*Definition, error) {
+	own, err := Builtin()
+	if err != nil || l.Path == "" {
+		return own, err
+	}
+	programs, err := Programs(l.Path)
+	return slices.Concat(own, programs), err
 }
 
 // readDefinitions reads a file with its prompts, and validates it.

@@ -70,7 +70,11 @@ type keptFile struct {
 // start prepares the views, starts the command, and takes what the sandbox has opened.
 func (f *Followed) start(ctx context.Context, c Command, dir string, output *spool) (child, error) {
 	b := f.box
-	state, err := stateBinds(b, c.State)
+	others := append([]string{b.options.StateDir}, b.options.Hidden...)
+	for _, f := range b.roots {
+		others = append(others, f.real, f.given)
+	}
+	state, err := stateBinds(b.options.Home, others, c.State)
 	if err != nil {
 		return nil, err
 	}

@@ -19,17 +19,15 @@ type homeState struct {
 	others []string
 }
 
-// stateBinds are the mounts for what a command sees of the home folder.
-func stateBinds(b *Box, dirs []StateDir) (binds []bind, err error) {
+// stateBinds are the mounts for what a command sees of the home folder. others are paths with which nothing of that may
+// have anything in common.
+func stateBinds(home string, others []string, dirs []StateDir) (binds []bind, err error) {
 	if len(dirs) == 0 {
 		return nil, nil
 	}
-	h := homeState{given: b.options.Home, others: append([]string{b.options.StateDir}, b.options.Hidden...)}
+	h := homeState{given: home, others: others}
 	if h.real, err = filepath.EvalSymlinks(h.given); err != nil {
 		return nil, fmt.Errorf("show a part of the home folder: %w", err)
-	}
-	for _, f := range b.roots {
-		h.others = append(h.others, f.real, f.given)
 	}
 	named := map[string]bool{}
 	for _, d := range dirs {
