@@ -497,6 +497,40 @@ func TestForeignAgentsSideBySide(t *testing.T) {
 	}
 }
 
+// TestForeignAgentGoesOn: who goes on with its run goes on with its session, where the program can load one. Behind a
+// run that was gone back behind, it is a new session, which is told what was said.
+func TestForeignAgentGoesOn(t *testing.T) {
+	f := newForeigner(t, nil, acptest.Play{
+		Capabilities: acptest.Object{"loadSession": true},
+		History:      []acptest.Step{acptest.Say("an old word")},
+		Prompts:      [][]acptest.Step{{acptest.Say("said")}},
+	}, nil)
+	first := f.run("Remember the word tangerine.")
+	f.wait(first)
+	if row, err := f.engine.Store().Run(f.ctx, first); err != nil || row.ProgramSession == "" {
+		t.Fatalf("the stored session of the program is %q, %v", row.ProgramSession, err)
+	}
+	goOn := func(want int, told bool) event.RunID {
+		t.Helper()
+		id, err := f.session.Resume(f.ctx, first, "And now?")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if result := f.wait(id); result.Output != "said" {
+			t.Errorf("got %+v\n%s", result, f.log())
+		}
+		loaded := acptest.Received(t, f.argv, "session/load")
+		prompts := acptest.Received(t, f.argv, "session/prompt")
+		last := fmt.Sprint(prompts[len(prompts)-1])
+		if len(loaded) != want || strings.Contains(last, "tangerine") != told {
+			t.Errorf("it has loaded %v, and was told %s", loaded, last)
+		}
+		return id
+	}
+	goOn(1, false)
+	goOn(1, true)
+}
+
 // TestForeignChild: an agent of agentls delegates to the program that the user has allowed for the project, and gets
 // what the program says in the form asked for.
 func TestForeignChild(t *testing.T) {

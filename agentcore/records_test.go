@@ -21,8 +21,9 @@ import (
 
 // unwritten are columns of the store that a session whose runs have ended leaves empty, and why.
 var unwritten = map[string]string{
-	"run.owner":  "it names the process only while the run is alive",
-	"run.copied": "forks and imports alone set it",
+	"run.owner":           "it names the process only while the run is alive",
+	"run.copied":          "forks and imports alone set it",
+	"run.program_session": "runs of other people's programs alone set it, as TestForeignAgentGoesOn expects",
 }
 
 // database opens the database of the world beside the engine.

@@ -49,7 +49,15 @@ func (r *Reader) Former(ctx context.Context, id event.RunID) (*run.Former, error
 	}
 	f := &run.Former{
 		Run: id, Agent: row.Agent, Model: row.Model, Chain: row.Chain, Session: row.Session, Roots: session.Roots,
-		Powers: authority.ReadPowers(row.Permissions),
+		Powers: authority.ReadPowers(row.Permissions), ProgramSession: row.ProgramSession,
+	}
+	// Who went back behind a later run does not want its program to know what that run did.
+	later, err := r.Store.WentOn(ctx, row)
+	if err != nil {
+		return nil, fmt.Errorf("read who went on with the program of the run %s: %w", id, err)
+	}
+	if later {
+		f.ProgramSession = ""
 	}
 	if f.Above, err = r.ancestors(ctx, row); err != nil {
 		return nil, err

@@ -30,6 +30,8 @@ type foreign struct {
 	work   chan func()
 	visits visits
 	speech speech
+	// resumed says that the program goes on with a session, and knows what was said in it.
+	resumed bool
 	// interrupted says that the program was told to stop, so that it hears what the user said.
 	interrupted bool
 }
@@ -79,7 +81,7 @@ func (f *foreign) surroundings() string {
 // firstPrompt is the task, behind what the program is told of its surroundings.
 func (f *foreign) firstPrompt() string {
 	text := f.system + "\n\n"
-	if f.former != nil {
+	if f.former != nil && !f.resumed {
 		text += "What was said before:\n\n" + transcript(f.former.Messages, summarised) + "\n\nNow:\n\n"
 	}
 	text += factsOf(f.Run).First()

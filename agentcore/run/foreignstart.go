@@ -17,6 +17,7 @@ import (
 	"github.com/agentls/agentls/agentcore/process"
 	"github.com/agentls/agentls/agentcore/process/command"
 	"github.com/agentls/agentls/agentcore/sandbox"
+	"github.com/agentls/agentls/agentcore/store"
 )
 
 // start opens the sandbox, starts the program in it, and makes a session.
@@ -53,7 +54,7 @@ func (f *foreign) start() error {
 			Name: "agentls", Title: "agentls", Version: "0",
 		})
 		if err == nil {
-			f.talk, err = f.client.NewSession(f.workContext(), acp.Place{Folder: f.commands.Dir()})
+			f.talk, err = f.openSession()
 		}
 		if err == nil {
 			err = f.chooseMode()
@@ -64,7 +65,35 @@ func (f *foreign) start() error {
 		f.close()
 		return f.explained(err)
 	}
+	f.mu.Lock()
+	f.programSession = f.talk.ID
+	f.mu.Unlock()
+	f.record(store.Batch{})
 	return nil
+}
+
+// openSession goes on with the session of the run that this one goes on with, where the program can, and makes a new
+// one otherwise.
+func (f *foreign) openSession() (s acp.Session, err error) {
+	place := acp.Place{Folder: f.commands.Dir()}
+	if f.former == nil || f.former.ProgramSession == "" || f.former.Agent != f.definition.Slug {
+		return f.client.NewSession(f.workContext(), place)
+	}
+	former := f.former.ProgramSession
+	switch {
+	case f.agent.Resume:
+		s, err = f.client.ResumeSession(f.workContext(), former, place)
+	case f.agent.Load:
+		s, err = f.client.LoadSession(f.workContext(), former, place)
+	default:
+		return f.client.NewSession(f.workContext(), place)
+	}
+	if f.resumed = err == nil; f.resumed || f.workContext().Err() != nil {
+		return s, err
+	}
+	f.notice(event.NoticeInfo, fmt.Sprintf("%s could not go on with its session, and is told what was said: %v",
+		f.definition.Slug, err), "")
+	return f.client.NewSession(f.workContext(), place)
 }
 
 // cancelTime is how long a program may take to answer that it was cancelled, and then to end by itself.

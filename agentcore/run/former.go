@@ -31,6 +31,8 @@ type Former struct {
 	// Unread are the messages that the former run was told and has not read, and the results of its children in the
 	// background that it has not heard of.
 	Unread []string
+	// ProgramSession is the session of the program that was the former run's agent; empty for others.
+	ProgramSession string
 	// Runs are the former run and those that it went on with, the former run first.
 	Runs []event.RunID
 	// Tasks are the tasks that these runs have started, oldest first. All have ended.

@@ -150,6 +150,7 @@ func (r *Run) row() store.Run {
 	if r.former != nil {
 		row.RequestType = "continuation"
 	}
+	row.ProgramSession = r.programSession
 	row.Permissions = encoded(powersOf(r))
 	if paths := r.request.Context.Paths; len(paths) > 0 {
 		row.URI = event.FileURI(paths[0])

@@ -41,6 +41,8 @@ type shared struct {
 	prompt     store.PromptID // of its system prompt; empty before it has one
 	takenOver  int64          // about how many tokens the run began with
 	finished   time.Time
+	// programSession is the session of the program that is the run's agent; empty before it began, and for others.
+	programSession string
 }
 
 // listInOrder puts the calls of a turn into the result in the order in which the model made them, whatever the order of

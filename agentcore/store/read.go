@@ -52,6 +52,16 @@ func (r *runReader) Runs(ctx context.Context, session event.SessionID) ([]Run, e
 		"WHERE session = ? ORDER BY rowid", session) // not ordered by time, since the clock may jump
 }
 
+// WentOn reports whether a later run has gone on with the session of the program that was a run's agent.
+func (r *runReader) WentOn(ctx context.Context, run Run) (bool, error) {
+	if run.ProgramSession == "" {
+		return false, nil
+	}
+	later, err := many[Run](ctx, r.reader, runTable, fmt.Sprintf("who went on with the program of %s", run.ID),
+		"WHERE program_session = ? AND rowid > (SELECT rowid FROM run WHERE id = ?) LIMIT 1", run.ProgramSession, run.ID)
+	return len(later) > 0, err
+}
+
 // Prompt returns the text of a system prompt, or ErrNotFound.
 func (r *reader) Prompt(ctx context.Context, id PromptID) (Prompt, error) {
 	return one[Prompt](ctx, r, promptTable, fmt.Sprintf("prompt %s", id), "WHERE id = ?", id)

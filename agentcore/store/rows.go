@@ -104,6 +104,8 @@ type Run struct {
 	Copied bool
 	// Rewound says that the user went back to before the run's prompt. For a stored run, [Store.SetRewound] changes it.
 	Rewound bool
+	// ProgramSession is the session of the program that was the run's agent, by the program's own id; empty for others.
+	ProgramSession string
 	// Unread is a JSON array of what the run was told and has not read. For a stored run, [Batch.Unreads] changes it.
 	Unread json.RawMessage
 }
@@ -397,6 +399,7 @@ func (r *Run) fields() []field {
 		{"budget_used", &r.BudgetUsed},
 		{"copied", &r.Copied},
 		{"rewound", mark{&r.Rewound}},
+		{"program_session", &r.ProgramSession},
 		{"unread", unread{jsonText{&r.Unread}}},
 	}
 }
