@@ -262,9 +262,6 @@ func TestForeignAgentIsCancelled(t *testing.T) {
 			if left := processes(t, id); len(left) > 0 {
 				t.Errorf("processes are left: %v", left)
 			}
-			if told := acptest.Received(t, f.argv, "session/cancel"); name == "listens" && len(told) != 1 {
-				t.Errorf("it was told %v", told)
-			}
 			if got := f.proposed(); name == "listens" && got != "a.txt -a\n+half\n" {
 				t.Errorf("of what it had written there is %q", got)
 			}
@@ -449,14 +446,16 @@ func TestForeignAgentIsTold(t *testing.T) {
 	if result := f.wait(id); result.Output != "second" || result.Status != event.StatusCompleted {
 		t.Errorf("got %+v", result)
 	}
+	if told := acptest.Received(t, f.argv, "session/cancel"); len(told) != 1 {
+		t.Errorf("it was interrupted by %v", told)
+	}
 	prompts := acptest.Received(t, f.argv, "session/prompt")
 	if len(prompts) != 2 || !strings.Contains(fmt.Sprint(prompts[1]), "Use tabs.") || f.proposed() != "a.txt -a\n+A\n" {
 		t.Errorf("it was prompted with %v, and wrote %q", prompts, f.proposed())
 	}
 }
 
-// TestForeignAgentsSideBySide: three programs work on the same file at once. Each sees what the others have written, as
-// far as it is taken; edits of other lines are merged, and one of two on the same line is left out and told.
+// TestForeignAgentsSideBySide: three programs work on other lines of the same file at once, and all edits are merged.
 func TestForeignAgentsSideBySide(t *testing.T) {
 	const text = "1\n2\n3\n4\n5\n6\n7\n8\n9\n"
 	play := func(from, to string) acptest.Play {
@@ -529,6 +528,89 @@ func TestForeignAgentGoesOn(t *testing.T) {
 	}
 	goOn(1, false)
 	goOn(1, true)
+}
+
+// TestForeignAgentReadsNothingDenied: what a rule keeps from being read is hidden from the program, saved or unsaved.
+func TestForeignAgentReadsNothingDenied(t *testing.T) {
+	f := newForeigner(t, map[string]string{"private/saved.txt": "conspicuous one\n", "a.txt": "plain\n"},
+		acptest.Play{Prompts: [][]acptest.Step{{
+			acptest.Read("private/saved.txt"), acptest.Read("private/unsaved.txt"), acptest.Read("a.txt"),
+			acptest.Await("go", "x"), acptest.Read("private/unsaved.txt"), acptest.Read("private/saved.txt"),
+		}}}, func(d *agent.Definition) {
+			d.Rules = append(d.Rules, permission.Rule{Tool: "read", Pattern: "private/**", Action: permission.Deny})
+		})
+	f.view.SetDocument(f.path("private/unsaved.txt"), "conspicuous two\n", 1)
+	id := f.run("Look.")
+	f.until(func(e event.Event) bool { _, ok := e.Body.(event.TextDelta); return ok })
+	f.view.SetDocument(f.path("private/unsaved.txt"), "conspicuous three\n", 2)
+	f.view.SetDocument(f.path("private/saved.txt"), "conspicuous four\n", 1)
+	f.view.SetDocument(f.path("go"), "x", 1)
+	f.wait(id)
+	if log := f.log(); strings.Contains(log, "conspicuous") || !strings.Contains(log, "plain") {
+		t.Errorf("the program has read what is denied:\n%s", log)
+	}
+}
+
+// TestForeignAgentKeepsItsBudget: once the tokens that a run may use are used up, the program is prompted no more.
+func TestForeignAgentKeepsItsBudget(t *testing.T) {
+	f := newForeigner(t, nil, acptest.Play{
+		Prompts: [][]acptest.Step{{acptest.Say("I am at work.\n"), acptest.Hold()}, {acptest.Say("second")}},
+		OnCancel: []acptest.Step{acptest.AnswerWith(acptest.Object{
+			"stopReason": "cancelled", "usage": acptest.Object{
+				"inputTokens": 900, "outputTokens": 200, "totalTokens": 1100,
+			},
+		})},
+	}, func(d *agent.Definition) { d.Limits.Tokens = 1000 })
+	id := f.run("Work.")
+	f.until(func(e event.Event) bool { _, ok := e.Body.(event.TextDelta); return ok })
+	if err := f.engine.Steer(id, "Go on."); err != nil {
+		t.Fatal(err)
+	}
+	result := f.wait(id)
+	if prompts := acptest.Received(t, f.argv, "session/prompt"); len(prompts) != 1 || result.Reason != "max_tokens" ||
+		result.Usage.InputTokens != 900 {
+		t.Errorf("it was prompted %d times; got %+v", len(prompts), result)
+	}
+}
+
+// TestForeignChildIsNeverWider: an agent whose calls a rule or a hook looks at does not start a program, of whose calls
+// neither hears.
+func TestForeignChildIsNeverWider(t *testing.T) {
+	for name, change := range map[string]func(*agent.Definition){
+		"a rule on commands": func(d *agent.Definition) {
+			d.Rules = append(d.Rules, permission.Rule{Tool: "bash", Pattern: "git push*", Action: permission.Deny})
+		},
+		"a rule on edits": func(d *agent.Definition) {
+			d.Rules = append(d.Rules, permission.Rule{Tool: "edit", Pattern: "out/**", Action: permission.Ask})
+		},
+		"a hook": func(d *agent.Definition) {
+			d.Hooks = []agent.Hook{{Event: "PreToolUse", Command: []string{"true"}}}
+		},
+		"no commands": func(d *agent.Definition) { d.DisallowedTools = []string{"bash"} },
+		"a plan":      func(d *agent.Definition) { d.PermissionMode = string(permission.Plan) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newForeigner(t, nil, acptest.Play{}, nil)
+			friend, err := f.engine.Agents().Find("friend")
+			if err != nil {
+				t.Fatal(err)
+			}
+			boss := &agent.Definition{
+				Slug: "boss", Prompt: "You are boss.", Mode: agent.Agentic, Categories: []agent.Category{agent.Primary},
+				Subagents: []string{"friend"},
+				Rules:     []permission.Rule{{Tool: "program", Action: permission.Allow}},
+			}
+			change(boss)
+			f.with(script.New("test",
+				script.Turn{Answer: []script.Step{call("task", `{"agent":"friend","prompt":"Do it.","description":"d"}`)}},
+				ends(script.Result("task", "may do more than the agent that starts it"))), nil, friend, boss)
+			f.session.SetTrusted(true)
+			f.wait(f.start(agentcore.RunRequest{Agent: "boss", Prompt: "Delegate."}))
+			if _, err := os.Stat(f.argv[1] + ".log"); err == nil {
+				t.Error("the program was started")
+			}
+		})
+	}
 }
 
 // TestForeignChild: an agent of agentls delegates to the program that the user has allowed for the project, and gets

@@ -33,6 +33,14 @@
 // whose model gets nowhere, waits for its children in the background before its last turn, as at its normal end, until
 // its time is kept for the hand-over. One that has used up its time or its tokens ends them at once.
 //
+// # Somebody else's program
+//
+// An agent that is a program of others (foreign.go) has a model and tools of its own. Nobody here sees its calls before
+// they are made: neither a rule on commands nor a hook does. What holds it is its sandbox, what it writes is judged as
+// edits are, and what a rule keeps from being read is hidden from it. So a child that is such a program is made only
+// where nobody looks at the calls of its parent (program.go), and its start is decided on as a whole (foreignasks.go).
+// It is told of a cancellation, and ended a moment later, since a cancelled run ends at once.
+//
 // # The conversation
 //
 // The same calls with the same results are a circle, also in rounds of two or three turns. With other results they may

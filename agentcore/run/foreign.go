@@ -26,6 +26,7 @@ type foreign struct {
 	client  *acp.Client
 	agent   acp.Agent
 	talk    acp.Session
+	unwatch func() bool // ends the watch for the run's cancellation
 	// work is what the run's goroutine has to do for the program: updates in the order in which they came.
 	work   chan func()
 	visits visits
@@ -58,6 +59,13 @@ func (f *foreign) carry() error {
 	first.Parts = append(first.Parts, pictures(f.Run)...)
 	f.pin(first)
 	for content := f.contentOf(first); content != nil; {
+		limit, goAhead, err := f.budget.ask(f.ctx, amount{}, func() {})
+		if err == nil && !goAhead {
+			f.conclude(limit)
+		}
+		if err != nil || !goAhead {
+			return err
+		}
 		ended, err := f.give(content)
 		if err != nil || ended {
 			return err
@@ -105,7 +113,8 @@ func (f *foreign) contentOf(m model.Message) []acp.Content {
 			continue
 		}
 		if !f.agent.Image {
-			f.notice(event.NoticeWarning, f.definition.Slug+" takes no images, so that it is not sent any", "")
+			f.notice(event.NoticeWarning, f.definition.Slug+" takes no images, so that it is not sent any",
+				"say in words what they show, or choose another agent")
 			break
 		}
 		content = append(content, acp.Content{
@@ -175,7 +184,7 @@ func (f *foreign) give(content []acp.Content) (ended bool, err error) {
 	default:
 		f.conclude("")
 		f.notice(event.NoticeWarning, fmt.Sprintf("%s ended its turn for a reason that is not known: %q",
-			f.definition.Slug, string(stop)), "")
+			f.definition.Slug, string(stop)), "read its last words, and start it again if they are not what you wanted")
 	}
 	return false, nil
 }

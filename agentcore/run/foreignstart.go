@@ -29,9 +29,15 @@ func (f *foreign) start() error {
 	own, tools := f.commands.Sandbox, f.commands.Tools
 	own.Network, own.Allowed = false, f.definition.Program.Network
 	own.Tools = func(home string) []string { return append(tools(home), folderOf(program)) }
-	options, _, err := own.Options(f.layer.Ignored)
+	options, folders, err := own.Options(f.layer.Ignored)
 	if err != nil {
 		return f.unstarted(err)
+	}
+	if !f.gate.rights.Policy.ReadsFreely("read", f.gate.rights.Grants()) {
+		// What no rule lets the run read, its program does not see either. What other boxes know of the folders is of
+		// secrets alone.
+		options.Trees = nil
+		options.Secret = func(path string) bool { return !f.sees(folders.Shown(path)) }
 	}
 	f.program, err = command.Follow(f.ctx, options, sandbox.Command{
 		Argv: append([]string{program}, f.definition.Program.Command[1:]...), Env: f.environ(), State: f.state(),
@@ -42,12 +48,19 @@ func (f *foreign) start() error {
 	if err != nil {
 		return f.unstarted(err)
 	}
-	// Where the run is cancelled, the program is told, and has a moment to save its own state.
+	// Where the run is cancelled, the program is told, and has a moment to save its own state; then it is ended.
 	f.client = acp.Connect(context.WithoutCancel(f.ctx), f.program.Live, acp.Options{
-		CancelTime: cancelTime, EndTime: cancelTime,
+		EndTime:    endTime,
 		Update:     func(_ string, u acp.Update) { f.do(func() { f.take(u) }) },
 		Permission: f.permission, Elicit: f.fill,
 		Odd: func(what string) { f.process.Logger.Info("a foreign agent", "run", f.id, "odd", what) },
+	})
+	f.unwatch = context.AfterFunc(f.ctx, func() {
+		select {
+		case <-time.After(cancelTime):
+			f.program.Live.Kill()
+		case <-f.client.Ended():
+		}
 	})
 	err = f.during(func() (err error) {
 		f.agent, err = f.client.Initialize(f.workContext(), acp.Implementation{
@@ -96,14 +109,19 @@ func (f *foreign) openSession() (s acp.Session, err error) {
 	return f.client.NewSession(f.workContext(), place)
 }
 
-// cancelTime is how long a program may take to answer that it was cancelled, and then to end by itself.
-const cancelTime = time.Second
+const (
+	// cancelTime is how long a program lives on that was told that its run is cancelled.
+	cancelTime = 50 * time.Millisecond
+	// endTime is how long a program may take to end by itself once its work is done.
+	endTime = time.Second
+)
 
 // leaveTime bounds how long it takes to collect what a program has left.
 const leaveTime = 30 * time.Second
 
 // close ends the program, takes what it has left, and deletes its view.
 func (f *foreign) close() {
+	f.unwatch()
 	f.client.Close()
 	// What the program has written before the run was stopped counts.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(f.ctx), leaveTime)
@@ -118,6 +136,9 @@ func (f *foreign) close() {
 			f.definition.Slug, err), "look into "+SandboxDir(f.process.StateDir))
 	}
 }
+
+// sees reports whether the program may see a file of the workspace.
+func (f *foreign) sees(path string) bool { return f.gate.rights.MayRead(path, "read") }
 
 // find is the path of the program. A program of the workspace does not count for one on PATH: it would get the login of
 // the one that is meant.

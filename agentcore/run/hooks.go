@@ -87,6 +87,11 @@ type hookSurroundings struct {
 	common hook.Input
 }
 
+// guards reports whether hooks look at calls before they are made.
+func (h *hooks) guards() bool {
+	return slices.ContainsFunc(h.list, func(one *lifecycleHook) bool { return one.event == hook.PreToolUse })
+}
+
 // pick returns the hooks of an event whose matcher takes one of these spellings.
 func (h *hooks) pick(e hook.Event, spellings ...string) []*lifecycleHook {
 	var list []*lifecycleHook

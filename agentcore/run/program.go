@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/agentls/agentls/agentcore/agent"
 	"github.com/agentls/agentls/agentcore/fault"
@@ -40,13 +41,22 @@ func fitsProgram(d *agent.Definition, request *Request, parent *Run) error {
 		return refuse("leave the schema out, or choose an agent of agentls",
 			"%s is another program, which answers by no output schema", d.Slug)
 	case parent != nil && !mayDo(parent):
-		return refuse("have an agent start it that may run commands and propose edits",
-			"%s is another program, which may do more than the agent that starts it", d.Slug)
+		return refuse("start it yourself, or have it started where no rule and no hook keeps commands and edits",
+			"%s is another program, whose calls no rule and no hook sees: it may do more than the agent that starts it",
+			d.Slug)
 	}
 	return nil
 }
 
-// mayDo reports whether a run may do what another program does in its sandbox: run commands and propose edits.
+// mayDo reports whether a run may do what another program does in its sandbox: run any command and propose any edit,
+// without anybody who looks at its calls. A child never has more power than its parent.
 func mayDo(r *Run) bool {
-	return r.tools.Offers("bash") && r.tools.Offers("edit") && !r.plan.readsOnly()
+	grants := r.gate.rights.Grants()
+	for _, name := range []string{"bash", "edit"} {
+		if !r.tools.Offers(name) || slices.Contains(r.gate.limited, name) ||
+			!r.gate.rights.Policy.ReadsFreely(name, grants) {
+			return false
+		}
+	}
+	return !r.plan.readsOnly() && !r.hooks.guards()
 }

@@ -6,11 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path/filepath"
 
 	"github.com/agentls/agentls/agentcore/clip"
 	"github.com/agentls/agentls/agentcore/event"
-	"github.com/agentls/agentls/agentcore/permission"
 	"github.com/agentls/agentls/agentcore/sandbox"
 	"github.com/agentls/agentls/agentcore/workspace"
 )
@@ -46,6 +44,7 @@ func (v *visits) begin(f *foreign) map[string]sandbox.Text {
 func (v *visits) look(f *foreign) (overlay map[string]sandbox.Text) {
 	v.generation = workspace.Generation(f.session.View)
 	v.snapshot, overlay = f.commands.Look(f.layer)
+	maps.DeleteFunc(overlay, func(path string, _ sandbox.Text) bool { return !f.sees(path) })
 	return overlay
 }
 
@@ -105,7 +104,8 @@ func (v *visits) take(ctx context.Context, f *foreign) (leftOut string) {
 		}
 		if file.Problem != nil && !v.left[file.Path] {
 			v.left[file.Path] = true
-			f.notice(event.NoticeWarning, fmt.Sprintf("%s was left out: %v", name, file.Problem), "")
+			f.notice(event.NoticeWarning, fmt.Sprintf("%s was left out: %v", name, file.Problem),
+				"change it yourself, or with an agent that asks you")
 		}
 	}
 	f.stored.Save()
@@ -202,7 +202,7 @@ func isMissing(err error) bool {
 
 // addFromDisk is add for a file as the disk has it, if it is one that the agent may see.
 func (v *visits) addFromDisk(f *foreign, news map[string]sandbox.Text, path string) {
-	if v.left[path] || permission.Secret(filepath.ToSlash(path)) || f.layer.Ignored().Has(path, false) {
+	if v.left[path] || !f.sees(path) || f.layer.Ignored().Has(path, false) {
 		return
 	}
 	// a fork, since the agent has not asked for the file
