@@ -43,12 +43,17 @@ func generated(t *testing.T, file string, text []byte) bool {
 	return ast.IsGenerated(parsed)
 }
 
-// maxMethods is how many methods a type may have: one with more is several things.
-const maxMethods = 40
+// maxMethods and maxFields are how many methods and fields a type may have: one with more is several things. An
+// embedded type counts as one field.
+const (
+	maxMethods = 40
+	maxFields  = 25
+)
 
-// TestMethodCount fails on a type that a reader can't hold in their head. What only uses a type is a function.
-func TestMethodCount(t *testing.T) {
-	methods := map[string]int{}
+// TestTypeSize fails on a type that a reader can't hold in their head. What only uses a type is a function, and fields
+// that belong together are a type of their own, which may be embedded.
+func TestTypeSize(t *testing.T) {
+	methods, fields := map[string]int{}, map[string]int{}
 	for _, file := range goFiles(t) {
 		if strings.HasSuffix(file, "_test.go") {
 			continue
@@ -61,19 +66,35 @@ func TestMethodCount(t *testing.T) {
 		if ast.IsGenerated(parsed) {
 			continue
 		}
-		for _, declaration := range parsed.Decls {
-			if fn, ok := declaration.(*ast.FuncDecl); ok && fn.Recv != nil {
-				methods[filepath.Dir(file)+"."+receiver(fn.Recv.List[0].Type)]++
+		ast.Inspect(parsed, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.FuncDecl:
+				if n.Recv != nil {
+					methods[filepath.Dir(file)+"."+receiver(n.Recv.List[0].Type)]++
+				}
+			case *ast.TypeSpec:
+				if made, ok := n.Type.(*ast.StructType); ok {
+					name := filepath.Dir(file) + "." + n.Name.Name
+					for _, field := range made.Fields.List {
+						fields[name] += max(1, len(field.Names))
+					}
+				}
 			}
+			return true
+		})
+	}
+	for _, count := range []struct {
+		what string
+		of   map[string]int
+		most int
+	}{{"methods", methods, maxMethods}, {"fields", fields, maxFields}} {
+		if len(count.of) < 500 {
+			t.Errorf("only %d types with %s were found", len(count.of), count.what)
 		}
-	}
-	if len(methods) < 500 {
-		t.Errorf("only %d types with methods were found", len(methods))
-	}
-	for name, n := range methods {
-		if n > maxMethods {
-			t.Errorf("%s has %d methods, more than %d: make functions of those that only use it, or split it", name, n,
-				maxMethods)
+		for name, n := range count.of {
+			if n > count.most {
+				t.Errorf("%s has %d %s, more than %d: split it", name, n, count.what, count.most)
+			}
 		}
 	}
 }

@@ -26,8 +26,8 @@ func custom() *agent.Definition {
 		Mode:   agent.Agentic,
 		Limits: agent.Limits{MaxTurns: 2, Timeout: time.Minute}, Tools: []string{"read_file"},
 		Subagents: []string{"explore"},
-		Aliases:   []string{"poet"}, ID: "the-id", Prompt: "Write of {{topic}}.",
-		Variables: map[string]string{"topic": "frogs"},
+		Aliases:   []string{"poet"}, ID: "the-id",
+		Instruction: agent.Instruction{Prompt: "Write of {{topic}}.", Variables: map[string]string{"topic": "frogs"}},
 	}
 }
 
@@ -104,8 +104,9 @@ func TestWrongDefinitionsAreNotRegistered(t *testing.T) {
 		"everything": {func(d *agent.Definition) {
 			*d = agent.Definition{
 				Slug: "Not A Slug", Tools: []string{"raed"}, Subagents: []string{"explor"},
-				Model: "openia/x", Skills: []string{"agentsl"}, Categories: []agent.Category{"primry"},
-				Prompt: "{{naem}}",
+				Sampling:    agent.Sampling{Model: "openia/x"},
+				Instruction: agent.Instruction{Skills: []string{"agentsl"}, Prompt: "{{naem}}"},
+				Categories:  []agent.Category{"primry"},
 			}
 		}, []string{
 			`name is "Not A Slug"`, `no tool "raed"`, `no agent "explor"`, `no provider "openia"`,
@@ -249,12 +250,13 @@ func ExampleEngine_Registry() {
 		Tools:       []string{"read", "grep", "report_finding"},
 		Subagents:   []string{},
 		Permissions: "explorer",
-		Prompt:      "Look for errors that are dropped in {{project}}, and report each.",
+		Instruction: agent.Instruction{Prompt: "Look for errors that are dropped in {{project}}, and report each."},
 	})
 	fmt.Println(err)
 	err = engine.Registry().Register(ctx, &agent.Definition{
 		Slug: "broken", Description: "Does nothing.",
-		Categories: []agent.Category{agent.Primary}, Tools: []string{"raed"}, Prompt: "Read.",
+		Categories: []agent.Category{agent.Primary}, Tools: []string{"raed"},
+		Instruction: agent.Instruction{Prompt: "Read."},
 	})
 	fmt.Println(err)
 	d, err := engine.Agents().Find("go-reviewer")

@@ -321,7 +321,7 @@ func cancelIn(t *testing.T, state cancelState, how string) {
 	w := newWorld(t, bigFiles())
 	define := func(slug, prompt string, category agent.Category, below ...string) *agent.Definition {
 		return &agent.Definition{
-			Slug: slug, Prompt: prompt, Categories: []agent.Category{category},
+			Slug: slug, Instruction: agent.Instruction{Prompt: prompt}, Categories: []agent.Category{category},
 			Subagents: append([]string{}, below...),
 		}
 	}
@@ -400,10 +400,16 @@ func TestCancelWhileMergesAreHeld(t *testing.T) {
 				script.Turn{Match: bossMark, Answer: []script.Step{task("stuck", "Stuck.", "")}},
 				stuckTurn(call("edit", `{"path":"a.txt","old_string":"one","new_string":"two"}`)),
 				stuckTurn(script.Text("done")),
-			), nil, &agent.Definition{Slug: "boss", Prompt: bossMark, Categories: []agent.Category{agent.Primary}},
+			), nil, &agent.Definition{
+				Slug:        "boss",
+				Instruction: agent.Instruction{Prompt: bossMark},
+				Categories:  []agent.Category{agent.Primary},
+			},
 				&agent.Definition{
-					Slug: "stuck", Prompt: stuckMark, Categories: []agent.Category{agent.Subagent},
-					Subagents: []string{},
+					Slug:        "stuck",
+					Instruction: agent.Instruction{Prompt: stuckMark},
+					Categories:  []agent.Category{agent.Subagent},
+					Subagents:   []string{},
 				})
 			release := w.session.HoldMerges()
 			defer release()

@@ -33,7 +33,8 @@ text Read.
 		t.Fatal(err)
 	}
 	w.with(turns, nil, &agent.Definition{
-		Slug: "brief", Categories: []agent.Category{agent.Primary}, Mode: agent.Agentic, Prompt: "You do.",
+		Slug: "brief", Categories: []agent.Category{agent.Primary}, Mode: agent.Agentic,
+		Instruction: agent.Instruction{Prompt: "You do."},
 		ToolOptions: map[string]agent.ToolOptions{
 			"read": {Arguments: json.RawMessage(`{"path":"a.txt","max_lines":1}`)},
 		},

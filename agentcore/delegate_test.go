@@ -473,7 +473,7 @@ func TestContextOfAChild(t *testing.T) {
 	var definitions []*agent.Definition
 	for _, mode := range []string{"none", "full", "summary", "selective"} {
 		definitions = append(definitions, &agent.Definition{
-			Slug: "c-" + mode, Prompt: "You are c-" + mode + ".",
+			Slug: "c-" + mode, Instruction: agent.Instruction{Prompt: "You are c-" + mode + "."},
 			Categories: []agent.Category{agent.Subagent}, Subagents: []string{}, ContextMode: mode,
 		})
 	}

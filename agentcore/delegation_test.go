@@ -20,9 +20,10 @@ import (
 // own is an agent of the user's that others may start.
 func own(slug string, tools ...string) *agent.Definition {
 	return &agent.Definition{
-		Slug: slug, Description: "An agent of the user's.", Prompt: "You are " + slug + ".",
-		Categories: []agent.Category{agent.Subagent},
-		Tools:      tools, Source: agent.Source{Layer: agent.LayerUser},
+		Slug: slug, Description: "An agent of the user's.",
+		Instruction: agent.Instruction{Prompt: "You are " + slug + "."},
+		Categories:  []agent.Category{agent.Subagent},
+		Tools:       tools, Source: agent.Source{Layer: agent.LayerUser},
 	}
 }
 

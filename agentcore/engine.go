@@ -270,8 +270,8 @@ func prepare(o *Options) (*Engine, error) {
 		Sandboxes: run.Sandboxes{Trees: &sandbox.Trees{}, Report: o.Sandbox, Level: o.SandboxLevel},
 		Checking:  make(chan struct{}, runtime.GOMAXPROCS(0)), Crash: o.Crash, Logger: o.Logger,
 		Outputs:  run.Outputs{Dir: filepath.Join(stateDir, "outputs"), Redactor: o.Redactor},
-		StateDir: stateDir, KeysFile: o.KeysFile,
-		User: run.User{Config: o.UserConfig, Home: o.Home, Folder: o.ConfigDir}, Redactor: o.Redactor,
+		StateDir: stateDir, Redactor: o.Redactor,
+		User: run.User{Config: o.UserConfig, Home: o.Home, Folder: o.ConfigDir, Keys: o.KeysFile},
 		Machine: slot.NewMachine(filepath.Join(stateDir, "slots"),
 			func() int { return e.Config().MaxChildrenPerMachine }),
 	}

@@ -596,7 +596,9 @@ func TestForeignChildIsNeverWider(t *testing.T) {
 				t.Fatal(err)
 			}
 			boss := &agent.Definition{
-				Slug: "boss", Prompt: "You are boss.", Mode: agent.Agentic, Categories: []agent.Category{agent.Primary},
+				Slug:        "boss",
+				Instruction: agent.Instruction{Prompt: "You are boss."},
+				Mode:        agent.Agentic, Categories: []agent.Category{agent.Primary},
 				Subagents: []string{"friend"},
 				Rules:     []permission.Rule{{Tool: "program", Action: permission.Allow}},
 			}

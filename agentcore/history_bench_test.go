@@ -44,8 +44,10 @@ func BenchmarkHistory(b *testing.B) {
 		}
 		add := func(run event.RunID, parent event.RunID, n int) {
 			batch.Runs = append(batch.Runs, store.Run{
-				ID: run, Session: event.SessionID(id), Parent: parent, Agent: "coder", Role: "main", Request: text,
-				Response: text, Status: event.StatusCompleted, Created: now, Completed: now,
+				ID: run, Session: event.SessionID(id),
+				Origin: store.Origin{Parent: parent},
+				Agent:  "coder", Role: "main", Request: text,
+				Ending: store.Ending{Response: text, Status: event.StatusCompleted}, Created: now, Completed: now,
 			})
 			before := event.MessageID("")
 			for i := range n {

@@ -498,7 +498,10 @@ func TestRetention(t *testing.T) {
 			Created: when, Updated: when,
 		})
 		batch.Runs = append(batch.Runs,
-			store.Run{ID: event.RunID(id), Session: event.SessionID(id), Status: event.StatusCompleted})
+			store.Run{
+				ID: event.RunID(id), Session: event.SessionID(id),
+				Ending: store.Ending{Status: event.StatusCompleted},
+			})
 		batch.Messages = append(batch.Messages,
 			store.Message{ID: event.MessageID(id), Run: event.RunID(id), Role: "user", Parts: parts, Seq: 1})
 	}
@@ -542,7 +545,7 @@ func TestRetentionWhileTheClockJumps(t *testing.T) {
 	w.openWith(agentcore.Options{StateDir: w.state, Now: func() time.Time { return time.Now().Add(jump) }})
 	young := store.Batch{
 		Sessions: []store.Session{{ID: "young", State: store.SessionClosed, Created: time.Now(), Updated: time.Now()}},
-		Runs:     []store.Run{{ID: "young", Session: "young", Status: event.StatusCompleted}},
+		Runs:     []store.Run{{ID: "young", Session: "young", Ending: store.Ending{Status: event.StatusCompleted}}},
 	}
 	if err := w.engine.Store().Submit(young).Wait(w.ctx); err != nil {
 		t.Fatal(err)

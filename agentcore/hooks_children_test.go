@@ -136,7 +136,7 @@ func TestToldWhileAStopHookRuns(t *testing.T) {
 func TestHooksOfResumedRuns(t *testing.T) {
 	guarded := &agent.Definition{
 		Slug: "guarded", Title: "Guarded", Description: "d", Categories: []agent.Category{agent.Primary},
-		Prompt: "Work.", Permissions: "primary",
+		Instruction: agent.Instruction{Prompt: "Work."}, Permissions: "primary",
 		Hooks: []agent.Hook{
 			{Event: "PreToolUse", Matcher: "Read", Command: []string{"sh", "-c", "echo guarded >&2; exit 2"}},
 		},

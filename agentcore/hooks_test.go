@@ -312,7 +312,8 @@ func TestHookMatchers(t *testing.T) {
 // that rejects.
 func TestHooksInOrder(t *testing.T) {
 	own := &agent.Definition{
-		Slug: "own", Title: "Own", Description: "d", Categories: []agent.Category{agent.Primary}, Prompt: "Work.",
+		Slug: "own", Title: "Own", Description: "d", Categories: []agent.Category{agent.Primary},
+		Instruction: agent.Instruction{Prompt: "Work."},
 		Permissions: "primary",
 		Hooks: []agent.Hook{
 			{
@@ -417,7 +418,9 @@ func TestHookAsks(t *testing.T) {
 func TestHooksGuardChildren(t *testing.T) {
 	guarded := &agent.Definition{
 		Slug: "guarded", Title: "Guarded", Description: "d",
-		Categories: []agent.Category{agent.Primary, agent.Subagent}, Prompt: "Work.", Permissions: "primary",
+		Categories:  []agent.Category{agent.Primary, agent.Subagent},
+		Instruction: agent.Instruction{Prompt: "Work."},
+		Permissions: "primary",
 		Hooks: []agent.Hook{
 			{Event: "PreToolUse", Matcher: "Read", Command: []string{"sh", "-c", "echo guarded >&2; exit 2"}},
 			{
@@ -581,7 +584,7 @@ func TestProjectHooksNeedTrustAndWalls(t *testing.T) {
 func TestDefinitionOfAProjectNeedsTrustForItsHooks(t *testing.T) {
 	foreign := &agent.Definition{
 		Slug: "foreign", Title: "Foreign", Description: "d", Categories: []agent.Category{agent.Primary},
-		Prompt: "Work.", Permissions: "primary",
+		Instruction: agent.Instruction{Prompt: "Work."}, Permissions: "primary",
 		Source: agent.Source{Layer: agent.LayerProject},
 		Hooks:  []agent.Hook{{Event: "PreToolUse", Command: []string{"sh", "-c", "exit 2"}}},
 	}

@@ -278,12 +278,11 @@ func TestInstructionsAreGivenOnce(t *testing.T) {
 
 func TestInstructionsOfChildren(t *testing.T) {
 	bare := &agent.Definition{
-		Slug:         "bare",
-		Categories:   []agent.Category{agent.Subagent},
-		Mode:         agent.Agentic,
-		Description:  "Bare.",
-		Prompt:       "Bare.",
-		Instructions: "none",
+		Slug:        "bare",
+		Categories:  []agent.Category{agent.Subagent},
+		Mode:        agent.Agentic,
+		Description: "Bare.",
+		Instruction: agent.Instruction{Prompt: "Bare.", Instructions: "none"},
 	}
 	w := newWorld(t, map[string]string{
 		"AGENTS.md": "root\n", "pkg/AGENTS.md": "pkg\n", "pkg/a.go": "package a\n", "other/AGENTS.md": "other\n",

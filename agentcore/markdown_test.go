@@ -17,7 +17,7 @@ func TestMarkdownNests(t *testing.T) {
 	define := func(slug string, categories []agent.Category, subagents ...string) *agent.Definition {
 		return &agent.Definition{
 			Slug: slug, Description: "d", Categories: categories, Mode: agent.Agentic,
-			Prompt: "You do.", Tools: []string{"task", "read"}, Subagents: subagents,
+			Instruction: agent.Instruction{Prompt: "You do."}, Tools: []string{"task", "read"}, Subagents: subagents,
 		}
 	}
 	w := newWorld(t, nil)

@@ -315,21 +315,23 @@ func TestMCPInherited(t *testing.T) {
 	w := newWorld(t, nil)
 	program := mcptest.Program(t, w.dir)
 	child := agent.Definition{
-		Slug: "helper", Description: "helps", Categories: []agent.Category{agent.Subagent}, Prompt: "You help.",
-		Mode: agent.Agentic,
+		Slug: "helper", Description: "helps", Categories: []agent.Category{agent.Subagent},
+		Instruction: agent.Instruction{Prompt: "You help."},
+		Mode:        agent.Agentic,
 		MCPServers: []agent.MCPServer{
 			{Name: "own", Command: []string{program}, Env: map[string]string{mcptest.Variable: "good"}},
 		},
 	}
 	narrow := agent.Definition{
 		Slug: "narrow", Description: "does little", Categories: []agent.Category{agent.Subagent},
-		Prompt: "You do little.", Mode: agent.Agentic,
+		Instruction: agent.Instruction{Prompt: "You do little."}, Mode: agent.Agentic,
 		Tools: []string{"read", "mcp__srv__echo"},
 	}
 	boss := agent.Definition{
-		Slug: "boss", Description: "delegates", Categories: []agent.Category{agent.Primary}, Prompt: "You delegate.",
-		Mode:      agent.Agentic,
-		Subagents: []string{"helper", "narrow", "explore"},
+		Slug: "boss", Description: "delegates", Categories: []agent.Category{agent.Primary},
+		Instruction: agent.Instruction{Prompt: "You delegate."},
+		Mode:        agent.Agentic,
+		Subagents:   []string{"helper", "narrow", "explore"},
 	}
 	turns := script.New("test",
 		script.Turn{
@@ -381,16 +383,18 @@ func TestMCPInherited(t *testing.T) {
 func TestMCPOfNoUse(t *testing.T) {
 	w := newWorld(t, nil)
 	child := agent.Definition{
-		Slug: "helper", Description: "helps", Categories: []agent.Category{agent.Subagent}, Prompt: "You help.",
-		Mode: agent.Agentic,
+		Slug: "helper", Description: "helps", Categories: []agent.Category{agent.Subagent},
+		Instruction: agent.Instruction{Prompt: "You help."},
+		Mode:        agent.Agentic,
 		MCPServers: []agent.MCPServer{{
 			Name: "own", Command: []string{mcptest.Program(t, w.dir)},
 			Env: map[string]string{mcptest.Variable: "good"},
 		}},
 	}
 	boss := agent.Definition{
-		Slug: "boss", Description: "delegates", Categories: []agent.Category{agent.Primary}, Prompt: "You delegate.",
-		Mode: agent.Agentic, Subagents: []string{"helper"},
+		Slug: "boss", Description: "delegates", Categories: []agent.Category{agent.Primary},
+		Instruction: agent.Instruction{Prompt: "You delegate."},
+		Mode:        agent.Agentic, Subagents: []string{"helper"},
 	}
 	w.with(script.New("test",
 		script.Turn{

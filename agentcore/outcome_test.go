@@ -282,10 +282,16 @@ func TestRemovedDenyBindsTheResumedChild(t *testing.T) {
 	define := func(rules ...permission.Rule) []*agent.Definition {
 		return []*agent.Definition{
 			{
-				Slug: "boss", Prompt: "You are the boss.", Categories: []agent.Category{agent.Primary},
-				Subagents: []string{"hand"}, Rules: rules,
+				Slug:        "boss",
+				Instruction: agent.Instruction{Prompt: "You are the boss."},
+				Categories:  []agent.Category{agent.Primary},
+				Subagents:   []string{"hand"}, Rules: rules,
 			},
-			{Slug: "hand", Prompt: "You are the hand.", Categories: []agent.Category{agent.Primary, agent.Subagent}},
+			{
+				Slug:        "hand",
+				Instruction: agent.Instruction{Prompt: "You are the hand."},
+				Categories:  []agent.Category{agent.Primary, agent.Subagent},
+			},
 		}
 	}
 	var id event.RunID

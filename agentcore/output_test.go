@@ -99,7 +99,8 @@ func TestLongOutputIsKept(t *testing.T) {
 			Answer: []script.Step{script.Text("Cut.")},
 		},
 	), func(o *agentcore.Options) { o.Tools = append(tool.Builtin(), say(secret)) }, &agent.Definition{
-		Slug: "terse", Categories: []agent.Category{agent.Primary}, Mode: agent.Agentic, Prompt: "You do.",
+		Slug: "terse", Categories: []agent.Category{agent.Primary}, Mode: agent.Agentic,
+		Instruction: agent.Instruction{Prompt: "You do."},
 		ToolOptions: map[string]agent.ToolOptions{"say": {
 			OutputLimit: 1000, Timeout: 50 * time.Millisecond,
 			Arguments: json.RawMessage(`{"mark":"default "}`),

@@ -100,8 +100,9 @@ func TestPromptIsATemplate(t *testing.T) {
 		script.Turn{Expect: []script.Expect{system}, Answer: []script.Step{script.Text("done")}},
 	)
 	d := &agent.Definition{
-		Slug: "x", Categories: []agent.Category{agent.Primary}, Mode: agent.Agentic, Prompt: prompt,
-		Limits: agent.Limits{MaxTurns: 7, Timeout: 90e9}, Variables: map[string]string{"team": "payments"},
+		Slug: "x", Categories: []agent.Category{agent.Primary}, Mode: agent.Agentic,
+		Instruction: agent.Instruction{Prompt: prompt, Variables: map[string]string{"team": "payments"}},
+		Limits:      agent.Limits{MaxTurns: 7, Timeout: 90e9},
 	}
 	w.with(turns, func(o *agentcore.Options) {
 		cfg := config.Default()
@@ -139,8 +140,8 @@ func TestPromptKnowsItsTask(t *testing.T) {
 	definition := func(slug string, subagents ...string) *agent.Definition {
 		return &agent.Definition{
 			Slug: slug, Categories: []agent.Category{agent.Primary, agent.Subagent}, Mode: agent.Agentic,
-			Prompt: prompt,
-			Limits: agent.Limits{MaxTurns: 7, Timeout: 90e9}, Subagents: append([]string{}, subagents...),
+			Instruction: agent.Instruction{Prompt: prompt},
+			Limits:      agent.Limits{MaxTurns: 7, Timeout: 90e9}, Subagents: append([]string{}, subagents...),
 		}
 	}
 	system := func(want string) script.Expect {
@@ -192,8 +193,8 @@ func TestReminderAndPrefix(t *testing.T) {
 		Answer: []script.Step{script.Text("done")},
 	})
 	w.with(turns, nil, &agent.Definition{
-		Slug: "x", Categories: []agent.Category{agent.Primary}, Prompt: "You do.",
-		Reminder: "Touch nothing.", NoDefaultPrefix: true,
+		Slug: "x", Categories: []agent.Category{agent.Primary},
+		Instruction: agent.Instruction{Prompt: "You do.", Reminder: "Touch nothing.", NoDefaultPrefix: true},
 	})
 	w.wait(w.start(agentcore.RunRequest{Agent: "x", Prompt: "Go."}))
 }
@@ -271,10 +272,13 @@ func TestSkills(t *testing.T) {
 		}, Answer: []script.Step{script.Text("done")}},
 	)
 	x := agent.Definition{
-		Slug: "x", Categories: []agent.Category{agent.Primary}, Prompt: "You do.",
-		Skills: []string{"house-style", "gone"},
+		Slug: "x", Categories: []agent.Category{agent.Primary},
+		Instruction: agent.Instruction{Prompt: "You do.", Skills: []string{"house-style", "gone"}},
 	}
-	y := agent.Definition{Slug: "y", Categories: []agent.Category{agent.Primary}, Prompt: "You do."}
+	y := agent.Definition{
+		Slug: "y", Categories: []agent.Category{agent.Primary},
+		Instruction: agent.Instruction{Prompt: "You do."},
+	}
 	w.with(turns, nil, &x, &y)
 	w.engine.SetSkills(skills)
 	w.session.SetTrusted(true)
@@ -297,7 +301,7 @@ func TestModes(t *testing.T) {
 	define := func(mode agent.Mode) *agent.Definition {
 		return &agent.Definition{
 			Slug: string(mode[:4]), Categories: []agent.Category{agent.Primary}, Mode: mode,
-			Prompt: "You do.",
+			Instruction: agent.Instruction{Prompt: "You do."},
 		}
 	}
 	none := []script.Expect{script.NoTools()}

@@ -63,10 +63,16 @@ func usesEverything(t *testing.T) (*world, event.RunID) {
 		o.Config.Sandbox = config.SandboxOff
 		o.Config.Permissions = []config.Permission{{Tool: "bash", Action: permission.Allow}}
 	}, &agent.Definition{
-		Slug: "helper", Prompt: "You are helper.", Categories: []agent.Category{agent.Subagent},
-		Subagents: []string{}, ContextMode: "full",
+		Slug:        "helper",
+		Instruction: agent.Instruction{Prompt: "You are helper."},
+		Categories:  []agent.Category{agent.Subagent},
+		Subagents:   []string{}, ContextMode: "full",
 	},
-		&agent.Definition{Slug: "boss", Prompt: "You are boss.", Categories: []agent.Category{agent.Primary}})
+		&agent.Definition{
+			Slug:        "boss",
+			Instruction: agent.Instruction{Prompt: "You are boss."},
+			Categories:  []agent.Category{agent.Primary},
+		})
 	w.session.SetTrusted(true)
 	id := w.start(agentcore.RunRequest{
 		Agent: "boss", Prompt: "Begin.", Context: agentcore.Context{Paths: []string{w.path("a.txt")}},
@@ -327,10 +333,16 @@ func TestFullContextHasWhatIsSettled(t *testing.T) {
 		},
 	), nil,
 		&agent.Definition{
-			Slug: "helper", Prompt: "You are helper.", Categories: []agent.Category{agent.Subagent},
-			Subagents: []string{}, ContextMode: "full",
+			Slug:        "helper",
+			Instruction: agent.Instruction{Prompt: "You are helper."},
+			Categories:  []agent.Category{agent.Subagent},
+			Subagents:   []string{}, ContextMode: "full",
 		},
-		&agent.Definition{Slug: "boss", Prompt: "You are boss.", Categories: []agent.Category{agent.Primary}})
+		&agent.Definition{
+			Slug:        "boss",
+			Instruction: agent.Instruction{Prompt: "You are boss."},
+			Categories:  []agent.Category{agent.Primary},
+		})
 	w.finishes(agentcore.RunRequest{Agent: "boss", Prompt: "Begin."})
 }
 

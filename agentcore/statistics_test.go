@@ -24,15 +24,18 @@ func TestDelegation(t *testing.T) {
 	root := event.NewRunID()
 	b := store.Batch{
 		Runs: []store.Run{{
-			ID: root, Session: w.session.ID, Agent: "coder", Status: event.StatusCompleted,
+			ID: root, Session: w.session.ID, Agent: "coder", Ending: store.Ending{Status: event.StatusCompleted},
 			Created: time.Now(),
 		}},
 	}
 	children := func(n int, agent string, status event.Status, turns int, took time.Duration) {
 		for i := range n {
 			b.Runs = append(b.Runs, store.Run{
-				ID: event.NewRunID(), Session: w.session.ID, Parent: root, Agent: agent, Status: status,
-				Turns: turns + i, Duration: took, Created: time.Now(),
+				ID: event.NewRunID(), Session: w.session.ID,
+				Origin: store.Origin{Parent: root},
+				Agent:  agent,
+				Ending: store.Ending{Status: status},
+				Spent:  store.Spent{Turns: turns + i, Duration: took}, Created: time.Now(),
 			})
 		}
 	}

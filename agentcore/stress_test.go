@@ -152,12 +152,16 @@ func playTree(t *testing.T, root *node, places int) {
 	w.with(turns,
 		configure(func(c *config.Config) { c.MaxChildrenPerSession, c.MaxChildrenPerMachine = places, places+1 }),
 		&agent.Definition{
-			Slug: "root", Prompt: "You are it.", Categories: []agent.Category{agent.Primary},
-			Subagents: []string{"node"},
+			Slug:        "root",
+			Instruction: agent.Instruction{Prompt: "You are it."},
+			Categories:  []agent.Category{agent.Primary},
+			Subagents:   []string{"node"},
 		},
 		&agent.Definition{
-			Slug: "node", Prompt: "You are a node.", Categories: []agent.Category{agent.Subagent},
-			Subagents: []string{"node"},
+			Slug:        "node",
+			Instruction: agent.Instruction{Prompt: "You are a node."},
+			Categories:  []agent.Category{agent.Subagent},
+			Subagents:   []string{"node"},
 		})
 	root.run = w.start(agentcore.RunRequest{Agent: "root", Prompt: "Node " + root.name + ";"})
 	byRun := map[event.RunID]*node{}

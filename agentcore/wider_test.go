@@ -59,7 +59,7 @@ func anyOf[T any](random *rand.Rand, list ...T) T { return list[random.IntN(len(
 // powerful makes a definition with any rules and modes.
 func powerful(random *rand.Rand, slug, prompt string, category agent.Category) *agent.Definition {
 	d := &agent.Definition{
-		Slug: slug, Prompt: prompt, Categories: []agent.Category{category},
+		Slug: slug, Instruction: agent.Instruction{Prompt: prompt}, Categories: []agent.Category{category},
 		PermissionMode: anyOf(random, "", "default", "plan", "accept_edits", "bypass"),
 		Permissions:    anyOf(random, "", "", "primary", "planner", "explorer", "researcher"),
 	}

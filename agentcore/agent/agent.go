@@ -112,15 +112,8 @@ type Definition struct {
 	// program.
 	Engine  string
 	Program Program
-	// Model is "provider/model", a preset, "inherit", or empty for the configuration's choice.
-	Model string
-	// Temperature is nil for the model's own.
-	Temperature *float64
-	// Effort is low, medium or high, or empty for the model's own.
-	Effort string
-	// MaxTokens bounds one answer; 0 for the model's own.
-	MaxTokens int
-	Limits    Limits
+	Sampling
+	Limits Limits
 	// AsChild is what differs when the agent runs as a child.
 	AsChild AsChild
 	// Tools are the allowed tools by canonical name; nil or "*" means all, empty means none.
@@ -143,6 +136,32 @@ type Definition struct {
 	PermissionMode string
 	// ContextMode says what a child sees of its parent: "none", "full", "summary" or "selective". Empty means "none".
 	ContextMode string
+	Instruction
+	// MCPServers are added to the servers of the configuration or, for a child, to the servers of its parent.
+	MCPServers []MCPServer
+	// Hooks are added to the hooks of the configuration. In a child, Stop means SubagentStop. PreToolUse also counts
+	// for the calls of the agent's children.
+	Hooks   []Hook
+	Aliases []string
+	Look
+	// Source is where the definition comes from.
+	Source Source
+}
+
+// Sampling says which model an agent asks, and how.
+type Sampling struct {
+	// Model is "provider/model", a preset, "inherit", or empty for the configuration's choice.
+	Model string
+	// Temperature is nil for the model's own.
+	Temperature *float64
+	// Effort is low, medium or high, or empty for the model's own.
+	Effort string
+	// MaxTokens bounds one answer; 0 for the model's own.
+	MaxTokens int
+}
+
+// Instruction is what an agent is told before its task.
+type Instruction struct {
 	// Instructions is "none" for an agent that gets no instructions of the user and the project; "all" or empty for an
 	// agent that gets them.
 	Instructions string
@@ -150,18 +169,6 @@ type Definition struct {
 	Reminder string
 	// Skills are loaded into the prompt at the start of a run, by name.
 	Skills []string
-	// MCPServers are added to the servers of the configuration or, for a child, to the servers of its parent.
-	MCPServers []MCPServer
-	// Hooks are added to the hooks of the configuration. In a child, Stop means SubagentStop. PreToolUse also counts
-	// for the calls of the agent's children.
-	Hooks   []Hook
-	Aliases []string
-	// Icon is one character for lists, Color a colour's name or "#rrggbb".
-	Icon, Color string
-	// Order sorts listings; equal orders sort by slug.
-	Order int
-	// Unlisted agents are left out of listings, but may be started by name.
-	Unlisted bool
 	// Prompt is the system prompt, a template (see ParseTemplate).
 	Prompt string
 	// PromptFile is the file from which Prompt is read, relative to the definition's file; empty if the prompt is in
@@ -172,8 +179,16 @@ type Definition struct {
 	Variables map[string]string
 	// NoDefaultPrefix leaves out the text that the engine puts before every prompt.
 	NoDefaultPrefix bool
-	// Source is where the definition comes from.
-	Source Source
+}
+
+// Look is how lists show an agent.
+type Look struct {
+	// Icon is one character for lists, Color a colour's name or "#rrggbb".
+	Icon, Color string
+	// Order sorts listings; equal orders sort by slug.
+	Order int
+	// Unlisted agents are left out of listings, but may be started by name.
+	Unlisted bool
 }
 
 // Is reports whether the agent is of the category.

@@ -17,8 +17,9 @@ func whole() *agent.Definition {
 	return &agent.Definition{
 		ID: "an-id", Slug: "whole", Title: "Whole", Description: "Says everything.",
 		Categories: []agent.Category{agent.Primary, agent.Subagent},
-		Mode:       agent.Planning, Model: "openai/gpt-5", Temperature: &temperature, MaxTokens: 1000,
-		Limits: agent.Limits{MaxTurns: 7, Timeout: 90 * time.Second, Tokens: 5_000_000_000, Cost: 1.5},
+		Mode:       agent.Planning,
+		Sampling:   agent.Sampling{Model: "openai/gpt-5", Temperature: &temperature, MaxTokens: 1000},
+		Limits:     agent.Limits{MaxTurns: 7, Timeout: 90 * time.Second, Tokens: 5_000_000_000, Cost: 1.5},
 		AsChild: agent.AsChild{
 			Limits:    agent.Limits{MaxTurns: 3, Timeout: time.Minute, Tokens: 10, Cost: 0.5},
 			Subagents: []string{}, Agent: "other",
@@ -30,7 +31,11 @@ func whole() *agent.Definition {
 		}},
 		Subagents: []string{"explore"}, Permissions: "planner",
 		Rules:          []permission.Rule{{Tool: "bash", Pattern: "git *", Action: "ask"}},
-		PermissionMode: "accept_edits", ContextMode: "summary", Reminder: "Careful.", Skills: []string{"go"},
+		PermissionMode: "accept_edits", ContextMode: "summary",
+		Instruction: agent.Instruction{
+			Reminder: "Careful.", Skills: []string{"go"}, Prompt: "Do {{what}} at {{time}}.\n\n\"Now\".",
+			Variables: map[string]string{"what": "it"}, NoDefaultPrefix: true,
+		},
 		MCPServers: []agent.MCPServer{
 			{Name: "a", Command: []string{"run", "it, now"}, Env: map[string]string{"K": "v"}},
 			{Name: "b", URL: "http://localhost", Headers: map[string]string{"H": "v"}},
@@ -40,9 +45,7 @@ func whole() *agent.Definition {
 			Event: "PreToolUse", Matcher: "bash", Command: []string{"check", "a b"},
 			Timeout: 2 * time.Second,
 		}},
-		Aliases: []string{"all-of-it"}, Icon: "●", Color: "#00ff00", Order: -3, Unlisted: true,
-		Prompt: "Do {{what}} at {{time}}.\n\n\"Now\".", Variables: map[string]string{"what": "it"},
-		NoDefaultPrefix: true,
+		Aliases: []string{"all-of-it"}, Look: agent.Look{Icon: "●", Color: "#00ff00", Order: -3, Unlisted: true},
 	}
 }
 
@@ -53,7 +56,7 @@ func TestDefinitionsSurviveJSON(t *testing.T) {
 	}
 	minimal := &agent.Definition{
 		Slug: "m", Title: "m", Description: "d", Categories: []agent.Category{agent.Subagent},
-		Mode: agent.Agentic, Prompt: "p", Tools: []string{}, Subagents: []string{},
+		Mode: agent.Agentic, Instruction: agent.Instruction{Prompt: "p"}, Tools: []string{}, Subagents: []string{},
 	}
 	for _, d := range append(builtin, whole(), minimal) {
 		text, err := json.Marshal(d)

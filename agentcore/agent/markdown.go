@@ -37,7 +37,7 @@ func (f *File) parseMarkdown() {
 	if guessed {
 		root, faults = readHead(s, h, f.keyTest())
 	}
-	d := &Definition{Prompt: strings.TrimSpace(strings.ReplaceAll(body, "\r\n", "\n"))}
+	d := &Definition{Instruction: Instruction{Prompt: strings.TrimSpace(strings.ReplaceAll(body, "\r\n", "\n"))}}
 	p := f.decoder(d, root)
 	p.at = &node{start: h.start, end: h.start}
 	if first := strings.IndexByte(s[:h.start], '-'); first >= 0 {

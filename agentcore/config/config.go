@@ -18,66 +18,22 @@ type Config struct {
 	DefaultAgent string
 	// Model of runs that name none: provider/model or a preset. Empty: detected.
 	DefaultModel string
-	// Greatest depth of delegation; a user's run has depth 0, its children 1.
-	MaxDepth int
+	Delegation
 	// Bytes that the instructions of the user and the project (AGENTS.md and the like) may have in a prompt, all
 	// together, and never more than a quarter of what the model takes. The furthest from the files at hand are cut
 	// first. 0: no instructions.
 	InstructionsMaxBytes int64
-	// Children of one session that may run at the same time.
-	MaxChildrenPerSession int
-	// Children that may run at the same time on this machine, over all servers of the user.
-	MaxChildrenPerMachine int
-	// Turns of a run whose definition sets no limit.
-	DefaultMaxTurns int
-	// Time of a run whose definition sets no limit.
-	DefaultTimeout time.Duration
-	// Tokens, input and output, that all runs of a session may use together; what a provider's cache served does not
-	// count. 0: no limit. A definition has limits of each run.
-	BudgetTokens int64
-	// Cost in US dollars that all runs of a session may cause together. 0: no limit. A definition has limits of each
-	// run.
-	BudgetCost float64
+	Budget
 	// What happens to a child's question for permission: deny it with a reason, or bubble it up to the user.
 	SubagentAsk SubagentAsk
 	// Time after which an unanswered question for permission is denied.
 	AskTimeout time.Duration
-	// Offer the launch actions, and what to do with proposed edits, as code lenses.
-	CodeLens bool
-	// Show running agents as inlay hints where they were launched or are working.
-	InlayStatus bool
-	// Status line: a template such as "{{agent}}: {{activity}}", or ! and a command for the shell that gets the session
-	// as JSON on its standard input; the first line that it prints is shown. Without the ! it is shown as text. Empty:
-	// the built-in one.
-	Statusline string
-	// Who names and sums up sessions: a model in the background, rules, or auto: a model where small_model is set or
-	// its price is known.
-	SessionTitles SessionTitles
-	// Model for titles and summaries of sessions: provider/model or a preset. Empty: the run's own.
-	SmallModel string
-	// Sandbox for commands: auto takes the strongest that the machine offers, off runs them directly under the rules
-	// alone.
-	Sandbox SandboxMode
-	// Give sandboxed commands the network.
-	SandboxNetwork bool
-	// Days that finished sessions are kept. 0: for ever.
-	RetentionDays int
-	// Size of the state folder, in bytes, above which the oldest finished sessions go. 0: no limit.
-	RetentionSize int64
-	// Attempts at one request to a model, the first included.
-	RetryMaxAttempts int
-	// Time after which a failing request to a model is not tried again.
-	RetryMaxElapsed time.Duration
-	// Hosts, each host or host:port, that webfetch and sandboxes may reach without asking; private ones only if named.
-	NetworkAllow []string
-	// Search engine that websearch asks: searxng, brave or tavily. Empty: agents are not offered websearch.
-	WebsearchKind string
-	// Where the search engine answers; needed for searxng. Empty: the vendor's.
-	WebsearchBaseURL string
-	// Name of the environment variable, or of the line in keys.env beside config.toml, that holds the search engine's
-	// key; keyring:NAME for one in the system's keyring (service agentls). Empty: BRAVE_API_KEY or TAVILY_API_KEY with
-	// the vendor's own address, else no key is sent.
-	WebsearchKeyEnv string
+	Display
+	Titling
+	Boxing
+	Retention
+	Retry
+	Websearch
 	// Model providers by name; anthropic, openai and gemini are always there.
 	Providers map[string]Provider
 	// Named model settings, to be used wherever a model can be named.
@@ -102,6 +58,90 @@ type Config struct {
 
 	// origins holds the origin of each key that is not a default, by its full key.
 	origins map[string]Origin
+}
+
+// Delegation bounds runs and their children.
+type Delegation struct {
+	// Greatest depth of delegation; a user's run has depth 0, its children 1.
+	MaxDepth int
+	// Children of one session that may run at the same time.
+	MaxChildrenPerSession int
+	// Children that may run at the same time on this machine, over all servers of the user.
+	MaxChildrenPerMachine int
+	// Turns of a run whose definition sets no limit.
+	DefaultMaxTurns int
+	// Time of a run whose definition sets no limit.
+	DefaultTimeout time.Duration
+}
+
+// Budget is what all runs of a session may use together.
+type Budget struct {
+	// Tokens, input and output, that all runs of a session may use together; what a provider's cache served does not
+	// count. 0: no limit. A definition has limits of each run.
+	BudgetTokens int64
+	// Cost in US dollars that all runs of a session may cause together. 0: no limit. A definition has limits of each
+	// run.
+	BudgetCost float64
+}
+
+// Display says what the editor shows.
+type Display struct {
+	// Offer the launch actions, and what to do with proposed edits, as code lenses.
+	CodeLens bool
+	// Show running agents as inlay hints where they were launched or are working.
+	InlayStatus bool
+	// Status line: a template such as "{{agent}}: {{activity}}", or ! and a command for the shell that gets the session
+	// as JSON on its standard input; the first line that it prints is shown. Without the ! it is shown as text. Empty:
+	// the built-in one.
+	Statusline string
+}
+
+// Titling says who names and sums up sessions.
+type Titling struct {
+	// Who names and sums up sessions: a model in the background, rules, or auto: a model where small_model is set or
+	// its price is known.
+	SessionTitles SessionTitles
+	// Model for titles and summaries of sessions: provider/model or a preset. Empty: the run's own.
+	SmallModel string
+}
+
+// Boxing says how commands run, and what they reach.
+type Boxing struct {
+	// Sandbox for commands: auto takes the strongest that the machine offers, off runs them directly under the rules
+	// alone.
+	Sandbox SandboxMode
+	// Give sandboxed commands the network.
+	SandboxNetwork bool
+	// Hosts, each host or host:port, that webfetch and sandboxes may reach without asking; private ones only if named.
+	NetworkAllow []string
+}
+
+// Retention says how long finished sessions are kept.
+type Retention struct {
+	// Days that finished sessions are kept. 0: for ever.
+	RetentionDays int
+	// Size of the state folder, in bytes, above which the oldest finished sessions go. 0: no limit.
+	RetentionSize int64
+}
+
+// Retry says how often a request to a model is tried.
+type Retry struct {
+	// Attempts at one request to a model, the first included.
+	RetryMaxAttempts int
+	// Time after which a failing request to a model is not tried again.
+	RetryMaxElapsed time.Duration
+}
+
+// Websearch is the search engine that agents may ask.
+type Websearch struct {
+	// Search engine that websearch asks: searxng, brave or tavily. Empty: agents are not offered websearch.
+	WebsearchKind string
+	// Where the search engine answers; needed for searxng. Empty: the vendor's.
+	WebsearchBaseURL string
+	// Name of the environment variable, or of the line in keys.env beside config.toml, that holds the search engine's
+	// key; keyring:NAME for one in the system's keyring (service agentls). Empty: BRAVE_API_KEY or TAVILY_API_KEY with
+	// the vendor's own address, else no key is sent.
+	WebsearchKeyEnv string
 }
 
 // SubagentAsk says what happens when a child run needs a permission that no rule decides. Values: AskDeny, AskBubble.

@@ -177,6 +177,11 @@ func structField(owner, pointer any) string {
 			f.Type() == reflect.TypeOf(pointer) {
 			return v.Type().Name() + "." + v.Type().Field(i).Name
 		}
+		if v.Type().Field(i).Anonymous {
+			if name := structField(v.Field(i).Addr().Interface(), pointer); name != "" {
+				return name
+			}
+		}
 	}
 	return ""
 }

@@ -57,28 +57,20 @@ type runLine struct {
 	Type string      `json:"type"`
 	ID   event.RunID `json:"id"`
 	// differs from that of the first line where a run of the session goes on with this one
-	Session       event.SessionID `json:"session"`
-	Parent        event.RunID     `json:"parent,omitzero"`
-	ParentMessage event.MessageID `json:"parentMessage,omitzero"`
-	ParentCall    event.CallID    `json:"parentCall,omitzero"`
-	Chain         event.RunID     `json:"chain,omitzero"`
-	Agent         string          `json:"agent"`
-	Role          string          `json:"role"`
-	Depth         int             `json:"depth"`
-	Title         string          `json:"title"`
-	URI           string          `json:"uri,omitzero"`
-	Model         string          `json:"model"`
-	Prompt        store.PromptID  `json:"prompt,omitzero"` // the id of its system prompt
-	RequestType   string          `json:"requestType,omitzero"`
-	Request       string          `json:"request"`
-	ContextMode   string          `json:"contextMode,omitzero"`
-	ContextTokens int64           `json:"contextTokens,omitzero"` // of what it began with, about
-	Response      string          `json:"response,omitzero"`
-	Summary       string          `json:"summary,omitzero"`
-	Result        json.RawMessage `json:"result,omitempty"`
-	Status        event.Status    `json:"status"`
-	Reason        string          `json:"reason,omitzero"`
-	Error         json.RawMessage `json:"error,omitempty"`
+	Session event.SessionID `json:"session"`
+	lineageLine
+	Agent         string         `json:"agent"`
+	Role          string         `json:"role"`
+	Depth         int            `json:"depth"`
+	Title         string         `json:"title"`
+	URI           string         `json:"uri,omitzero"`
+	Model         string         `json:"model"`
+	Prompt        store.PromptID `json:"prompt,omitzero"` // the id of its system prompt
+	RequestType   string         `json:"requestType,omitzero"`
+	Request       string         `json:"request"`
+	ContextMode   string         `json:"contextMode,omitzero"`
+	ContextTokens int64          `json:"contextTokens,omitzero"` // of what it began with, about
+	endingLine
 	Turns         int             `json:"turns"`
 	Usage         event.Usage     `json:"usage"` // with its children's
 	FilesModified json.RawMessage `json:"filesModified,omitempty"`
@@ -88,6 +80,24 @@ type runLine struct {
 	Started       time.Time       `json:"started,omitzero"`
 	Finished      time.Time       `json:"finished,omitzero"`
 	DurationMs    int64           `json:"durationMs"`
+}
+
+// lineageLine is what a run's line says of the runs that it belongs to.
+type lineageLine struct {
+	Parent        event.RunID     `json:"parent,omitzero"`
+	ParentMessage event.MessageID `json:"parentMessage,omitzero"`
+	ParentCall    event.CallID    `json:"parentCall,omitzero"`
+	Chain         event.RunID     `json:"chain,omitzero"`
+}
+
+// endingLine is what a run's line says of what the run came to.
+type endingLine struct {
+	Response string          `json:"response,omitzero"`
+	Summary  string          `json:"summary,omitzero"`
+	Result   json.RawMessage `json:"result,omitempty"`
+	Status   event.Status    `json:"status"`
+	Reason   string          `json:"reason,omitzero"`
+	Error    json.RawMessage `json:"error,omitempty"`
 }
 
 type messageLine struct {
@@ -171,11 +181,13 @@ func (h *Reader) Export(ctx context.Context, id event.SessionID, w io.Writer) er
 	for _, part := range rec.runs {
 		r := part.run
 		write(runLine{
-			"run", r.ID, r.Session, r.Parent, r.ParentMessage, r.ParentCall, r.Chain, r.Agent, r.Role, r.Depth, r.Title,
-			r.URI, r.Model, r.Prompt, r.RequestType, r.Request,
-			r.ContextMode, r.ContextTokens, r.Response, r.Summary, r.Result, r.Status, r.Reason, r.Failure, r.Turns,
-			r.Usage, r.FilesModified, r.Permissions, r.Unread,
-			r.Created, r.Started, r.Completed, r.Duration.Milliseconds(),
+			"run", r.ID, r.Session,
+			lineageLine{r.Parent, r.ParentMessage, r.ParentCall, r.Chain},
+			r.Agent, r.Role, r.Depth,
+			r.Title, r.URI, r.Model, r.Prompt, r.RequestType, r.Request, r.ContextMode, r.ContextTokens,
+			endingLine{r.Response, r.Summary, r.Result, r.Status, r.Reason, r.Failure},
+			r.Turns, r.Usage,
+			r.FilesModified, r.Permissions, r.Unread, r.Created, r.Started, r.Completed, r.Duration.Milliseconds(),
 		})
 		made := part.byMessage()
 		calls := func(of event.MessageID) {
@@ -410,16 +422,18 @@ func (r *reading) takeRun(l runLine) error {
 	}
 	r.runs[l.ID], r.depths[l.ID] = len(r.record.runs), depth
 	part := recordedRun{run: store.Run{
-		ID: l.ID, Parent: l.Parent, ParentMessage: l.ParentMessage, ParentCall: l.ParentCall, Chain: l.Chain,
-		Agent: l.Agent, Role: l.Role, Depth: depth,
-		Title: oneLine(l.Title), URI: l.URI, Model: l.Model, Prompt: r.prompts[l.Prompt], RequestType: l.RequestType,
-		Request:     l.Request,
-		ContextMode: l.ContextMode, ContextTokens: l.ContextTokens,
-		Response: l.Response, Summary: oneLine(l.Summary), Result: encodedOrNil(l.Result), Status: l.Status,
-		Reason: l.Reason, Failure: encodedOrNil(l.Error),
-		FilesModified: encodedOrNil(l.FilesModified), Permissions: encodedOrNil(l.Permissions),
-		Unread: encodedOrNil(l.Unread), Usage: l.Usage, Created: l.Created, Started: l.Started,
-		Completed: l.Finished,
+		ID: l.ID, Agent: l.Agent, Role: l.Role, Title: oneLine(l.Title), URI: l.URI, Model: l.Model,
+		Prompt: r.prompts[l.Prompt], Request: l.Request, Permissions: encodedOrNil(l.Permissions),
+		Unread: encodedOrNil(l.Unread), Created: l.Created, Started: l.Started, Completed: l.Finished,
+		Origin: store.Origin{
+			Parent: l.Parent, ParentMessage: l.ParentMessage, ParentCall: l.ParentCall, Chain: l.Chain, Depth: depth,
+			RequestType: l.RequestType, ContextMode: l.ContextMode, ContextTokens: l.ContextTokens,
+		},
+		Ending: store.Ending{
+			Response: l.Response, Summary: oneLine(l.Summary), Result: encodedOrNil(l.Result), Status: l.Status,
+			Reason: l.Reason, Failure: encodedOrNil(l.Error), FilesModified: encodedOrNil(l.FilesModified),
+		},
+		Spent: store.Spent{Usage: l.Usage},
 	}}
 	if part.run.Permissions != nil { // none is the least
 		part.run.Permissions = r.narrow(part.run.Permissions)

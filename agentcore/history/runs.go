@@ -45,8 +45,7 @@ type Run struct {
 	BudgetUsed int // percent
 	Message    string
 	Usage      event.Usage
-	Path       string      // of the document it was launched on; empty for none
-	StartLine  int         // of the lines of it that the run is about, 1-based; 0 for the whole document
+	Place
 	Resumes    event.RunID // the run that it goes on with; empty for none
 	Background bool        // whether the run that started it does not wait for it
 	Output     string      // absolute path of the file for the result of a run in the background; empty for others
@@ -60,6 +59,12 @@ type Run struct {
 	Outcome event.ChildStatus
 	// Files are the files that the run changed or made, once it has ended, from the workspace folder.
 	Files []string
+}
+
+// Place is what a run was launched on.
+type Place struct {
+	Path      string // of the document it was launched on; empty for none
+	StartLine int    // of the lines of it that the run is about, 1-based; 0 for the whole document
 }
 
 // RunOf is what is stored of a run, for a listing.

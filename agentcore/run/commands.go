@@ -48,8 +48,8 @@ func writeCommands(b *strings.Builder, r *Run) {
 func newCommands(r *Run) *command.Set {
 	p := r.process
 	hidden := []string{p.StateDir}
-	if p.KeysFile != "" {
-		hidden = append(hidden, p.KeysFile)
+	if p.User.Keys != "" {
+		hidden = append(hidden, p.User.Keys)
 	}
 	return command.New(command.Sandbox{
 		ID: r.id, Off: r.config.Sandbox == config.SandboxOff, Report: p.Sandboxes.Report,

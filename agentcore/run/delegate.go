@@ -90,10 +90,12 @@ func (h hostDelegation) requestOf(ctx context.Context, task tool.Task,
 ) (request Request, err error) {
 	r := h.run
 	request = Request{
-		Agent: definition.Slug, Prompt: task.Prompt, Title: clip.FirstLine(task.Title), Model: task.Model, task: &task,
-		Effort: r.request.Effort,
-		call:   h.call.id, message: r.memory.last, // the run waits for its calls, and adds nothing meanwhile
-		Limits: agent.Limits{MaxTurns: task.MaxTurns}, at: h.call.line.place(),
+		Agent: definition.Slug, Prompt: task.Prompt, Title: clip.FirstLine(task.Title), Model: task.Model,
+		Effort: r.request.Effort, Limits: agent.Limits{MaxTurns: task.MaxTurns},
+		origin: origin{
+			task: &task, at: h.call.line.place(),
+			call: h.call.id, message: r.memory.last, // the run waits for its calls, and adds nothing meanwhile
+		},
 	}
 	if limit := cmp.Or(definition.LimitsAt(r.depth+1).MaxTurns, r.config.DefaultMaxTurns); task.MaxTurns > limit {
 		request.Limits.MaxTurns = limit

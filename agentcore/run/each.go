@@ -19,8 +19,8 @@ func (r fan) carry() error {
 	for _, path := range r.request.Each {
 		at := r.session.Slots.Reserve() // reserved together, so that the children begin in the order of the files
 		child, err := r.child(Request{
-			at:    at,
-			Agent: r.definition.Slug, Prompt: r.request.words(), Commands: r.request.Commands, Only: r.request.Only,
+			origin: origin{at: at},
+			Agent:  r.definition.Slug, Prompt: r.request.words(), Commands: r.request.Commands, Only: r.request.Only,
 			Model: r.request.Model, Limits: r.request.Limits, Effort: r.request.Effort,
 			PermissionMode: r.request.PermissionMode, // they are this run, in parts
 			Iterations:     r.request.Iterations, Until: r.request.Until, Goal: r.request.Goal,

@@ -94,7 +94,7 @@ func (r iteration) pass(i int, before []passEnd) (passEnd, error) {
 		Model:          r.request.Model,
 		Effort:         r.request.Effort,
 		Limits:         limits,
-		PermissionMode: r.request.PermissionMode, Context: r.request.Context, pass: i,
+		PermissionMode: r.request.PermissionMode, Context: r.request.Context, origin: origin{pass: i},
 		Attachments: r.request.Attachments,
 		Title:       fmt.Sprintf("%s (pass %d of %d)", r.request.Title, i, r.request.Iterations),
 	})

@@ -73,7 +73,6 @@ type Process struct {
 	Checking     chan struct{} // held by checkers that run in sandboxes
 	Outputs      Outputs
 	StateDir     string // absolute
-	KeysFile     string // empty for none
 	User         User
 	Redactor     *secret.Redactor
 	Crash        crash.Hook
@@ -85,6 +84,7 @@ type User struct {
 	Config string // the config.toml, empty for none
 	Home   string // the home folder, empty for none
 	Folder string // the folder of agentls's configuration, which holds prompts; empty for none
+	Keys   string // the file with keys that the environment lacks, empty for none
 }
 
 // Sandboxes are what the sandboxes of all runs share.

@@ -133,14 +133,24 @@ func (r *Run) row() store.Run {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	row := store.Run{
-		ID: r.id, Session: r.session.ID, Chain: r.Chain(), Agent: r.definition.Slug, Role: r.role(), Depth: r.depth,
-		Title: r.request.Title, Model: r.model.Name(), Prompt: r.prompt, RequestType: "prompt",
-		Request: r.request.Prompt, ContextMode: r.contextMode(), ContextTokens: r.takenOver,
-		Response: r.result.Output, Summary: clip.FirstLine(r.result.Output), Status: r.result.Status,
-		Reason:   r.result.Reason,
-		MaxTurns: r.limits.MaxTurns, MaxDuration: r.limits.Timeout, MaxTokens: r.limits.Tokens, MaxCost: r.limits.Cost,
-		Turns: r.result.Turns, Usage: r.result.Usage, Own: r.own, Proposal: r.result.Proposal,
-		Created: r.created, Started: r.started, Background: r.background(), BudgetUsed: r.last.BudgetUsed,
+		ID: r.id, Session: r.session.ID, Agent: r.definition.Slug, Role: r.role(), Title: r.request.Title,
+		Model: r.model.Name(), Prompt: r.prompt, Request: r.request.Prompt, Proposal: r.result.Proposal,
+		Created: r.created, Started: r.started,
+		Origin: store.Origin{
+			Chain: r.Chain(), Depth: r.depth, RequestType: "prompt", ContextMode: r.contextMode(),
+			ContextTokens: r.takenOver, Background: r.background(),
+		},
+		Ending: store.Ending{
+			Response: r.result.Output, Summary: clip.FirstLine(r.result.Output), Status: r.result.Status,
+			Reason: r.result.Reason,
+		},
+		Bounds: store.Bounds{
+			MaxTurns: r.limits.MaxTurns, MaxDuration: r.limits.Timeout, MaxTokens: r.limits.Tokens,
+			MaxCost: r.limits.Cost,
+		},
+		Spent: store.Spent{
+			Turns: r.result.Turns, Usage: r.result.Usage, Own: r.own, BudgetUsed: r.last.BudgetUsed,
+		},
 	}
 	if r.parent != nil {
 		row.Parent = r.parent.id

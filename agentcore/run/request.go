@@ -73,6 +73,12 @@ type Request struct {
 	Limits agent.Limits
 	// PermissionMode, if set, replaces the definition's. A child is never allowed more than its parent.
 	PermissionMode permission.Mode
+	origin
+}
+
+// origin is what the engine adds to the request of a run that another run starts or leaves behind. It is the zero value
+// for a new run of the user.
+type origin struct {
 	// task is what the starting run asks for; nil for a run of the user, or for one of several files.
 	task *tool.Task
 	// former is the run that this one goes on with.

@@ -16,8 +16,12 @@ func leftovers(id event.SessionID, folder string) Batch {
 	b := Batch{
 		Sessions: []Session{{ID: id, State: SessionOpen}},
 		Runs: []Run{
-			{ID: root, Session: id, Status: event.StatusRunning},
-			{ID: child, Session: id, Parent: root, Depth: 1, Status: event.StatusRunning},
+			{ID: root, Session: id, Ending: Ending{Status: event.StatusRunning}},
+			{
+				ID: child, Session: id,
+				Origin: Origin{Parent: root, Depth: 1},
+				Ending: Ending{Status: event.StatusRunning},
+			},
 		},
 		LayerFiles: []LayerFile{{Session: id, Run: child, Path: folder + "/layer", Own: "mine"}},
 		Proposals:  []Proposal{{ID: event.ProposalID(id), Session: id}},

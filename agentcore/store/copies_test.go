@@ -146,8 +146,8 @@ func TestJumpingClock(t *testing.T) {
 		run := event.RunID([]string{"first", "second", "third", "fourth"}[i])
 		mustCommit(t, s, Batch{
 			Runs: []Run{{
-				ID: run, Session: "s1", Parent: event.RunID(append([]string{""}, runs...)[min(i, 1)]),
-				Status: event.StatusRunning, Created: when,
+				ID: run, Session: "s1", Origin: Origin{Parent: event.RunID(append([]string{""}, runs...)[min(i, 1)])},
+				Ending: Ending{Status: event.StatusRunning}, Created: when,
 			}},
 			Messages:  []Message{{ID: event.MessageID(run), Run: "first", Seq: i + 1, Time: when}},
 			ToolCalls: []ToolCall{{ID: event.CallID(run), Run: "first", Intent: when, Started: when}},

@@ -43,7 +43,7 @@ func victim(path string) {
 	run := event.NewRunID()
 	err = s.Submit(Batch{
 		Sessions: []Session{{ID: "s1"}},
-		Runs:     []Run{{ID: run, Session: "s1", Status: event.StatusRunning}},
+		Runs:     []Run{{ID: run, Session: "s1", Ending: Ending{Status: event.StatusRunning}}},
 	}).Wait(context.Background())
 	if err != nil {
 		fail(err)
@@ -162,15 +162,18 @@ func TestRunsOfLivingProcessesAreNotInterrupted(t *testing.T) {
 	third := openStore(t, path, Options{Committed: p.add})
 	mustCommit(t, living, Batch{
 		Sessions: []Session{{ID: "s1"}},
-		Runs:     []Run{{ID: "lives", Session: "s1", Status: event.StatusWaiting}},
+		Runs:     []Run{{ID: "lives", Session: "s1", Ending: Ending{Status: event.StatusWaiting}}},
 	})
 	mustCommit(t, dead, Batch{Runs: []Run{
-		{ID: "child", Session: "s1", Depth: 1, Status: event.StatusPending},
-		{ID: "root", Session: "s1", Status: event.StatusRunning},
-		{ID: "done", Session: "s1", Status: event.StatusCompleted},
-		{ID: "adopted", Session: "s1", Status: event.StatusRunning},
+		{ID: "child", Session: "s1", Origin: Origin{Depth: 1}, Ending: Ending{Status: event.StatusPending}},
+		{ID: "root", Session: "s1", Ending: Ending{Status: event.StatusRunning}},
+		{ID: "done", Session: "s1", Ending: Ending{Status: event.StatusCompleted}},
+		{ID: "adopted", Session: "s1", Ending: Ending{Status: event.StatusRunning}},
 	}})
-	mustCommit(t, living, Batch{Runs: []Run{{ID: "adopted", Session: "s1", Status: event.StatusRunning}}})
+	mustCommit(t, living, Batch{Runs: []Run{{
+		ID: "adopted", Session: "s1",
+		Ending: Ending{Status: event.StatusRunning},
+	}}})
 	if err := dead.Close(ctx); err != nil {
 		t.Fatal(err)
 	}

@@ -212,7 +212,7 @@ func TestWhatIsAwaitedIsCommittedAtOnce(t *testing.T) {
 	}
 	status := func(s event.Status) Batch {
 		return Batch{
-			Runs: []Run{{ID: "r", Status: s}}, Prompts: []Prompt{PromptOf("p")},
+			Runs: []Run{{ID: "r", Ending: Ending{Status: s}}}, Prompts: []Prompt{PromptOf("p")},
 			Events: []NewEvent{{Body: event.RunStatusChanged{Status: s}}},
 		}
 	}

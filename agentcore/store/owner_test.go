@@ -20,10 +20,15 @@ func working(id event.SessionID, folder string) Batch {
 	return Batch{
 		Sessions: []Session{{ID: id, State: SessionOpen, Roots: []string{folder}, Created: now}},
 		Runs: []Run{
-			{ID: root, Session: id, Chain: root, Status: event.StatusRunning, Created: now},
 			{
-				ID: event.RunID(id + "-child"), Session: id, Chain: root, Parent: root, Depth: 1,
-				Status: event.StatusRunning, Created: now,
+				ID: root, Session: id,
+				Origin:  Origin{Chain: root},
+				Ending:  Ending{Status: event.StatusRunning},
+				Created: now,
+			},
+			{
+				ID: event.RunID(id + "-child"), Session: id, Origin: Origin{Chain: root, Parent: root, Depth: 1},
+				Ending: Ending{Status: event.StatusRunning}, Created: now,
 			},
 		},
 		Messages: []Message{{ID: event.MessageID(id), Run: root}},
@@ -68,7 +73,9 @@ func TestTakeInterrupted(t *testing.T) {
 	mustCommit(t, s,
 		Batch{
 			Runs: []Run{{
-				ID: "again", Session: "mine", Chain: "resumed-root", Status: event.StatusRunning,
+				ID: "again", Session: "mine",
+				Origin:  Origin{Chain: "resumed-root"},
+				Ending:  Ending{Status: event.StatusRunning},
 				Created: time.Now().Add(time.Second),
 			}},
 		})

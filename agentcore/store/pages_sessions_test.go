@@ -29,7 +29,10 @@ func TestSessionPages(t *testing.T) {
 		if role != "" {
 			id := event.RunID(one.ID)
 			batch.Runs = append(batch.Runs, Run{
-				ID: id, Session: one.ID, Chain: id, Role: role, Status: event.StatusCompleted,
+				ID: id, Session: one.ID,
+				Origin: Origin{Chain: id},
+				Role:   role,
+				Ending: Ending{Status: event.StatusCompleted},
 			})
 		}
 		if role == "main" && one.Roots[0] != "/three" {

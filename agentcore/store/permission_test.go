@@ -38,7 +38,10 @@ func TestPermissionsComeBack(t *testing.T) {
 		}
 	}
 	commit(Batch{
-		Sessions: []Session{{ID: "s1"}}, Runs: []Run{{ID: "r1", Session: "s1", Status: event.StatusRunning}},
+		Sessions: []Session{{ID: "s1"}}, Runs: []Run{{
+			ID: "r1", Session: "s1",
+			Ending: Ending{Status: event.StatusRunning},
+		}},
 		Asks: []Ask{ask}, Grants: []Grant{session, project, first},
 		Trusted: []Trusted{
 			{Root: "/w", Decision: "trusted", Decided: now},

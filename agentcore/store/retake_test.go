@@ -24,7 +24,10 @@ func TestRetake(t *testing.T) {
 			h.Proposal, h.Path, h.Updated = event.ProposalID(id), folder+"/a", time.UnixMicro(int64(i+1)).UTC()
 			b.Hunks = append(b.Hunks, h)
 		}
-		b.Runs = append(b.Runs, Run{ID: event.RunID(id + "-foreign"), Session: id, Status: event.StatusCompleted})
+		b.Runs = append(b.Runs, Run{
+			ID: event.RunID(id + "-foreign"), Session: id,
+			Ending: Ending{Status: event.StatusCompleted},
+		})
 		return b
 	}
 	s, ctx := besideOthers(t, rewound), testContext(t)

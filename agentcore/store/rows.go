@@ -43,6 +43,35 @@ const (
 type Run struct {
 	ID      event.RunID
 	Session event.SessionID
+	Origin
+	Agent string
+	Role  string
+	Title string
+	// URI is the document that the run was launched on, empty where there was none.
+	URI   string
+	Model string
+	// Prompt is the system prompt that the run was started with; empty where no model was asked. Of runs that former
+	// versions stored it is the agent's name, and no text is known.
+	Prompt  PromptID
+	Request string
+	Ending
+	Bounds
+	Spent
+	// Permissions are the effective rules and mode, fixed at the run's start.
+	Permissions json.RawMessage
+	// Proposal is the proposal that holds the run's edits, where there are any.
+	Proposal                    event.ProposalID
+	Created, Started, Completed time.Time
+	// Rewound says that the user went back to before the run's prompt. For a stored run, [Store.SetRewound] changes it.
+	Rewound bool
+	// ProgramSession is the session of the program that was the run's agent, by the program's own id; empty for others.
+	ProgramSession string
+	// Unread is a JSON array of what the run was told and has not read. For a stored run, [Batch.Unreads] changes it.
+	Unread json.RawMessage
+}
+
+// Origin says where a run comes from, and with what it began.
+type Origin struct {
 	// Parent, ParentMessage and ParentCall say where a child was started: the run, its message and the call of `task`
 	// in it. Only Parent must be stored before the child.
 	Parent        event.RunID
@@ -50,24 +79,22 @@ type Run struct {
 	ParentCall    event.CallID
 	// Chain is shared by the runs of one prompt and the runs that went on with them. It is the root's id.
 	Chain event.RunID
-	Agent string
-	Role  string
 	// Depth is 0 for the root.
 	Depth int
-	Title string
-	// URI is the document that the run was launched on, empty where there was none.
-	URI   string
-	Model string
-	// Prompt is the system prompt that the run was started with; empty where no model was asked. Of runs that former
-	// versions stored it is the agent's name, and no text is known.
-	Prompt PromptID
 	// RequestType is "prompt", "delegation" or "continuation".
 	RequestType string
-	Request     string
 	// ContextMode is how much of its parent's conversation a child got. ContextTokens is about the size of that, or of
 	// the conversation that the run goes on with.
 	ContextMode   string
 	ContextTokens int64
+	// Background says that the run which started it does not wait for it.
+	Background bool
+	// Copied says that the run is a copy that a fork or an import has made. Sums of usage leave it out.
+	Copied bool
+}
+
+// Ending is what a run came to. While it works, Status alone is set, and what its model has said last.
+type Ending struct {
 	// Response is the final text. Summary is what a parent or a list shows of it.
 	Response, Summary string
 	// Result is a child's report to its parent, as event.ChildResult.
@@ -77,37 +104,30 @@ type Run struct {
 	Reason string
 	// Failure is an event.Failure where the run failed.
 	Failure json.RawMessage
+	// FilesModified is a JSON array of what the run changed.
+	FilesModified json.RawMessage
+}
+
+// Bounds are a run's limits, 0 for none.
+type Bounds struct {
 	// MaxTurns, MaxDuration, MaxTokens and MaxCost are the run's limits, 0 for none. MaxCost is in US
 	// dollars; MaxDuration is kept in milliseconds.
 	MaxTurns    int
 	MaxDuration time.Duration
 	MaxTokens   int64
 	MaxCost     float64
+}
+
+// Spent is what a run has used so far.
+type Spent struct {
 	// Turns is the number of requests to the model so far; 0 for a copy, which has made none (see Store.CopiedTurns).
 	Turns int
 	// Usage includes the run's children, Own does not.
 	Usage, Own event.Usage
-	// FilesModified is a JSON array of what the run changed.
-	FilesModified json.RawMessage
-	// Permissions are the effective rules and mode, fixed at the run's start.
-	Permissions json.RawMessage
-	// Proposal is the proposal that holds the run's edits, where there are any.
-	Proposal                    event.ProposalID
-	Created, Started, Completed time.Time
 	// Duration is the time at work, kept in milliseconds.
 	Duration time.Duration
-	// Background says that the run which started it does not wait for it.
-	Background bool
 	// BudgetUsed is the largest used share of any of its limits, in percent.
 	BudgetUsed int
-	// Copied says that the run is a copy that a fork or an import has made. Sums of usage leave it out.
-	Copied bool
-	// Rewound says that the user went back to before the run's prompt. For a stored run, [Store.SetRewound] changes it.
-	Rewound bool
-	// ProgramSession is the session of the program that was the run's agent, by the program's own id; empty for others.
-	ProgramSession string
-	// Unread is a JSON array of what the run was told and has not read. For a stored run, [Batch.Unreads] changes it.
-	Unread json.RawMessage
 }
 
 // Unread is what a stored run was told and has not read.

@@ -132,8 +132,12 @@ func TestRowsComeBackAsTheyWere(t *testing.T) {
 	for name, make := range map[string]func() Batch{
 		"full": func() Batch {
 			return Batch{
-				Sessions:   []Session{filled(Session{ID: "s1"})},
-				Runs:       []Run{filled(Run{ID: "r1", Session: "s1", Parent: "r1", Status: event.StatusRunning})},
+				Sessions: []Session{filled(Session{ID: "s1"})},
+				Runs: []Run{filled(Run{
+					ID: "r1", Session: "s1",
+					Origin: Origin{Parent: "r1"},
+					Ending: Ending{Status: event.StatusRunning},
+				})},
 				Messages:   []Message{filled(Message{ID: "m1", Run: "r1"})},
 				ToolCalls:  []ToolCall{filled(ToolCall{ID: "c1", Run: "r1"})},
 				LayerFiles: []LayerFile{filled(LayerFile{Session: "s1", Run: "r1"})},
@@ -288,7 +292,7 @@ func seed(id event.SessionID) Batch {
 	run := event.RunID(id + "-r")
 	return Batch{
 		Sessions:  []Session{{ID: id, Roots: []string{"/w"}, Updated: time.UnixMicro(1).UTC()}},
-		Runs:      []Run{{ID: run, Session: id, Status: event.StatusRunning}},
+		Runs:      []Run{{ID: run, Session: id, Ending: Ending{Status: event.StatusRunning}}},
 		Messages:  []Message{{ID: event.MessageID(id + "-m"), Run: run, Parts: json.RawMessage(`"conspicuous text"`)}},
 		ToolCalls: []ToolCall{{ID: event.CallID(id + "-c"), Run: run, Output: "conspicuous text"}},
 		LayerFiles: []LayerFile{
@@ -379,7 +383,10 @@ func TestFilters(t *testing.T) {
 			{ID: "s2", Roots: []string{"/x", "/a b"}, Updated: time.UnixMicro(3)},
 			{ID: "s3", Roots: []string{"/a b/c"}, Updated: time.UnixMicro(2)},
 		},
-		Runs: []Run{{ID: "s1", Session: "s1"}, {ID: "s2", Session: "s2"}, {ID: "child", Session: "s1", Parent: "s1"}},
+		Runs: []Run{{ID: "s1", Session: "s1"}, {ID: "s2", Session: "s2"}, {
+			ID: "child", Session: "s1",
+			Origin: Origin{Parent: "s1"},
+		}},
 		Findings: []Finding{
 			finding("f1", "/a b/1.go", "s1", FindingOpen),
 			finding("f2", "/a bc/1.go", "s1", FindingOpen),

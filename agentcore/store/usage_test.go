@@ -22,9 +22,13 @@ func worked(id event.RunID, session event.SessionID, parent event.RunID, agent, 
 	whole event.Usage,
 ) Run {
 	return Run{
-		ID: id, Session: session, Parent: parent, Agent: agent, Model: model, Status: status, Turns: 2,
-		Own: own, Usage: whole,
-		Created: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Duration: 1500 * time.Millisecond,
+		ID: id, Session: session,
+		Origin: Origin{Parent: parent},
+		Agent:  agent, Model: model,
+		Ending: Ending{Status: status},
+		Spent:  Spent{Turns: 2, Own: own, Usage: whole, Duration: 1500 * time.Millisecond},
+
+		Created: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 	}
 }
 
@@ -183,7 +187,7 @@ func TestUsageGrows(t *testing.T) {
 	mustCommit(t, s,
 		Batch{
 			Sessions: []Session{{ID: "s1"}},
-			Runs:     []Run{{ID: "r1", Session: "s1", Usage: event.NoUsage(), Own: event.NoUsage()}},
+			Runs:     []Run{{ID: "r1", Session: "s1", Spent: Spent{Usage: event.NoUsage(), Own: event.NoUsage()}}},
 		})
 	use := func(turns int, tokens int64, cost *float64) {
 		u := event.Usage{InputTokens: tokens, OutputTokens: tokens, CachedTokens: tokens, Cost: cost}

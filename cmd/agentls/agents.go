@@ -37,9 +37,7 @@ type agentReport struct {
 	Layer  agent.Layer `json:"layer"`
 	// Shadows are the definitions of the same slug in earlier layers, the nearest first.
 	Shadows []agent.Source `json:"shadows,omitempty"`
-	Icon    string         `json:"icon,omitempty"`
-	Color   string         `json:"color,omitempty"`
-	Order   int            `json:"order,omitempty"`
+	lookReport
 	// Prompt, and Definition, which is the whole definition with the keys of its own format, are shown only by `agents
 	// show`.
 	Prompt     string            `json:"prompt,omitempty"`
@@ -48,6 +46,13 @@ type agentReport struct {
 	// was left out. They are shown only by `agents show --prompt`.
 	System       string              `json:"system,omitempty"`
 	Instructions []instructionReport `json:"instructions,omitempty"`
+}
+
+// lookReport is how lists show an agent.
+type lookReport struct {
+	Icon  string `json:"icon,omitempty"`
+	Color string `json:"color,omitempty"`
+	Order int    `json:"order,omitempty"`
 }
 
 // instructionReport is a file with instructions.
@@ -83,7 +88,8 @@ func reportAgent(agents *agent.Registry, d *agent.Definition) agentReport {
 		Limits: reportLimits(d.Limits), AsChild: reportLimits(d.AsChild.Limits),
 		Tools: d.Tools, DisallowedTools: d.DisallowedTools, Subagents: d.SubagentsAt(0),
 		Permissions: d.Permissions, ContextMode: d.ContextMode, Aliases: d.Aliases, Source: d.Source.String(),
-		Layer: d.Source.Layer, Shadows: agents.Shadows(d.Slug), Icon: d.Icon, Color: d.Color, Order: d.Order,
+		Layer: d.Source.Layer, Shadows: agents.Shadows(d.Slug),
+		lookReport: lookReport{Icon: d.Icon, Color: d.Color, Order: d.Order},
 	}
 }
 

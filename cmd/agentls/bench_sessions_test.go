@@ -36,8 +36,11 @@ func BenchmarkSessions(b *testing.B) {
 				Agent: "coder", Created: created, Updated: created,
 			}},
 			Runs: []store.Run{{
-				ID: run, Session: session, Chain: run, Agent: "coder", Role: "main", Status: event.StatusCompleted,
-				Request: strings.Repeat("Say what a.go is for. ", 20), Response: strings.Repeat("It reads. ", 100),
+				ID: run, Session: session,
+				Origin: store.Origin{Chain: run},
+				Agent:  "coder", Role: "main",
+				Ending:  store.Ending{Status: event.StatusCompleted, Response: strings.Repeat("It reads. ", 100)},
+				Request: strings.Repeat("Say what a.go is for. ", 20),
 				Created: created, Completed: created,
 			}},
 		}
