@@ -165,6 +165,7 @@ var imports = map[string]because{
 		"agentcore/event":     "hunks that an action accepts",
 		"go.lsp.dev/protocol": "code actions",
 		"lsp/client":          "the form of actions that it takes",
+		"lsp/methods":         "the arguments of the action for what the menu has no room for",
 	},
 	"lsp/remark": {
 		"agentcore/agent":     "problems of definitions",

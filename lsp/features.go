@@ -3,15 +3,12 @@ package lsp
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"go.lsp.dev/protocol"
 
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/lsp/conversation"
 	"github.com/agentls/agentls/lsp/document"
-	"github.com/agentls/agentls/lsp/menu"
-	"github.com/agentls/agentls/lsp/position"
 )
 
 // codeLens answers `textDocument/codeLens`.
@@ -43,37 +40,6 @@ func (c *connected) cancelProgress(p *protocol.WorkDoneProgressCancelParams) err
 // workspaceDiagnostic answers `workspace/diagnostic`.
 func (c *connected) workspaceDiagnostic(ctx context.Context, p *protocol.WorkspaceDiagnosticParams) (any, error) {
 	return c.diagnostics.PullAll(ctx, p, c.remarks.listed())
-}
-
-// codeAction answers `textDocument/codeAction`: what agents can do at the place, what was found there, and the edits
-// that are proposed for it.
-func (c *connected) codeAction(ctx context.Context,
-	p *protocol.CodeActionParams,
-) ([]protocol.CommandOrCodeAction, error) {
-	path := document.Path(p.TextDocument.URI)
-	var err error
-	if p.Range, err = c.documents.Follow(ctx, path, p.Range); err != nil {
-		return nil, err
-	}
-	actions := menu.Nearby(append(c.authored.actions(path, p.Range), c.answers.requestActions(path, p.Range)...))
-	if session := c.opened(); session != nil {
-		if x, _, err := c.documents.Text(path); err == nil {
-			first, last := position.Touched(p.Range)
-			actions = slices.Concat(actions, c.asks.actions(path, x, first),
-				menu.Nearby(c.answers.FindingActions(session, path, x, first, last)),
-				c.answers.Actions(session, path, x, first, last), c.answers.UndoActions(session, path, x, first, last))
-		}
-	}
-	if conversation.Is(path) {
-		return menu.Shown(append(actions, menu.Nearby(c.answers.turnActions(path, p.Range))...), p.Context, c.client,
-			func([]event.HunkID) *protocol.WorkspaceEdit { return nil })
-	}
-	actions = slices.Concat(actions, menu.Nearby(diagnosticActions(p)),
-		launchActions(p, c.client, c.answers.delegates(), c.answers.unable()), c.board.Stops(path),
-		c.answers.recovery.actions())
-	return menu.Shown(actions, p.Context, c.client, func(hunks []event.HunkID) *protocol.WorkspaceEdit {
-		return c.answers.Edit(c.opened(), hunks)
-	})
 }
 
 // completion answers `textDocument/completion` in the files that people write for agentls, and null in any other.

@@ -5,12 +5,14 @@ package menu
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.lsp.dev/protocol"
 
 	"github.com/agentls/agentls/agentcore/event"
 	"github.com/agentls/agentls/lsp/client"
+	"github.com/agentls/agentls/lsp/methods"
 )
 
 // The kinds of our code actions. An action that starts an agent has a kind below KindAgent, so that no editor runs it
@@ -138,4 +140,49 @@ func (a Action) shown(c *client.Client,
 		shown.Command = protocol.Command{}
 	}
 	return shown, nil
+}
+
+// A menu has most actions at a place that has none of its own. Of the general ones it always has least, the one for the
+// rest included.
+const (
+	most  = 8
+	least = 4
+)
+
+// Left is how many general actions the menu has room for beside these. Where some belong to exactly these lines, none
+// takes room from the general ones: the user who opens the menu there looks for more than the usual.
+func Left(list []Action) int {
+	if slices.ContainsFunc(list, func(a Action) bool { return a.Near }) {
+		return most
+	}
+	return max(most-len(list), least)
+}
+
+// prefix stands in front of the titles of our actions, which stand beside those of other servers in menus.
+const prefix = "agentls: "
+
+// Plain is a title without what tells it from other servers'.
+func Plain(title string) string { return strings.TrimPrefix(title, prefix) }
+
+// Fold leaves at most room actions: the first ones, and one that asks the user for the rest.
+func Fold(list []Action, room int) []Action {
+	if len(list) <= room {
+		return list
+	}
+	var more methods.MoreParams
+	kept := slices.Clone(list[:room-1])
+	for _, a := range list[room-1:] {
+		argument, err := json.Marshal(a.Argument)
+		if err != nil || a.Disabled != "" || a.Edit != nil {
+			kept = append(kept, a) // it says itself what is wrong, or cannot be chosen by a command
+			continue
+		}
+		more.Actions = append(more.Actions, methods.MoreAction{Title: a.Title, Command: a.Command, Argument: argument})
+	}
+	if len(more.Actions) == 0 {
+		return kept
+	}
+	return append(kept, Action{
+		Title: prefix + "More…", Kind: KindAgent, Command: methods.CommandMore, Argument: more,
+	})
 }

@@ -118,6 +118,7 @@ const (
 	CommandFix                = "agentls.fix"
 	CommandOtherFiles         = "agentls.proposal.others"
 	CommandInterrupted        = "agentls.interrupted"
+	CommandMore               = "agentls.more"
 )
 
 // Server answers the requests of a client that are served. Its methods are called from many goroutines
@@ -400,6 +401,11 @@ type CommandServer interface {
 	// former server: whether to resume them, or to show what they had done. Nothing is done where the user
 	// chooses nothing; the error is `not_found` where no such run is left.
 	Interrupted(ctx context.Context, params *NoParams) (*InterruptedResult, error)
+	// More executes `agentls.more`. Asks the user which of some actions to carry out, and carries it out;
+	// nothing is done where the user chooses none. The server gives the actions of a menu that has no room
+	// for them to the action “agentls: More…”, so that a client needs to send back only what it got. The
+	// errors are those of the action's own command, and `not_found` where no action is named.
+	More(ctx context.Context, params *MoreParams) (*MoreResult, error)
 }
 
 // Commands returns the commands that are served, for the capability executeCommandProvider.
@@ -416,6 +422,7 @@ func Commands() []string {
 		CommandFix,
 		CommandOtherFiles,
 		CommandInterrupted,
+		CommandMore,
 		CommandListAgents,
 		CommandGetAgent,
 		CommandRegisterAgent,
@@ -586,6 +593,8 @@ func DispatchCommand[A ~[]byte](ctx context.Context, s CommandServer, command st
 		result, err = call(ctx, argument, s.OtherFiles)
 	case CommandInterrupted:
 		result, err = call(ctx, argument, s.Interrupted)
+	case CommandMore:
+		result, err = call(ctx, argument, s.More)
 	default:
 		result, _, err = Dispatch(ctx, s, CommandMethod(command), argument)
 	}
@@ -594,7 +603,7 @@ func DispatchCommand[A ~[]byte](ctx context.Context, s CommandServer, command st
 
 func commandOnly(command string) bool {
 	switch command {
-	case CommandReview, CommandExplainCode, CommandRewrite, CommandWriteTests, CommandPlanChange, CommandRemember, CommandDelegate, CommandRunComment, CommandFix, CommandOtherFiles, CommandInterrupted:
+	case CommandReview, CommandExplainCode, CommandRewrite, CommandWriteTests, CommandPlanChange, CommandRemember, CommandDelegate, CommandRunComment, CommandFix, CommandOtherFiles, CommandInterrupted, CommandMore:
 		return true
 	}
 	return false

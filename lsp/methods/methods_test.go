@@ -254,6 +254,10 @@ func (d *documented) Interrupted(_ context.Context, p *NoParams) (*InterruptedRe
 	return answer[InterruptedResult](d, CommandInterrupted, p)
 }
 
+func (d *documented) More(_ context.Context, p *MoreParams) (*MoreResult, error) {
+	return answer[MoreResult](d, CommandMore, p)
+}
+
 var (
 	section = regexp.MustCompile("(?s)### `([^`]+)`\n(.*?)(?:\n##|$)")
 	block   = regexp.MustCompile("(?s)(Example|Its result):\n\n```json\n(.*?)```")

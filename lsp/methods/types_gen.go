@@ -2265,6 +2265,39 @@ func (v OtherFilesResult) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(v))
 }
 
+// MoreParams is the argument of the command `agentls.more`.
+type MoreParams struct {
+	// The actions from which the user chooses. There is at least one.
+	Actions []MoreAction `json:"actions"`
+}
+
+// MarshalJSON writes a list that is nil as an empty one.
+func (v MoreParams) MarshalJSON() ([]byte, error) {
+	type plain MoreParams
+	if v.Actions == nil {
+		v.Actions = []MoreAction{}
+	}
+	return json.Marshal(plain(v))
+}
+
+// MoreAction is a code action for which the menu had no room.
+type MoreAction struct {
+	// For people.
+	Title string `json:"title"`
+	// The command that it carries out.
+	Command string `json:"command"`
+	// The command's argument.
+	Argument json.RawMessage `json:"argument"`
+}
+
+// MoreResult is the result of the command `agentls.more`.
+type MoreResult struct {
+	// The command of the action that the user chose; absent where the user chose none.
+	Command string `json:"command,omitzero"`
+	// The run that the action started; absent where it started none.
+	Started *RunStarted `json:"started,omitzero"`
+}
+
 // InterruptedResult is the result of the command `agentls.interrupted`.
 type InterruptedResult struct {
 	// The runs that go on with those that were cut off; none where the user only looked.

@@ -2507,6 +2507,30 @@ export interface OtherFilesResult {
   failed: HunkFailure[];
 }
 
+/** Argument of the command `agentls.more`. */
+export interface MoreParams {
+  /** The actions from which the user chooses. There is at least one. */
+  actions: MoreAction[];
+}
+
+/** A code action for which the menu had no room. */
+export interface MoreAction {
+  /** For people. */
+  title: string;
+  /** The command that it carries out. */
+  command: string;
+  /** The command's argument. */
+  argument: LSPObject;
+}
+
+/** Result of the command `agentls.more`. */
+export interface MoreResult {
+  /** The command of the action that the user chose; absent where the user chose none. */
+  command?: string;
+  /** The run that the action started; absent where it started none. */
+  started?: RunStarted;
+}
+
 /** Result of the command `agentls.interrupted`. */
 export interface InterruptedResult {
   /** The runs that go on with those that were cut off; none where the user only looked. */
@@ -2768,4 +2792,11 @@ export interface Commands {
    * had done. Nothing is done where the user chooses nothing; the error is `not_found` where no such run is left.
    */
   'agentls.interrupted': { params: NoParams; result: InterruptedResult };
+  /**
+   * Asks the user which of some actions to carry out, and carries it out; nothing is done where the user chooses none.
+   * The server gives the actions of a menu that has no room for them to the action “agentls: More…”, so that a client
+   * needs to send back only what it got. The errors are those of the action's own command, and `not_found` where no
+   * action is named.
+   */
+  'agentls.more': { params: MoreParams; result: MoreResult };
 }

@@ -111,6 +111,7 @@ M.commands = {
   Fix = 'agentls.fix',
   OtherFiles = 'agentls.proposal.others',
   Interrupted = 'agentls.interrupted',
+  More = 'agentls.more',
 }
 
 ---Whose format a prompt is in.
@@ -1618,6 +1619,21 @@ M.commands = {
 ---@field applied agentls.HunkID[] The hunks that the user accepted, and that are in the editor's documents now.
 ---@field rejected agentls.HunkID[] The hunks that the user rejected.
 ---@field failed agentls.HunkFailure[] The hunks that stay as they were, and why.
+
+---Argument of the command `agentls.more`.
+---@class agentls.MoreParams
+---@field actions agentls.MoreAction[] The actions from which the user chooses. There is at least one.
+
+---A code action for which the menu had no room.
+---@class agentls.MoreAction
+---@field title string For people.
+---@field command string The command that it carries out.
+---@field argument agentls.LSPObject The command's argument.
+
+---Result of the command `agentls.more`.
+---@class agentls.MoreResult
+---@field command? string The command of the action that the user chose; absent where the user chose none.
+---@field started? agentls.RunStarted The run that the action started; absent where it started none.
 
 ---Result of the command `agentls.interrupted`.
 ---@class agentls.InterruptedResult
